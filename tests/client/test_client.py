@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import pytest
 from aiohttp import web
@@ -21,9 +21,6 @@ from vault_agent.errors import Failed, Unauthorized, Unavailable, VaultAgentErro
 from vault_agent.model.jobs import JobState
 from vault_agent.model.modes import Mode
 from vault_agent.model.warning import Warning
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 KEY = "canary-key-0123456789"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -12,9 +12,6 @@ from tests.support.clocks import PATIENCE
 from vault_agent.client.address import Address
 from vault_agent.client.blocking import driven
 from vault_agent.client.exchange import BrokenReply, NotConnected, exchange
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 
 class Raw:

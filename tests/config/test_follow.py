@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -14,9 +14,6 @@ from vault_agent.config import build_config
 from vault_agent.config.follow import QUIET_SECONDS, FollowedFile, file_digest, settings_in_use
 from vault_agent.config.layers import read_layers
 from vault_agent.errors import Misconfigured
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Clock:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.faults.disk import ROOT
 from tests.faults.embedder import MadeUp, settings
@@ -28,14 +28,11 @@ from vault_agent.indexing.embed import embed
 from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
-from vault_agent.store.current import CurrentIndex
+from vault_agent.store.current import CurrentIndex, Snapshot
 from vault_agent.store.database import open_reader, translated
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.jobs.record import open_jobs
 from vault_agent.store.vectors.matrix import open_matrix
-
-if TYPE_CHECKING:
-    from vault_agent.store.current import Snapshot
 
 QUERIES = ("word3", "shared filler", '"shared text"', "東京 word1", "note")
 

@@ -17,17 +17,15 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.support.clocks import PATIENCE
 from tests.support.index_runs import Vault
 from tests.support.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = Path(__file__).with_name("failing.c")

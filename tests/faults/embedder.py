@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from tests.support.local_model import hashed_vector
 
 from vault_agent.model.vectors import VectorSpace
 from vault_agent.models.settings import EndpointSettings, Prefixes
-from vault_agent.models.vectors import Embedded
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vault_agent.models.vectors import Outcome
+from vault_agent.models.vectors import Embedded, Outcome
 
 DIMENSION = 16
 

@@ -13,9 +13,10 @@ import faulthandler
 import json
 import shutil
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from tests.faults.disk import FailingDisk, Point
 from tests.support.clocks import PATIENCE
@@ -23,13 +24,8 @@ from tests.writing.opened import Vault, lingering, move, write
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.write_state import Right
-from vault_agent.model.writing import VaultChange
+from vault_agent.model.writing import VaultChange, Written
 from vault_agent.writing.transaction import Transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from vault_agent.model.writing import Written
 
 Files: TypeAlias = dict[str, bytes]
 

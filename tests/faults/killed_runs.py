@@ -12,8 +12,9 @@ import pkgutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tests.faults.disk import ROOT
 from tests.faults.embedder import MadeUp, settings
@@ -23,9 +24,6 @@ from tests.support.index_runs import Vault
 from vault_agent.indexing.embed import embed
 from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.search.search import search
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 WORDS = ("flour", "water", "salt", "rye", "oven", "loaf", "crust", "yeast")
 

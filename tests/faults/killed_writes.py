@@ -15,20 +15,16 @@ import random
 import signal
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from tests.writing.opened import Vault, lingering, move, write
 
 from vault_agent.markdown.edit import append
 from vault_agent.model.write_state import Right
-from vault_agent.model.writing import VaultChange
+from vault_agent.model.writing import VaultChange, Written
 from vault_agent.writing.transaction import Transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from vault_agent.model.writing import Written
 
 Files: TypeAlias = dict[str, bytes | None]
 """What files have, or None if they are not there."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.writing.opened import QUIET, Vault, move, write
 
@@ -20,9 +20,6 @@ from vault_agent.model.write_state import Right
 from vault_agent.model.writing import VaultChange
 from vault_agent.writing.relinking import Names, rewritten
 from vault_agent.writing.transaction import Transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 HERE, THERE = "Target.md", "moved/to/Renamed.md"
 

@@ -12,16 +12,13 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.faults.disk import ROOT, Embedding, FailingDisk, Scenario
 from tests.faults.failing_writes import OPERATIONS, notes_of
 
 from vault_agent.system.files import is_unfinished
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _WRITING = {"write", "pwrite", "pwrite64", "ftruncate", "ftruncate64", "sendfile", "sendfile64"}
 _NAMING = {"open", "mkdir", "mkdirat", "link", "linkat", "rename", "renameat", "renameat2"}

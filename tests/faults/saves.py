@@ -14,16 +14,13 @@ import random
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, lingering, save_by_rename
 
 from vault_agent.errors import VaultAgentError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 AT_ONCE = 60
 

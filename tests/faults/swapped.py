@@ -14,17 +14,14 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Awaitable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.writing.opened import Vault, lingering
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.vault.renames import exchange
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
 
 AT_ONCE = 8
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import pkgutil
+import sqlite3
 import threading
 from collections import Counter
+from collections.abc import Coroutine
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -17,16 +20,9 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import Busy
 from vault_agent.indexing.compare import verify
 from vault_agent.indexing.index import index
+from vault_agent.indexing.parse import FileTask, ParsedFile
+from vault_agent.indexing.task import IndexRun
 from vault_agent.store.current import READERS, CurrentIndex
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Coroutine
-    from pathlib import Path
-
-    from vault_agent.indexing.parse import FileTask, ParsedFile
-    from vault_agent.indexing.task import IndexRun
-
 
 MAX_NOTE_BYTES = 1 << 20
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import AbstractContextManager
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.faults.damage import Finding, damage_some
@@ -14,15 +16,9 @@ from tests.support.index_runs import Vault
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.indexing.protocol import Refused, Verified, Verify
+from vault_agent.indexing.protocol import Answer, Refused, Verified, Verify
 from vault_agent.store.current import CurrentIndex
 from vault_agent.vaults.checks import Checks
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from vault_agent.indexing.protocol import Answer
 
 FINE = {"harmless", "forgotten", "a changed row"}
 FINE |= {f"refused {when}" for when in ("when opened", "by the check", "when read")}

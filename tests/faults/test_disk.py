@@ -6,13 +6,10 @@ import asyncio
 import errno
 import os
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.faults.disk import Point, build, compiler, fail_each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")
 

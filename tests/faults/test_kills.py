@@ -10,12 +10,14 @@ import sqlite3
 import statistics
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.faults.killed_runs import STEPS, WORDS, kill_at, published
-from tests.product.endpoint import running_endpoint
+from tests.product.endpoint import Endpoint, running_endpoint
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.support.clocks import PATIENCE
 from tests.support.index_runs import Vault
@@ -29,13 +31,6 @@ from vault_agent.model.search import Filters
 from vault_agent.models.settings import vector_key
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.layout import IndexDirectory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.product.endpoint import Endpoint
-
 
 State = dict[str, bytes]
 """The hash of every note's content, by path."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.support import program as running
 from tests.support.program import Program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HOOKED = Path(__file__).with_name("hooked")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="paths are compared as Linux has them")

@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.faults import parsers
@@ -23,14 +23,10 @@ from tests.support.index_runs import Heard, Vault
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import batches
 from vault_agent.indexing.index import index
+from vault_agent.indexing.parse import FileTask, ParsedFile
+from vault_agent.model.jobs import JobSummary
+from vault_agent.system.crash import CrashReport
 from vault_agent.system.workers import WorkerPool
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from vault_agent.indexing.parse import FileTask, ParsedFile
-    from vault_agent.model.jobs import JobSummary
-    from vault_agent.system.crash import CrashReport
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
 

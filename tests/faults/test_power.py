@@ -7,15 +7,12 @@ Each test follows one run call by call, whether Python, SQLite or the full-text 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.faults.disk import build, compiler
 from tests.faults.failing_writes import OPERATIONS
 from tests.faults.power import Volatile, calls_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")
 

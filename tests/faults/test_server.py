@@ -11,9 +11,10 @@ import sqlite3
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -24,10 +25,6 @@ from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 BREAD = identify("Bread.md")
 NEEDS_COMPILER = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.faults import mover
@@ -16,10 +17,6 @@ from tests.writing.opened import QUIET, Vault, move, write
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.write_state import Right
 from vault_agent.writing.transaction import Transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PAGE = 4096
 NOTES = 200

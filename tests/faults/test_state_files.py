@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.faults.test_server import index_folder
 from tests.support.program import Program
 from tests.support.systems import posix
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 in_place = pytest.mark.parametrize("kind", ["pipe", "folder"])
 pytestmark = posix("Windows has no pipes with a path")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.support.index_runs import MAX_NOTE_BYTES, Vault
@@ -14,15 +16,10 @@ from tests.support.index_runs import MAX_NOTE_BYTES, Vault
 from vault_agent.errors import Failed
 from vault_agent.indexing.compare import compare
 from vault_agent.indexing.index import index
+from vault_agent.indexing.parse import FileTask, ParsedFile
 from vault_agent.vault import read as reading
 from vault_agent.vault.opening import CannotOpen, Cause, Descent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from vault_agent.indexing.parse import FileTask, ParsedFile
-    from vault_agent.vault.root import OpenedFile
+from vault_agent.vault.root import OpenedFile
 
 
 @pytest.fixture

@@ -8,18 +8,15 @@ import random
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.faults.test_server import NEEDS_COMPILER, preload
 from tests.support.clocks import PATIENCE
 from tests.support.program import Program
 from tests.support.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="stops processes as on Linux")
 WORDS = ("quince", "pear", "apple", "plum", "medlar")

@@ -8,14 +8,12 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.faults.disk import ROOT, Point, build, compiler
 from tests.faults.failing_writes import OPERATIONS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="forks, or needs Linux's own calls")
 NEEDS_COMPILER = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import asyncclick as click
-from tests.golden.house import Case
+from tests.golden.house import Case, House
 
 from vault_agent.cli.command import Noun
 from vault_agent.cli.run import COMMANDS, program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.golden.house import House
 
 WITHOUT = {
     "demo": "starts a server of its own for a person to look at; tests/cli/test_start.py",

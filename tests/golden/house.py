@@ -6,12 +6,14 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.support.clocks import PATIENCE
 from tests.support.program import Program
@@ -20,10 +22,6 @@ from tests.support.waiting import eventually
 from vault_agent.config.rules import vault_identity
 from vault_agent.model.identifiers import content_hash, identify
 from vault_agent.system.locks import is_locked
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Mapping
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "golden"
 KEY = "golden-key-of-the-owner-0123456789abcdef"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.golden import commands, routes, tools
-from tests.golden.house import House
+from tests.golden.house import Case, House
 from tests.golden.steady import Steady, written
 from tests.support.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tests.golden.house import Case
 
 WRITES = {"http/writes", *(f"mcp/{name}" for name in (*tools.WRITING, *tools.SYNK)),
           *(f"commands/{name}" for name in commands.WRITING)}  # fmt: skip

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from tests.golden.house import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tests.golden.house import House
+from tests.golden.house import Case, House
 
 JSON = "application/json"
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from tests.golden.house import House
 
 from vault_agent import __version__
 from vault_agent.model.identifiers import identify
-
-if TYPE_CHECKING:
-    from tests.golden.house import House
 
 FIELDS = {
     "requestId": "<request>",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.golden import commands, tools
@@ -15,9 +16,6 @@ from tests.golden.steady import written
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.model.write_state import Right
 from vault_agent.server.routes import ROUTES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOWHERE = {"GET /nothing", "POST /health"}
 """What is asked to see how unknown routes and methods are refused."""

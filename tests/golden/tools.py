@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.golden.house import Case
+from tests.golden.house import Case, House
 from tests.mcp.conftest import META, MODERN
-
-if TYPE_CHECKING:
-    from tests.golden.house import House
 
 LIST = "tools/list"
 ENDPOINTS = {"agentiso": "/iso", "obsidian-vault-mcp": "/third", "co-cli": "/co"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from benchmarks.pdfs import pdf, slow_pdf
@@ -21,21 +21,16 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListQuery
 from vault_agent.model.reading import PartQuery
 from vault_agent.model.scope import Scope
-from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
+from vault_agent.model.search import Filters, Hit, RelatedQuery, SearchQuery
 from vault_agent.search.lists import list_notes
 from vault_agent.search.note_file import indexed_text, read_chunk
 from vault_agent.search.related import related
 from vault_agent.search.resolve import resolve
 from vault_agent.search.search import search
+from vault_agent.store.current import Snapshot
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vault_agent.model.search import Hit
-    from vault_agent.store.current import Snapshot
-    from vault_agent.system.crash import CrashReport
+from vault_agent.system.crash import CrashReport
 
 PAGES = ("The kettle\nwas on the stove.", "Nothing here.", "A marmalade recipe\nfrom Seville.")
 KINDS = ("pdf", "text", "csv", "html", "canvas", "code")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.search.opened import opened
@@ -13,9 +13,6 @@ from vault_agent.model.search import SearchQuery
 from vault_agent.search.search import search
 from vault_agent.store.fulltext.writer import documents_in
 from vault_agent.store.index.meta import read_meta
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WORDS = [f"word{number}" for number in range(80)]
 QUERIES = [*WORDS[:30], *(" ".join(WORDS[place : place + 3]) for place in range(0, 60, 3))]

@@ -8,8 +8,9 @@ import sqlite3
 import threading
 import time
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.support.index_runs import MAX_NOTE_BYTES, Vault
@@ -23,9 +24,6 @@ from vault_agent.search.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index import notes as reading
 from vault_agent.vaults.sweeping import sweep
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import os
 import random
 import shutil
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.index_runs import Vault
@@ -24,9 +25,6 @@ from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.vault.opening import Descent
 from vault_agent.vault.scan import scan
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WORDS = ("flour", "water", "salt", "rye", "oven", "crust", "crumb", "starter")
 # Without the checksum, which includes the rowid.

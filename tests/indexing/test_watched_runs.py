@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import random
 import unicodedata
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.indexing.test_paths import Editor, fresh_state, state
 from tests.support.index_runs import Vault
 
 from vault_agent.indexing import changes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

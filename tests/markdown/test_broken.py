@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.check_links import check_links
 
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 THERE = (
     "# Whole: *note*\n\n## The crust, and [[Other|more]]\n\n### Two\n\n## Two\n\n"

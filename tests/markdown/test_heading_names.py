@@ -6,7 +6,8 @@ may also name a heading by what replies show of it, and by a path `A > B`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 
@@ -24,9 +25,6 @@ from vault_agent.search.complete import heading_hits
 from vault_agent.search.context import section_chunks
 from vault_agent.search.note_file import named_part
 from vault_agent.store.index.notes import StoredChunk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SEVERAL = "several"
 """What a caller says that must not choose among several headings."""

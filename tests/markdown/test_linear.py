@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.markdown.rendering import html_of
@@ -21,9 +21,6 @@ from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.markdown.task_edit import Status, Wanted, set_status
 from vault_agent.markdown.unlink import whole_links
 from vault_agent.markdown.yaml.edit import set_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 UNITS = (
     "==a== *b* ", "\\* ", "^[a] ", "[^1] ", "^[", "![[", "[", "*a_ ", "<a ", "**a **", "![[a]] ",

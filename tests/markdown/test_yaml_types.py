@@ -8,16 +8,13 @@ docs/explanation/notes-chunks-and-links.md.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.yaml.edit import read_keys, set_keys
+from vault_agent.markdown.yaml.values import Json
 from vault_agent.model.notes import PropertyType
-
-if TYPE_CHECKING:
-    from vault_agent.markdown.yaml.values import Json
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "notes-chunks-and-links.md"
 TEXT, NUMBER, DATE = PropertyType.TEXT, PropertyType.NUMBER, PropertyType.DATE

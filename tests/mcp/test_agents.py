@@ -6,17 +6,14 @@ import json
 import random
 import re
 import tomllib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.mcp.conftest import META, MODERN, Agent
 
 from vault_agent.model.scope import Scope
 from vault_agent.text.names import fold
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 KEY = "the-key-of-the-owner-0123456789abcdef"
 WORDS = ("lantern", "harbour", "ledger", "meadow", "signal", "orchard", "copper", "velvet")

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.mcp.conftest import Agent
 from tests.support.listening import free_port
 
 from vault_agent.cli.clients import CLIENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 KEY = "a-key-of-a-server-elsewhere-0123456789"
 

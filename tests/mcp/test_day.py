@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.mcp.day import DAILY, Git, server, spent
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOTE = '---\ntitle: "Beds" # mine\ntags:\n  - garden\n---\n# Beds\n\n## Log\n\n- dug\n\n## End\n'
 TOOLS = {

@@ -6,15 +6,12 @@ import json
 import random
 import re
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from tests.mcp.conftest import META
+from tests.mcp.conftest import META, Agent
 from tests.mcp.test_agents import WORDS, desk, oracle  # noqa: F401 - fixtures
 from tests.mcp.test_relay import PING, relay
-
-if TYPE_CHECKING:
-    from tests.mcp.conftest import Agent
 
 pytestmark = pytest.mark.long
 

@@ -6,9 +6,10 @@ import asyncio
 import json
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from tests.mcp.conftest import META, MODERN
@@ -23,9 +24,6 @@ from vault_agent.mcp.relay import Relay
 from vault_agent.model.jobs import Job, JobKind, JobState, PhaseProgress
 from vault_agent.server import mcp
 from vault_agent.server import serve as serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HEADERS = {
     "MCP-Protocol-Version": MODERN,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -14,9 +14,6 @@ from tests.mcp.conftest import Agent
 
 from vault_agent.cli.client_files import NotChanged, change_settings, read_settings
 from vault_agent.cli.clients import ALIASES, CLIENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 COMMENTED = """\
 // mine

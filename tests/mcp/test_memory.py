@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
+from tests.mcp.conftest import Agent
 from tests.mcp.test_agents import Scoped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.mcp.conftest import Agent
 
 JOURNAL = """\
 ---

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.registered_vaults import RegisteredVaults, indexed
@@ -18,9 +18,6 @@ from vault_agent.mcp.exchange import Progress
 from vault_agent.mcp.service import _result
 from vault_agent.mcp.tools import own_tools
 from vault_agent.mcp.view import View
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ENTRY = re.compile(r'^--- [^"\n]+: "(Note \d+)".*?Note: ([^\n]*)$', re.MULTILINE | re.DOTALL)
 NAMES = [

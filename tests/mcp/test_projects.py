@@ -6,7 +6,9 @@ import json
 import subprocess
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.mcp.conftest import META, Agent
@@ -15,10 +17,6 @@ from tests.support.program import PROGRAM
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.mcp.relay import VAULT_HEADER
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 KEY = "k" * 40
 NOTE = "---\ntype: decision\n---\n# Parse costs\n\nStreamed output has no fixed structure.\n"

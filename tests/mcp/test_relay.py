@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp.client import Client
@@ -21,10 +23,6 @@ from tests.support.systems import posix
 from tests.support.waiting import eventually
 
 from vault_agent.system.address import is_serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 SLOW = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.mcp.conftest import Agent
 
 from vault_agent.api.caller import OWNER
 from vault_agent.codes import CODES
@@ -17,9 +17,6 @@ from vault_agent.mcp.text import excerpt, fenced
 from vault_agent.mcp.tools import INSTRUCTIONS, TOOLS
 from vault_agent.mcp.view import View
 from vault_agent.text.visible import hidden, visible
-
-if TYPE_CHECKING:
-    from tests.mcp.conftest import Agent
 
 FENCE = re.compile(r'<note path="(.*)" lines="(.*)" b=([0-9a-f]{8})>\n(.*)</note \3>', re.DOTALL)
 

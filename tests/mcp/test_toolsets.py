@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Iterator
+from typing import Any, get_args
 
 import pytest
 from tests.mcp.conftest import FROST, META, Agent
@@ -11,9 +12,6 @@ from tests.mcp.conftest import FROST, META, Agent
 from vault_agent.config.keys import Toolset
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.model.identifiers import identify
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DEVLOG = "[impl]    2026-05-01  The lamp is wired.\n[problem] 2026-05-02  The lamp (fuse) blew.\n"
 

@@ -9,7 +9,8 @@ import re
 import socket
 import threading
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.mcp.conftest import META, Agent
@@ -22,9 +23,6 @@ from vault_agent.mcp.lists import reading_tools
 from vault_agent.mcp.relay import Relay
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.model.write_state import Right
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEY = "k" * 40
 BREAD = "---\ntags: [baking]\n---\n# Bread\n\nFlour. See [[Starter]].\n\n## Crust\n\nSteam.\n"

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SERVER = """
 import asyncio, os, sys

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support import local_model as misbehaviour
@@ -19,12 +19,7 @@ from vault_agent.models.embedder import Embedder
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.vectors import cache as vectors
-from vault_agent.store.vectors.matrix import open_matrix
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vault_agent.store.vectors.matrix import Matrix
+from vault_agent.store.vectors.matrix import Matrix, open_matrix
 
 NOTES = 6
 

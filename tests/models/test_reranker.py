@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import pytest
+from aiohttp import web
 from tests.support.clocks import PATIENCE
 from tests.support.local_model import (
     LocalModel,
@@ -24,11 +25,6 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import Misconfigured, Unavailable
 from vault_agent.models import client
 from vault_agent.models.reranker import Reranker, RerankSettings, scores_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from aiohttp import web
 
 CANARY = "canary-4711"
 TEXTS = ["late snow", "late frost", "nothing"]

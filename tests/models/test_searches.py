@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.support.index_runs import Vault
 from tests.support.local_model import hashed_vector
 
 from vault_agent.indexing.embed import embed
 from vault_agent.model.modes import Mode, Reason
-from vault_agent.model.search import SearchQuery
+from vault_agent.model.search import Answer, SearchQuery
 from vault_agent.models.embedder import Embedder
 from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.model.search import Answer
 
 
 def vault_of(folder: Path, notes: dict[str, str]) -> Vault:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from tests.support.clocks import PATIENCE
 from tests.support.command import run_here
+from tests.support.program import Program
 
 from vault_agent.cli import completing
-
-if TYPE_CHECKING:
-    from tests.support.program import Program
 
 
 def completed(program: Program, *words: str, **variables: str) -> list[str]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from tests.support.clocks import PATIENCE
 from tests.support.local_model import LocalModel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.support.program import Program
+from tests.support.program import Program
 
 
 class Endpoint(LocalModel):

@@ -5,14 +5,11 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.processes import children, command_line
+from tests.support.program import Program
 from tests.support.waiting import eventually
-
-if TYPE_CHECKING:
-    from tests.support.program import Program
 
 
 def processes_of(program: Program) -> list[int]:

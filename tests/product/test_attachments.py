@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from benchmarks.pdfs import pdf, slow_pdf
 from tests.mcp.conftest import Agent
 from tests.support.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PAGES = ["The kettle was on the stove.", "Nothing here.", "A marmalade recipe\nfrom Seville."]
 LOOP = pdf(["x"]).replace(b"/Kids [5 0 R]", b"/Kids [2 0 R]")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.writable_program import WritableProgram
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FROST = "Garden/Frost.md"
 NOTES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from tests.product.conftest import small_vault
@@ -14,9 +14,6 @@ from tests.support.waiting import eventually
 from tests.support.writable_program import KEY, WritableProgram
 
 from vault_agent.server.routes import ROUTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HASH = "0" * 64
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from tests.product.conftest import small_vault
-from tests.product.endpoint import running_endpoint
+from tests.product.endpoint import Endpoint, running_endpoint
 from tests.support import local_model as misbehaviour
 from tests.support.folders import below
 from tests.support.program import Program, Reply, is_served
 from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.product.endpoint import Endpoint
 
 BREAD = identify("Bread.md")
 ONE_TEXT_A_REQUEST = {"VAULT_AGENT_EMBEDDING_BATCH_SIZE": "1"}

@@ -6,22 +6,16 @@ import os
 import signal
 import socket
 import time
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import pytest
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.support.clocks import PATIENCE
 from tests.support.folders import below
-from tests.support.program import is_served
+from tests.support.program import Program, is_served
 from tests.support.waiting import eventually
 
 from vault_agent.system.address import live_address
-
-if TYPE_CHECKING:
-    from urllib.parse import SplitResult
-
-    from tests.support.program import Program
 
 
 @pytest.mark.fault(

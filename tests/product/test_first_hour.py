@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.support.waiting import eventually
 from tests.support.writable_program import WritableProgram
 
 from vault_agent.cli.exits import Exit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NOTES = {
     "Garden/Frost.md": "# Frost\n\nSee [[Fleece]] and [[Nowhere]].\n",

@@ -6,7 +6,7 @@ import gzip
 import json
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import orjson
 import pytest
@@ -18,9 +18,6 @@ from vault_agent.cli.links import with_whole_addresses
 from vault_agent.model.graph import GraphObjects, WholeGraph
 from vault_agent.model.identifiers import identify
 from vault_agent.wire.values import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BREAD, STARTER = identify("Bread.md"), identify("Starter.md")
 

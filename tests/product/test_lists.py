@@ -6,7 +6,8 @@ import json
 import os
 import re
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.product.completing import completed
@@ -17,9 +18,6 @@ from tests.support.systems import NO_TERMINALS
 from vault_agent.api.cursors import encode_cursor
 from vault_agent.api.lists import NotesRequest, TasksRequest
 from vault_agent.model.lists import Sort
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture(scope="module")

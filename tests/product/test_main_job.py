@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from tests.product.conftest import small_vault
@@ -14,9 +14,6 @@ from tests.support.program import Program
 from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BREAD = identify("Bread.md")
 

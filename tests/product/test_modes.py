@@ -5,17 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.product.endpoint import running_endpoint
 from tests.support.folders import below
+from tests.support.program import Program
 from tests.support.waiting import eventually
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.program import Program
 
 
 def open_to_others(folder: Path) -> dict[str, str]:

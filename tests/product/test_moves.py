@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from tests.support.waiting import eventually
 from tests.support.writable_program import WritableProgram
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MANY = 60
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.index_runs import Vault
@@ -10,9 +10,6 @@ from tests.support.obsidian import Expected, ObsidianVault, made_up
 
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.resolve import LinkResolver
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def resolved(vault: ObsidianVault) -> dict[str, list[Expected]]:

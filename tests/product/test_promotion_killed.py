@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.product.test_promotion import KEY, NOTE, Projects
@@ -13,9 +14,6 @@ from tests.support.program import Program
 
 from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.model.identifiers import identify
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PATH = f"/vaults/project:shop/notes/{identify('decisions/parse.md')}/promote"
 

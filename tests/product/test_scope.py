@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import urllib.request
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.program import Program
 from tests.support.waiting import eventually
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NOTES = {
     "project:shop": ("decisions/Prices.md", "# Prices\n\nKeep flour prices in cents. #money\n"),

@@ -10,18 +10,16 @@ import json
 import math
 import os
 import subprocess
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.folders import below
 from tests.support.program import Program
 from tests.support.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 KEY = "k" * 40
 SESSION = "3f2a9c1e-0b7d-4c55-9a61-5d8e7f001122"

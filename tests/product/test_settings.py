@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tests.support.program import Program
+from tests.support.program import Program
 
 CLIENTS = 4
 CHANGES = 8

@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.made_sessions import Writer
 from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 SESSIONS = (
     (

@@ -16,20 +16,16 @@ import argparse
 import asyncio
 import importlib.util
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnxruntime
 from aiohttp import web
-from onnx import TensorProto, helper, numpy_helper
+from onnx import NodeProto, TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from onnx import NodeProto
 
 NAME = "all-minilm"
 LAYERS, HEADS, WIDTH = 6, 12, 384

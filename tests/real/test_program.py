@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.real.notes import EVERYDAY, NOTES, PARAPHRASES
+from tests.support.program import Program
 from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
-
-if TYPE_CHECKING:
-    from tests.support.program import Program
 
 pytestmark = pytest.mark.real_embedding
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.security.wire import Wire
 from tests.support.program import Program
 from tests.vault.spellings import SECRET
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 KEY = "canary-key-of-the-server-0123456789abcdef"
 

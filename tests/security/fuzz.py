@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from tests.security.wire import PATIENCE_SECONDS
+from tests.security.wire import PATIENCE_SECONDS, Answer, Wire
 from tests.vault.spellings import HARMLESS, refused
 
 from vault_agent.server.routes import ROUTES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tests.security.wire import Answer, Wire
 
 DOCUMENTED_503 = frozenset({"EMBEDDING_UNAVAILABLE"})
 SLOWEST_SECONDS = 30.0

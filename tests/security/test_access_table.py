@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.security.conftest import Fortress
+from tests.security.wire import Answer, Wire
 
 from vault_agent.model.identifiers import identify
 from vault_agent.server.routes import ROUTES
-
-if TYPE_CHECKING:
-    from tests.security.conftest import Fortress
-    from tests.security.wire import Answer, Wire
 
 FROST = identify("Garden/Frost.md")
 

@@ -11,12 +11,14 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.product.endpoint import running_endpoint
+from tests.product.endpoint import Endpoint, running_endpoint
 from tests.product.test_endings import processes_of
 from tests.security.conftest import Fortress
 from tests.security.test_access_table import ALLOWED
@@ -26,12 +28,6 @@ from tests.support.waiting import eventually
 
 from vault_agent.model.identifiers import identify
 from vault_agent.server.log import Fields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.product.endpoint import Endpoint
 
 FROST = identify("Garden/Frost.md")
 SENT = "canary-of-what-was-sent"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,10 +19,6 @@ from vault_agent.model.notes import FileEntry, LinkKind
 from vault_agent.search.query import MAX_TERMS, compile_query
 from vault_agent.vault.paths import MAX_PATH_BYTES, validate
 from vault_agent.vault.root import VaultRoot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 
 def examples(count: int) -> settings:

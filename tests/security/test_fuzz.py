@@ -8,15 +8,12 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.security.conftest import Fortress
 from tests.security.fuzz import Account, Requests, run
 
 from vault_agent.model.identifiers import identify
-
-if TYPE_CHECKING:
-    from tests.security.conftest import Fortress
 
 HOOKS = Path(__file__).with_name("fuzz_hooks.py")
 FROST = identify("Garden/Frost.md")

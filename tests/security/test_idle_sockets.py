@@ -5,17 +5,13 @@ from __future__ import annotations
 import select
 import socket
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.security.conftest import Fortress
+from tests.security.wire import Wire
 from tests.support.clocks import PATIENCE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.security.conftest import Fortress
-    from tests.security.wire import Wire
 
 # What each socket sends before it stops, in turn.
 SILENT_AFTER = (

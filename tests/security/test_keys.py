@@ -6,16 +6,13 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.product.test_endings import processes_of
 from tests.security.wire import Wire
 from tests.support.program import Program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes as POSIX has them")
 OUR_KEY = "canary-0123456789-0123456789-0123456789"

@@ -14,17 +14,15 @@ import random
 import re
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.mcp.conftest import META, MODERN, Agent
 from tests.security.test_access_table import ALLOWED
 from tests.support.waiting import eventually
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 CALLS = 300
 MANY_CALLS = 12_000

@@ -9,10 +9,12 @@ import threading
 import time
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import quote, quote_from_bytes
 
 import pytest
+from tests.security.conftest import Fortress
+from tests.security.wire import Wire
 from tests.support.clocks import PATIENCE
 from tests.support.privacy import CRASH
 from tests.vault.spellings import HARMLESS, SECRET, refused
@@ -20,12 +22,6 @@ from tests.vault.spellings import HARMLESS, SECRET, refused
 from vault_agent.cli.run import run
 from vault_agent.model.identifiers import identify
 from vault_agent.server.routes import ROUTES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.security.conftest import Fortress
-    from tests.security.wire import Wire
 
 # Links out of the vault, excluded and hidden files, and special files.
 ENDS_ELSEWHERE = (

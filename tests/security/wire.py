@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import socket
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
-
-if TYPE_CHECKING:
-    from typing import Self
 
 PATIENCE_SECONDS = 60.0
 

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
@@ -26,14 +25,12 @@ from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
 from vault_agent.model.search import Answer, Hit
 from vault_agent.model.watch import WatchStatus
+from vault_agent.server.connection import Limits
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
 from vault_agent.vault.attachments import describe
 from vault_agent.vaults.event_stream import EventStream
 from vault_agent.vaults.jobs import JobOptions
-
-if TYPE_CHECKING:
-    from vault_agent.server.connection import Limits
 
 NOTE_ID = "0123456789abcdef0123456789abcdef"
 KEY = "k" * 32 + "-Key~1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import aiohttp
 
@@ -15,9 +15,6 @@ from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
 
 from .conftest import Running
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KEY = "k" * 32 + "-Key~1"
 

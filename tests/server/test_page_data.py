@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import struct
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -15,9 +15,6 @@ from vault_agent.model.identifiers import identify
 from vault_agent.system.allowance import Allowance
 
 from .page import KEY, page_server
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(200))
 NOTES: dict[str, str | bytes] = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.server.test_vaults import running
@@ -14,9 +15,6 @@ from tests.support.session_desk import PROMPT, SHOP
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.memory.deliveries import Deliveries
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KEY = "k" * 40
 KEYED = {"api_key": KEY}

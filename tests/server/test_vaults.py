@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -19,10 +21,6 @@ from vault_agent.server.routes import OF_THE_SERVER, ROUTES
 from vault_agent.server.serve import listening
 from vault_agent.vaults.known import KnownVaults
 from vault_agent.wire.requests import MAX_VAULTS
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 PATH = "modules/cost tracker.md"
 

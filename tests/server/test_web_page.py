@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -17,9 +17,6 @@ from vault_agent.web import diagrams
 from vault_agent.web.assets import FOLDER, Assets
 
 from .page import KEY, page_server, signed_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OWNER = {"Authorization": f"Bearer {KEY}"}
 OPENED = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}

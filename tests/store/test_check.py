@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.index_runs import Vault
@@ -16,9 +17,6 @@ from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.jobs.record import open_jobs
 from vault_agent.store.layout import IndexDirectory
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

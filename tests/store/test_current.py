@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import anyio
 import pytest
@@ -18,9 +19,6 @@ from vault_agent.search.search import search
 from vault_agent.store.current import READERS, CurrentIndex
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.threads import Stopped, Threads
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DESCRIPTORS = Path("/proc/self/fd")
 

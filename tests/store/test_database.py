@@ -8,16 +8,13 @@ import os
 import sqlite3
 import threading
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
 
 from vault_agent.errors import Failed
 from vault_agent.store.database import connect, translated
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 async def test_a_cancelled_wait_for_a_connection_leaves_no_thread(tmp_path: Path):

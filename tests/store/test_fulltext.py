@@ -8,9 +8,11 @@ import random
 import threading
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from tantivy import Searcher
 from tests.support.clocks import patiently
 from tests.support.waiting import eventually
 
@@ -30,11 +32,6 @@ from vault_agent.store.fulltext.shelf import Rows, Shelf
 from vault_agent.store.fulltext.spelling import MOST_CORRECTED, Speller
 from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.text.terms import terms
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tantivy import Searcher
 
 NO_FILTER = Filters()
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from vault_agent.errors import Busy, Failed
 from vault_agent.store.layout import IndexDirectory
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def refusal(folder: Path) -> str:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
 from vault_agent.store.positions import Positions, read_positions, write_positions
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_positions_are_read_as_they_were_written(tmp_path: Path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +15,6 @@ from vault_agent.store.database import migrate
 from vault_agent.store.jobs.record import open_jobs
 from vault_agent.store.vectors.cache import open_vectors
 from vault_agent.store.writes.log import WriteLog
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STORE = files("vault_agent.store")
 SCRIPTS = sorted(

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from vault_agent.markdown.broken import Anchors, Fault, faults, names_folder
 from vault_agent.markdown.parse import parse_note, with_keys
 from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.graph import Finding
+from vault_agent.model.notes import FileEntry, Link
+from vault_agent.model.warning import Warning
 from vault_agent.text.names import fold
 from vault_agent.vault.paths import folders_of
 from vault_agent.vault.read import decode, read_bytes
+from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.scan import scan
 from vault_agent.vault.skipped import Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from vault_agent.model.notes import FileEntry, Link
-    from vault_agent.model.warning import Warning
-    from vault_agent.vault.root import VaultRoot
 
 
 @dataclass(frozen=True, slots=True)

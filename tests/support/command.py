@@ -6,14 +6,12 @@ import io
 import os
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, chdir, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from vault_agent.cli.run import run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 
 class Ended(NamedTuple):

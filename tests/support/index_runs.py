@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from vault_agent.indexing.attachments import keep_text, sweep_texts, waiting_attachments
 from vault_agent.indexing.index import index
@@ -12,6 +15,8 @@ from vault_agent.indexing.kept import KeptTexts
 from vault_agent.indexing.parse import Batch, FileTask, Outcome, ParsedFile, parse_files
 from vault_agent.indexing.task import IndexRun, IndexTask, fingerprint_of
 from vault_agent.model.identifiers import identify
+from vault_agent.model.jobs import JobSummary
+from vault_agent.model.warning import Warning
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
@@ -20,14 +25,6 @@ from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, keys_of
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from vault_agent.model.jobs import JobSummary
-    from vault_agent.model.warning import Warning
 
 MAX_NOTE_BYTES = 1 << 20
 PARTS_OF_A_NOTE = [

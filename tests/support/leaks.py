@@ -13,16 +13,13 @@ import gc
 import os
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import resource_tracker
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import pytest
 from tests.support.processes import LISTED, children, command_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pytest
 
 _SECONDS_TO_SETTLE = 30.0
 """What was closed or killed may take a moment to be gone, and longer on a busy machine."""

@@ -11,16 +11,14 @@ import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from tests.support.clocks import PATIENCE
 from tests.support.command import run_here
 from tests.support.homes import at_home
 from tests.support.privacy import Confidences
 from tests.support.waiting import eventually
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROGRAM = (sys.executable, "-m", "vault_agent")
 APART = frozenset(

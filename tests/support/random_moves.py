@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 
 class RandomMove(NamedTuple):

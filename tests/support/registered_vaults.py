@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from vault_agent.app import open_app
+from vault_agent.app import App, open_app
 from vault_agent.config import Config
 from vault_agent.config.project import OURS, VAULT
 from vault_agent.config.project_file import ensure_project_file
 from vault_agent.config.registry import Registered, Role, add_vault, new_uid
 from vault_agent.vaults.known import KnownVaults
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from vault_agent.app import App
-    from vault_agent.vaults.open_vault import OpenVault
+from vault_agent.vaults.open_vault import OpenVault
 
 
 class RegisteredVaults:

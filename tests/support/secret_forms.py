@@ -12,11 +12,9 @@ from __future__ import annotations
 import random
 import re
 import string
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import NamedTuple
 
 _FOLDER = Path(__file__).parents[2] / "fixtures/redaction"
 _ALPHABETS = {

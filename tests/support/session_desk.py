@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import subprocess
 import time
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import pytest
 from tests.support.made_sessions import Made, Writer
 from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
 
+from vault_agent.app import App
+from vault_agent.memory.session import Session
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.sessions import SessionEvent
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    import pytest
-
-    from vault_agent.app import App
-    from vault_agent.memory.session import Session
 
 NOW = time.time()
 PATIENT = {"enabled": True, "hook_timeout_ms": 10_000}

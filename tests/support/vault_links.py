@@ -11,8 +11,9 @@ import html
 import posixpath
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 from zlib import crc32
 
@@ -20,9 +21,6 @@ import marko
 import yaml
 from marko import block, inline
 from marko.ext.gfm import elements as gfm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 _FRONTMATTER = re.compile(
     r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE

@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from tests.support.clocks import PATIENCE
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
 
 T = TypeVar("T")
 

@@ -9,8 +9,10 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import Any, Self
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -19,10 +21,6 @@ from tests.support.systems import NO_TERMINALS
 from tests.support.waiting import eventually
 
 from vault_agent.cli.exits import Exit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 KEY = "k" * 40
 ALL = "create,append,edit,overwrite,move,delete,permanent"

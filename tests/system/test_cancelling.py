@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
 from vault_agent.system.cancelling import in_thread, open_in_thread
 from vault_agent.system.threads import Threads
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 
 @pytest.mark.parametrize("way", ["stoppable", "in_thread", "open_in_thread"])

@@ -6,7 +6,7 @@ import os
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from vault_agent.system.files import (
     replace_file,
     replacing,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes and signals")
 

@@ -7,16 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
 
 from vault_agent.system import git
 from vault_agent.system.git import head_of, history
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(
     shutil.which("git") is None or sys.platform == "win32", reason="needs git and a shell"

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -23,9 +23,6 @@ from vault_agent.system.workers import (
     WorkerPool,
     WorkerTimedOut,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def shouting(suffix: str) -> Callable[[str], str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.systems import posix
@@ -20,12 +21,7 @@ from vault_agent.vault.attachments import (
     open_attachment,
 )
 from vault_agent.vault.media import media_type, shown_type
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from vault_agent.vault.root import VaultRoot
+from vault_agent.vault.root import VaultRoot
 
 
 def refusal(root: VaultRoot, path: str) -> VaultAgentError:

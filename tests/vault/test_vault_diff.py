@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from vault_agent.model.notes import FileEntry
 from vault_agent.vault.diff import diff
+from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.scan import scan
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vault_agent.vault.root import VaultRoot
 
 A = FileEntry("a.md", 1, 2, 3, 4)
 B = FileEntry("d/b.md", 1, 2, 3, 5)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.systems import linux
 
 from vault_agent.vault.mounts import file_system, is_durable, is_shared
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOCAL = ("ext4", "xfs", "btrfs", "apfs", "overlay", "tmpfs", "fuseblk", "fuse.gocryptfs", "")
 SHARED = (

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.clocks import PATIENCE, patiently
@@ -14,12 +16,7 @@ from tests.support.systems import posix
 from tests.vault.spellings import SECRET
 
 from vault_agent.vault.opening import CannotOpen, Cause
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from vault_agent.vault.root import VaultRoot
+from vault_agent.vault.root import VaultRoot
 
 MOST_OPENINGS = 4
 """More than any way to open `d/secret.md` needs."""

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.support.systems import posix
 
 from vault_agent.vault import read as reading
 from vault_agent.vault.read import MAX_ATTEMPTS, decode, read_bytes
+from vault_agent.vault.root import OpenedFile, VaultRoot
 from vault_agent.vault.skipped import Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from vault_agent.vault.root import OpenedFile, VaultRoot
 
 
 def test_a_file_is_returned_with_its_stat(root: VaultRoot, folder: Path) -> None:

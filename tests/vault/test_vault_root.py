@@ -6,9 +6,9 @@ import errno
 import os
 import socket
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.clocks import patiently
@@ -20,9 +20,6 @@ from vault_agent.model.identifiers import identify
 from vault_agent.vault import platform
 from vault_agent.vault.opening import CannotOpen, Cause, cannot_open
 from vault_agent.vault.root import Strategy, VaultRoot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def read(root: VaultRoot, path: str) -> bytes:

@@ -6,10 +6,11 @@ import errno
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.support.clocks import assert_linear
@@ -25,9 +26,6 @@ from vault_agent.vault.read import read_bytes
 from vault_agent.vault.root import Strategy, VaultRoot
 from vault_agent.vault.scan import Scan, scan
 from vault_agent.vault.skipped import not_opened, notice
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 def make(folder: Path, *paths: str) -> None:

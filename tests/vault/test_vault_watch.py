@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
+from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -22,10 +23,6 @@ from vault_agent.vault.watch import (
     is_temporary,
     sort_events,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from pathlib import Path
 
 ADDED, MODIFIED, DELETED = 1, 2, 3
 EXCLUSIONS = Exclusions(("private/",))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
+from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import pytest_asyncio
@@ -17,12 +19,7 @@ from tests.vaults.watching import hits, linked_notes, shorter_pauses, until_foun
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.model.watch import Revision, WatchState
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.vaults.open_vault import OpenVault
+from vault_agent.vaults.open_vault import OpenVault
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `edited`
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -11,9 +11,6 @@ from vault_agent.errors import Unauthorized
 from vault_agent.vaults.file_keys import DAY_SECONDS, FileKeys
 from vault_agent.vaults.pages import _prefix
 from vault_agent.vaults.secret import Secret
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def parts(address: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from tests.support.waiting import eventually_async
 
@@ -11,9 +11,6 @@ from vault_agent.model.writing import IndexState
 from vault_agent.vaults.background import Background
 from vault_agent.vaults.embed_later import EmbedLater
 from vault_agent.vaults.following import Following
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 class Runs:

@@ -7,8 +7,10 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.product.processes import alive
@@ -38,10 +40,6 @@ from vault_agent.system.crash import CrashReport
 from vault_agent.vaults.background import Background
 from vault_agent.vaults.indexer import MANY_NOTES, Indexer
 from vault_agent.vaults.process import pause_seconds
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
-    from pathlib import Path
 
 TASK = IndexTask(
     root="/vault",

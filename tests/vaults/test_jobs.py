@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -15,17 +16,10 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import Busy, Failed, NotFound
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import MAX_WARNINGS, Warning
-from vault_agent.store.jobs.record import HISTORY, HISTORY_OF_OTHERS, open_jobs
+from vault_agent.store.jobs.record import HISTORY, HISTORY_OF_OTHERS, JobStore, open_jobs
+from vault_agent.system.crash import CrashReport
 from vault_agent.vaults import jobs as module
-from vault_agent.vaults.jobs import Jobs
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.store.jobs.record import JobStore
-    from vault_agent.system.crash import CrashReport
-    from vault_agent.vaults.jobs import Progress
+from vault_agent.vaults.jobs import Jobs, Progress
 
 
 class Work:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -17,14 +18,9 @@ from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Write, Written
 from vault_agent.vaults.jobs import JobState
 from vault_agent.vaults.moves import move, undo
+from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.writing import move as planning
 from vault_agent.writing.files import AT_ONCE
-
-if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    from vault_agent.vaults.open_vault import OpenVault
 
 ALLOWED = {**WRITE, "allow": ["edit", "move"]}
 MOVE = Write(operation="move", right=Right.MOVE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import orjson
 import pytest
 from tests.support.registered_vaults import KeptVaults, RegisteredVaults, indexed
@@ -21,12 +19,10 @@ from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
 from vault_agent.search import note_file
 from vault_agent.search.lists import list_notes
 from vault_agent.search.resolve import resolve
+from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.wire.base import parse_strings, parse_values
 from vault_agent.wire.requests import NoteRequest, RelatedBody, SearchBody
 from vault_agent.wire.values import dump
-
-if TYPE_CHECKING:
-    from vault_agent.vaults.open_vault import OpenVault
 
 JOURNAL = """---
 id: journal-2026-02-13-abc12345

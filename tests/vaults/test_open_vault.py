@@ -7,9 +7,11 @@ import gc
 import os
 import sqlite3
 import sys
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support import local_model as misbehaviour
@@ -23,23 +25,18 @@ from vault_agent.config import Config
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable
 from vault_agent.indexing.protocol import Compare, Embedded, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
+from vault_agent.model.health import Health
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.watch import Revision
 from vault_agent.search.note_file import read_whole
 from vault_agent.store.positions import read_positions
+from vault_agent.system.crash import CrashReport
 from vault_agent.vaults.background import Background
 from vault_agent.vaults.indexer import Indexer
 from vault_agent.vaults.jobs import JobOptions
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.model.health import Health
-    from vault_agent.system.crash import CrashReport
-    from vault_agent.vaults.open_vault import OpenVault
+from vault_agent.vaults.open_vault import OpenVault
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
 

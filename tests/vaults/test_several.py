@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.local_model import LocalModel
@@ -15,6 +14,7 @@ from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.operations import SEARCH
+from vault_agent.app import App
 from vault_agent.config.registry import Role
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
@@ -22,15 +22,12 @@ from vault_agent.model.modes import Linked, Mode
 from vault_agent.model.search import (
     UNWEIGHTED,
     Filters,
+    Hit,
     RelatedQuery,
     SearchQuery,
     Weights,
 )
 from vault_agent.wire.requests import SearchBody
-
-if TYPE_CHECKING:
-    from vault_agent.app import App
-    from vault_agent.model.search import Hit
 
 NOTES = Path(__file__).parent.parent.parent / "fixtures" / "vault"
 QUERIES = (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.registered_vaults import RegisteredVaults, indexed
@@ -13,18 +14,14 @@ from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.writing import WRITE_NOTE, WriteNoteBody
+from vault_agent.app import App
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest
 from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Write
+from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.wire.requests import NoParams
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vault_agent.app import App
-    from vault_agent.vaults.open_vault import OpenVault
 
 WRITE = {"enabled": True, "folders": ["."], "quiet_seconds": 0}
 BUG = "---\ntype: bug\nseverity: high\nfound: {{project}}\n---\n# {{title}}\n\nOurs {{id}}.\n"

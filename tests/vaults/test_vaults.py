@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -17,7 +19,7 @@ from tests.support.waiting import eventually_async
 from tests.vaults.test_open_vault import processes
 from tests.vaults.test_watch import command_of
 
-from vault_agent.app import open_app
+from vault_agent.app import App, open_app
 from vault_agent.config import Config
 from vault_agent.config.project_file import path_of
 from vault_agent.config.registry import Registered, Role, add_vault, forget_vault, new_uid
@@ -28,15 +30,9 @@ from vault_agent.model.search import SearchQuery
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.takeover import take_over
 from vault_agent.vaults import vaults as module
+from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.vaults.runs import Runs
 from vault_agent.wire.requests import SearchBody
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
-
-    from vault_agent.app import App
-    from vault_agent.vaults.open_vault import OpenVault
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.support import local_model as misbehaviour
@@ -27,11 +28,7 @@ from vault_agent.model.watch import WatchState
 from vault_agent.vault.watch import WatchFailed
 from vault_agent.vaults import embed_later, indexer
 from vault_agent.vaults import watch as module
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from vault_agent.vaults.open_vault import OpenVault
+from vault_agent.vaults.open_vault import OpenVault
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
 

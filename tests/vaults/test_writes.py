@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -23,12 +25,7 @@ from vault_agent.model.write_state import Right
 from vault_agent.model.writing import LoggedWrite, Write
 from vault_agent.search.named import named_note
 from vault_agent.store.layout import IndexDirectory
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.vaults.open_vault import OpenVault
+from vault_agent.vaults.open_vault import OpenVault
 
 PATIENT_MS = round(PATIENCE * 1000)
 """A reply waits so long for the index."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.registered_vaults import RegisteredVaults
@@ -16,11 +17,7 @@ from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, Misconfigured, Unauthorized
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Write
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vault_agent.vaults.open_vault import OpenVault
+from vault_agent.vaults.open_vault import OpenVault
 
 OWN = Write(operation="promote", right=Right.CREATE, by_itself=True)
 ON: dict[str, Any] = {"memory": {"enabled": True}}

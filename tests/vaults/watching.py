@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.waiting import eventually_async
@@ -12,12 +14,7 @@ from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.model.search import SearchQuery
 from vault_agent.vaults import watch
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
-
-    from vault_agent.vaults.open_vault import OpenVault
+from vault_agent.vaults.open_vault import OpenVault
 
 NOTES = 20
 

@@ -7,6 +7,7 @@ import shutil
 import socketserver
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,8 +20,6 @@ except ModuleNotFoundError:  # `make browser` installs it; its tests are skipped
     Error = expect = sync_playwright = None
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser, Page, ProxySettings, Route
 
 __all__ = ["Elsewhere", "Error", "expect", "find_browser", "held", "started_browser"]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.conftest import NO_BROWSER
 from tests.support.clocks import PATIENCE
 from tests.support.program import Program
-from tests.web.browsers import expect, find_browser, started_browser
+from tests.web.browsers import Elsewhere, expect, find_browser, started_browser
 from tests.web.vault import write_vault
 from tests.web.watched import Places, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from playwright.sync_api import Browser, Page
-    from tests.web.browsers import Elsewhere
 
 
 @pytest.fixture(scope="package")

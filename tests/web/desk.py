@@ -6,13 +6,12 @@ import time
 from typing import TYPE_CHECKING
 
 from tests.support.clocks import PATIENCE
+from tests.support.writable_program import WritableProgram
 from tests.web.browsers import expect
-from tests.web.watched import Watch
+from tests.web.watched import Places, Watch
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
-    from tests.support.writable_program import WritableProgram
-    from tests.web.watched import Places
 
 
 class Desk:

@@ -6,14 +6,12 @@ import json
 import time
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tests.support.clocks import PATIENCE
 from tests.support.program import Program, Reply
 from tests.web.vault import write_vault
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KEY = "k" * 40
 PROMPT = "src/costs.py: prices must be rounded once, it is off by a cent"

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from benchmarks.pdfs import pdf
+from tests.support.program import Program
 from tests.support.waiting import eventually
 from tests.web.browsers import expect
 from tests.web.conftest import serve
 from tests.web.test_everybody import RULES, settle, too_wide, violations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from playwright.sync_api import Page
-    from tests.support.program import Program
 
 
 def test_a_page_of_a_pdf_is_read_and_leads_to_the_file(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.program import Program
 from tests.web.browsers import expect
 from tests.web.conftest import serve
 from tests.web.test_everybody import RULES, settle, violations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from playwright.sync_api import Browser, Locator, Page
-    from tests.support.program import Program
 
 KINDS = {
     "Flowchart": "flowchart LR\n  A[Sensor] --> B{Frost?}\n  style B fill:#ffffff\n",

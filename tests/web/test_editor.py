@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -15,12 +16,10 @@ from tests.web.desk import Desk
 from tests.web.payloads import PAYLOADS
 from tests.web.test_everybody import RULES, settle, violations
 from tests.web.vault import write_vault
+from tests.web.watched import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from playwright.sync_api import Browser, Locator, Page, Route
-    from tests.web.watched import Places
 
 
 def field(page: Page) -> Locator:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from tests.support.waiting import eventually
 from tests.web.browsers import Error, expect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from playwright.sync_api import Page, Route
 
 AXE = Path(__file__).parent / "axe" / "axe.min.js"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,10 @@ from tests.web.browsers import expect, held
 from tests.web.desk import Desk
 from tests.web.test_everybody import RULES, violations
 from tests.web.vault import PICTURE, write_vault
+from tests.web.watched import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser, Locator, Page
-    from tests.web.watched import Places
 
 
 @pytest.fixture(scope="module")

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.program import Program
 from tests.support.waiting import eventually
 from tests.web.browsers import expect
 from tests.web.watched import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from playwright.sync_api import Browser, FloatRect, Page, Route
-    from tests.support.program import Program
 
 KEY = "a-key-of-the-browser-tests-0123456789"
 

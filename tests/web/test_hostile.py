@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.program import Program
 from tests.web.browsers import expect
 from tests.web.conftest import serve
 from tests.web.payloads import PAYLOADS, line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from playwright.sync_api import Browser, Page
-    from tests.support.program import Program
 
 A_NOTE = 16  # payloads in a note
 

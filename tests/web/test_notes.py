@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.program import Program
 from tests.web.browsers import expect, held
 from tests.web.conftest import serve
 from tests.web.vault import PICTURE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from playwright.sync_api import Browser, Page, Request, Route
-    from tests.support.program import Program
 
 FROST = "Frost alarm fires on two sensors"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,12 +10,10 @@ from tests.support.writable_program import WritableProgram
 from tests.web.browsers import expect, held
 from tests.web.desk import Desk
 from tests.web.vault import PICTURE, write_vault
+from tests.web.watched import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser, Page
-    from tests.web.watched import Places
 
 LONG = "# Long\n\n" + "\n".join(
     f"## Section {number}\n\nThe text of part {number} goes on and on.\n" for number in range(120)

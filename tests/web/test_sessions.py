@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import stat
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from vault_agent.errors import Busy, Unauthorized
 from vault_agent.vaults.secret import Secret, hkdf
 from vault_agent.web.sessions import TOKEN_SECONDS, Sessions
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KEY = "k" * 40
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,12 +10,10 @@ from tests.support.writable_program import WritableProgram
 from tests.web.browsers import expect
 from tests.web.desk import Desk
 from tests.web.vault import write_vault
+from tests.web.watched import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser
-    from tests.web.watched import Places
 
 
 @pytest.fixture

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.clocks import PATIENCE
+from tests.support.program import Program
+from tests.web.browsers import Elsewhere
 from tests.web.watched import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from playwright.sync_api import Browser, Page
-    from tests.support.program import Program
-    from tests.web.browsers import Elsewhere
 
 # Sent by a page without our policy, which would stop it.
 ASKS = {

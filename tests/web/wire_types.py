@@ -8,8 +8,9 @@ replies with, and `Wire.News`, what the stream of events has.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.jobs import Job
@@ -17,9 +18,6 @@ from vault_agent.model.watch import Revision, WatchStatus
 from vault_agent.model.writing import WriteNews
 from vault_agent.server.routes import ROUTES, Route
 from vault_agent.wire.schema import REF, Schemas
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILE = Path(__file__).parents[2] / "web" / "types" / "wire.d.ts"
 _HEAD = """\
