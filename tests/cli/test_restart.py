@@ -39,7 +39,7 @@ async def notes(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
     yield folder
     for noted in list(below(Path(environment["HOME"]), "server.address")):
         for _ in range(3):  # the starts that lost may follow
-            await detached.stop(noted.parent)
+            await asyncio.to_thread(detached.stop, noted.parent)
 
 
 def vault_named(name: str, environment: dict[str, str]) -> Path:

@@ -35,7 +35,7 @@ async def home(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
     await run("config", "set", "server.port", str(free_port()))
     yield folder
     for noted in below(folder, "server.address"):
-        await detached.stop(noted.parent)
+        await asyncio.to_thread(detached.stop, noted.parent)
 
 
 def all_of(terminal: int) -> str:

@@ -15,7 +15,7 @@ from tests.support.clocks import PATIENCE
 
 from vault_agent.client import calls
 from vault_agent.client import client as client_module
-from vault_agent.client.client import Client
+from vault_agent.client.client import Client, Reply
 from vault_agent.codes import CODES
 from vault_agent.errors import Failed, Unauthorized, Unavailable, VaultAgentError, error_of
 from vault_agent.model.jobs import JobState
@@ -31,6 +31,11 @@ async def fake() -> AsyncIterator[FakeServer]:
     async with TestServer(server.application()) as running:
         server.endpoint = str(running.make_url("")).rstrip("/")
         yield server
+
+
+async def ask(client: Client, *arguments, **fields) -> Reply:
+    """Call an operation in a thread, while the server of the test replies in this one."""
+    return await asyncio.to_thread(client.call, *arguments, **fields)
 
 
 async def answering(handler) -> TestServer:
@@ -55,59 +60,59 @@ def test_an_unknown_error_code_is_still_an_error():
 
 
 async def test_replies_are_parsed_into_the_wire_models(fake: FakeServer):
-    async with Client(fake.endpoint) as client:
-        reply = await client.call(
-            calls.SEARCH,
-            query="bones",
-            mode="lexical",
-            limit=3,
-            filters={"paths": ["Kitchen"], "after": "2025-01-01"},
-        )
-        assert fake.asked[-1][2].to_query().filters.paths == ("Kitchen",)
-        assert reply.data.hits[0].note_id == NOTE
-        assert reply.data.requested_mode is Mode.LEXICAL
-        assert (await client.call(calls.RELATED, id=NOTE)).data.hits
-        assert (
-            await client.call(calls.NOTE, note_id=NOTE, allow_large=True)
-        ).data.content.startswith("# Stock")
-        assert fake.asked[-1][1] == f"/notes/{NOTE}?allowLarge=true"
-        assert (await client.call(calls.CHUNK, note_id=NOTE, chunk_index=2)).data.chunk_index == 2
-        assert (await client.call(calls.ATTACHMENT, path="a b/c.png")).data.path == "a b/c.png"
-        assert (await client.call(calls.INDEX)).data.job.id == "job-1"
-        assert (await client.call(calls.JOBS)).data.jobs[0].state is JobState.SUCCEEDED
-        assert (
-            await client.call(calls.CANCEL_JOB, job_id="job-1")
-        ).data.job.state is JobState.SUCCEEDED
-        blocks = [block async for block in client.download("a.png")]
-        assert b"".join(blocks) == b"\x00\x1bPNG" * 1000
+    client = Client(fake.endpoint)
+    reply = await ask(
+        client,
+        calls.SEARCH,
+        query="bones",
+        mode="lexical",
+        limit=3,
+        filters={"paths": ["Kitchen"], "after": "2025-01-01"},
+    )
+    assert fake.asked[-1][2].to_query().filters.paths == ("Kitchen",)
+    assert reply.data.hits[0].note_id == NOTE
+    assert reply.data.requested_mode is Mode.LEXICAL
+    assert (await ask(client, calls.RELATED, id=NOTE)).data.hits
+    assert (await ask(client, calls.NOTE, note_id=NOTE, allow_large=True)).data.content.startswith(
+        "# Stock"
+    )
+    assert fake.asked[-1][1] == f"/notes/{NOTE}?allowLarge=true"
+    assert (await ask(client, calls.CHUNK, note_id=NOTE, chunk_index=2)).data.chunk_index == 2
+    assert (await ask(client, calls.ATTACHMENT, path="a b/c.png")).data.path == "a b/c.png"
+    assert (await ask(client, calls.INDEX)).data.job.id == "job-1"
+    assert (await ask(client, calls.JOBS)).data.jobs[0].state is JobState.SUCCEEDED
+    assert (
+        await ask(client, calls.CANCEL_JOB, job_id="job-1")
+    ).data.job.state is JobState.SUCCEEDED
+    blocks = await asyncio.to_thread(list, client.download("a.png"))
+    assert b"".join(blocks) == b"\x00\x1bPNG" * 1000
 
 
 async def test_a_path_is_sent_unchanged(fake: FakeServer):
     """The server checks whether a path leaves the vault. The client must not normalise it."""
-    async with Client(fake.endpoint) as client:
-        await client.call(calls.ATTACHMENT, path="../../etc/passwd")
-        assert fake.asked[-1][1] == "/attachments/../../etc/passwd"
-        await client.call(calls.ATTACHMENT, path="%2e%2e/x?download=true#y")
-        assert fake.asked[-1][1] == "/attachments/%252e%252e/x%3Fdownload%3Dtrue%23y"
+    client = Client(fake.endpoint)
+    await ask(client, calls.ATTACHMENT, path="../../etc/passwd")
+    assert fake.asked[-1][1] == "/attachments/../../etc/passwd"
+    await ask(client, calls.ATTACHMENT, path="%2e%2e/x?download=true#y")
+    assert fake.asked[-1][1] == "/attachments/%252e%252e/x%3Fdownload%3Dtrue%23y"
 
 
 async def test_events_yield_job_states_until_the_end(fake: FakeServer):
     fake.history = [job("queued"), job("running"), job()]
-    async with Client(fake.endpoint) as client:
-        states = [event.state.value async for event in client.events("job-1")]
-    assert states == ["queued", "running", "succeeded"]
+    client = Client(fake.endpoint)
+    events = await asyncio.to_thread(list, client.events("job-1"))
+    assert [event.state.value for event in events] == ["queued", "running", "succeeded"]
 
 
 async def test_the_key_is_sent_as_a_bearer_token_and_never_shown(fake: FakeServer):
     fake.key = KEY
     client = Client(fake.endpoint, KEY)
     assert KEY not in repr(client)
-    async with client:
-        assert (await client.call(calls.JOBS)).data.jobs
-    async with Client(fake.endpoint, "wrong") as stranger:
-        with pytest.raises(Unauthorized) as refusal:
-            await stranger.call(calls.JOBS)
-        assert "wrong" not in str(refusal.value)
+    assert (await ask(client, calls.JOBS)).data.jobs
+    stranger = Client(fake.endpoint, "wrong")
+    with pytest.raises(Unauthorized) as refusal:
+        await ask(stranger, calls.JOBS)
+    assert "wrong" not in str(refusal.value)
 
 
 async def test_unknown_reply_fields_are_ignored(fake: FakeServer):
@@ -116,8 +121,9 @@ async def test_unknown_reply_fields_are_ignored(fake: FakeServer):
         return web.Response(body=body, content_type="application/json")
 
     server = await answering(later)
-    async with server, Client(str(server.make_url(""))) as client:
-        assert (await client.call(calls.JOBS)).data.jobs == ()
+    async with server:
+        client = Client(str(server.make_url("")))
+        assert (await ask(client, calls.JOBS)).data.jobs == ()
 
 
 @pytest.mark.parametrize("body", [b"<html>canary</html>", b"[]", b"{}", b'"canary"', b""])
@@ -127,9 +133,10 @@ async def test_another_server_program_is_reported_as_such(body: bytes, status: i
         return web.Response(body=body, status=status)
 
     server = await answering(other)
-    async with server, Client(str(server.make_url(""))) as client:
+    async with server:
+        client = Client(str(server.make_url("")))
         with pytest.raises(Unavailable, match="is not vault-agent") as refusal:
-            await client.call(calls.JOBS)
+            await ask(client, calls.JOBS)
     assert refusal.value.code == "SERVER_UNAVAILABLE"
     assert "canary" not in str(refusal.value)
 
@@ -140,9 +147,10 @@ async def test_unexpected_reply_data_is_an_error_that_does_not_quote_it():
         return web.Response(body=body, headers=ours, content_type="application/json")
 
     server = await answering(other)
-    async with server, Client(str(server.make_url(""))) as client:
+    async with server:
+        client = Client(str(server.make_url("")))
         with pytest.raises(Failed, match="different versions") as refusal:
-            await client.call(calls.JOBS)
+            await ask(client, calls.JOBS)
     assert "canary" not in str(refusal.value)
 
 
@@ -151,23 +159,25 @@ async def test_a_redirect_is_not_followed(fake: FakeServer):
         raise web.HTTPTemporaryRedirect(fake.endpoint + "/search")
 
     server = await answering(elsewhere)
-    async with server, Client(str(server.make_url("")), KEY) as client:
+    async with server:
+        client = Client(str(server.make_url("")), KEY)
         with pytest.raises(Unavailable):
-            await client.call(calls.SEARCH, query="private words")
+            await ask(client, calls.SEARCH, query="private words")
     assert fake.asked == []
 
 
 async def test_proxy_variables_are_ignored(fake: FakeServer, monkeypatch: pytest.MonkeyPatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    async with Client(fake.endpoint) as client:
-        assert (await client.call(calls.JOBS)).data.jobs
+    client = Client(fake.endpoint)
+    assert (await ask(client, calls.JOBS)).data.jobs
 
 
 async def test_a_missing_server_is_unavailable_at_once():
-    async with Client("http://127.0.0.1:9") as client, asyncio.timeout(PATIENCE):
+    client = Client("http://127.0.0.1:9")
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(Unavailable, match="vault-agent serve") as refusal:
-            await client.call(calls.SEARCH, query="private words")
+            await ask(client, calls.SEARCH, query="private words")
     assert "private" not in str(refusal.value)
 
 
@@ -179,9 +189,10 @@ async def test_a_server_that_disconnects_is_unavailable():
 
     server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    async with server, Client(f"http://127.0.0.1:{port}") as client:
+    client = Client(f"http://127.0.0.1:{port}")
+    async with server:
         with pytest.raises(VaultAgentError) as refusal:
-            await client.call(calls.JOBS)
+            await ask(client, calls.JOBS)
     assert refusal.value.code == "SERVER_UNAVAILABLE"
 
 
@@ -224,13 +235,10 @@ SPARE = 16 * 1024 * 1024
 
 async def read(client: Client, what: str) -> None:
     if what == "a reply":
-        await client.call(calls.JOBS)
-    elif what == "events":
-        async for _ in client.events("job-1"):
-            pass
+        await ask(client, calls.JOBS)
     else:
-        async for _ in client.download("a.png"):
-            pass
+        parts = client.events("job-1") if what == "events" else client.download("a.png")
+        await asyncio.to_thread(list, parts)
 
 
 @pytest.mark.fault(
@@ -247,7 +255,8 @@ async def test_an_endless_reply_is_not_read_completely(
     for name in ("MAX_REPLY_BYTES", "MAX_EVENT_BYTES"):
         monkeypatch.setattr(client_module, name, limit)
     endless = Endless(PLAIN.replace(b"200", status))
-    async with endless as endpoint, Client(endpoint) as client:
+    async with endless as endpoint:
+        client = Client(endpoint)
         with pytest.raises(Unavailable) as refusal:
             await read(client, what)
     assert refusal.value.code == "SERVER_UNAVAILABLE"
@@ -257,7 +266,8 @@ async def test_an_endless_reply_is_not_read_completely(
 
 async def test_a_download_over_its_limit_is_refused():
     head = PLAIN.replace(b"\r\n\r\n", b"\r\nContent-Length: 99999999999\r\n\r\n")
-    async with Endless(head) as endpoint, Client(endpoint) as client:
+    async with Endless(head) as endpoint:
+        client = Client(endpoint)
         with pytest.raises(Unavailable, match="more than 10 MiB"):
             await read(client, "a download")
 
@@ -269,14 +279,15 @@ async def test_a_compressed_reply_is_not_decompressed():
         return web.Response(body=packed, headers={"Content-Encoding": "gzip"})
 
     server = await answering(other)
-    async with server, Client(str(server.make_url(""))) as client:
+    async with server:
+        client = Client(str(server.make_url("")))
         with pytest.raises(Unavailable, match="is not vault-agent"):
-            await client.call(calls.JOBS)
+            await ask(client, calls.JOBS)
 
 
 async def test_a_long_event_is_read(fake: FakeServer):
     many = (Warning(code="X", message="x" * 4000, details={}),) * 100
     fake.history = [job("running"), job(warnings=many)]
-    async with Client(fake.endpoint) as client:
-        events = [event async for event in client.events("job-1")]
+    client = Client(fake.endpoint)
+    events = await asyncio.to_thread(list, client.events("job-1"))
     assert [len(event.warnings) for event in events] == [0, 100]

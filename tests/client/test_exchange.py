@@ -10,7 +10,6 @@ import pytest
 from tests.support.clocks import PATIENCE
 
 from vault_agent.client.address import Address
-from vault_agent.client.blocking import driven
 from vault_agent.client.exchange import BrokenReply, NotConnected, exchange
 
 
@@ -39,22 +38,16 @@ class Raw:
             yield Address.of(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
 
 
-@pytest.fixture(params=[True, False], ids=["in a loop", "without a loop"])
-def looped(request: pytest.FixtureRequest) -> bool:
-    return request.param
-
-
-async def ask(raw: Raw, looped: bool, silence: float = PATIENCE) -> tuple[int, bytes]:
+async def ask(raw: Raw, silence: float = PATIENCE) -> tuple[int, bytes]:
     async with raw.running() as address:
-        asked = sent(address, silence)
-        return await (asked if looped else asyncio.to_thread(driven, asked))
+        return await asyncio.to_thread(send, address, silence)
 
 
-async def sent(address: Address, silence: float) -> tuple[int, bytes]:
-    async with exchange(
+def send(address: Address, silence: float) -> tuple[int, bytes]:
+    with exchange(
         address, "GET", "/x", {"A": "b"}, None, connect=PATIENCE, silence=silence
     ) as response:
-        return response.status, b"".join([block async for block in response.blocks()])
+        return response.status, b"".join(response.blocks())
 
 
 BODIES = {
@@ -68,9 +61,9 @@ BODIES = {
 
 @pytest.mark.parametrize("slowly", [False, True])
 @pytest.mark.parametrize("reply", BODIES.values(), ids=BODIES)
-async def test_a_body_is_read_in_each_form(reply: bytes, slowly: bool, looped: bool):
+async def test_a_body_is_read_in_each_form(reply: bytes, slowly: bool):
     raw = Raw(reply, slowly=slowly)
-    assert await ask(raw, looped) == (200, b"words")
+    assert await ask(raw) == (200, b"words")
     assert raw.received.startswith(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1:")
     assert b"\r\nA: b\r\n" in raw.received
 
@@ -102,29 +95,20 @@ BROKEN = {
     "`SERVER_UNAVAILABLE`, for silence after the time limit; nothing of the reply is quoted",
 )
 @pytest.mark.parametrize("reply", BROKEN.values(), ids=BROKEN)
-async def test_a_broken_reply_is_reported(reply: bytes, looped: bool):
+async def test_a_broken_reply_is_reported(reply: bytes):
     with pytest.raises(BrokenReply):
-        await ask(Raw(reply), looped)
+        await ask(Raw(reply))
 
 
 @pytest.mark.parametrize("reply", [b"", OK, BODIES["with a length"][:-10]])
-async def test_a_silent_server_is_not_waited_for(reply: bytes, looped: bool):
+async def test_a_silent_server_is_not_waited_for(reply: bytes):
     with pytest.raises(BrokenReply):
-        await ask(Raw(reply, ends=False), looped, silence=0.05)
+        await ask(Raw(reply, ends=False), silence=0.05)
 
 
-async def test_nobody_at_the_address_is_reported(looped: bool):
-    asked = sent(Address.of("http://127.0.0.1:9"), PATIENCE)
+def test_nobody_at_the_address_is_reported():
     with pytest.raises(NotConnected):
-        await (asked if looped else asyncio.to_thread(driven, asked))
-
-
-def test_what_needs_a_loop_is_not_driven_without_one():
-    async def waits() -> None:
-        await asyncio.sleep(0)
-
-    with pytest.raises(RuntimeError, match="needs an event loop"):
-        driven(waits())
+        send(Address.of("http://127.0.0.1:9"), PATIENCE)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ command = Noun("agent")
 
 @command.by_itself
 @click.pass_obj
-async def show(invocation: Invocation) -> None:
+def show(invocation: Invocation) -> None:
     """Connect Claude Code, Cursor and others to your notes, and say what agents may see.
 
     By itself it shows the programs, which are connected, and the agents with keys of their own.
@@ -69,7 +69,7 @@ async def show(invocation: Invocation) -> None:
 @click.option("--force", is_flag=True, help="Replace an entry that exists.")
 @click.option("--no-hooks", is_flag=True, help="Leave out the hooks for memory.")
 @click.pass_obj
-async def connect(
+def connect(
     invocation: Invocation,
     name: str | None,
     *,
@@ -111,7 +111,7 @@ async def connect(
             envelope({"agent": name, "done": done, "switchedOn": False, "tools": None})
         return code
     # The settings of a server elsewhere are not known here.
-    applied = None if url is not None else await connecting.allow_agents(invocation, yes=yes)
+    applied = None if url is not None else connecting.allow_agents(invocation, yes=yes)
     off = url is None and connecting.mcp_is_off(invocation)
     if applied is not None and not invocation.json:
         say(FEATURES["mcp"].now)
@@ -138,7 +138,7 @@ def _which() -> str:
 @command.command("disconnect", cls=Command)
 @click.argument("name", callback=client_name, shell_complete=complete_client)
 @click.pass_obj
-async def disconnect(invocation: Invocation, name: str) -> None:
+def disconnect(invocation: Invocation, name: str) -> None:
     """Take our entry and hooks out of an agent's settings."""
     from vault_agent.cli.connecting import take_out
 
@@ -174,7 +174,7 @@ async def disconnect(invocation: Invocation, name: str) -> None:
     help="Its tools: those of another server, with their names. Default: mcp.toolset.",
 )
 @click.pass_obj
-async def add(
+def add(
     invocation: Invocation,
     name: str,
     *,
@@ -208,7 +208,7 @@ async def add(
 @command.command("rotate", cls=Command)
 @click.argument("name")
 @click.pass_obj
-async def rotate(invocation: Invocation, name: str) -> None:
+def rotate(invocation: Invocation, name: str) -> None:
     """Give an agent a new key and print it, once."""
     from vault_agent.config.edit_agents import rotate_key
 
@@ -218,7 +218,7 @@ async def rotate(invocation: Invocation, name: str) -> None:
 @command.command("remove", cls=Command)
 @click.argument("name")
 @click.pass_obj
-async def remove(invocation: Invocation, name: str) -> None:
+def remove(invocation: Invocation, name: str) -> None:
     """Remove an agent."""
     from vault_agent.config.edit_agents import remove_agent
 

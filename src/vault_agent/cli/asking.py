@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import asyncclick as click
 
 from vault_agent.cli.terminal import is_terminal
 from vault_agent.errors import InvalidRequest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DECLINED: Final = 1
 """The exit code of a command whose question was answered with no."""
@@ -48,18 +43,7 @@ def _line(shown: str) -> str:
     """Return what the person types. Ctrl-D ends the command, as Ctrl-C does."""
     sys.stderr.write(shown)
     sys.stderr.flush()
-    with _interruptible():
-        line = sys.stdin.readline()
+    line = sys.stdin.readline()
     if not line:
         raise click.Abort
     return line.strip()
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C end a question at once. asyncio would handle it only after the line."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
+import signal
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -23,7 +24,7 @@ from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from vault_agent.cli.command import Invocation
@@ -71,7 +72,7 @@ class Running(NamedTuple):
         return self.before is None or self.before.address.pid != self.address.pid
 
 
-async def start(
+def start(
     invocation: Invocation, flags: Mapping[str, Any], config: Config, *, until_idle: bool = False
 ) -> Running:
     """Start the server of `config`, whose vault must exist, and wait until it answers.
@@ -93,7 +94,7 @@ async def start(
     how = detached.start_of(invocation.layers(flags), file)
     if until_idle:
         how = how._replace(arguments=(*how.arguments, "--until-idle"))
-    return Running(await detached.start(how, folder), folder, beside=beside, taken=taken)
+    return Running(detached.start(how, folder), folder, beside=beside, taken=taken)
 
 
 def _port_in_use(
@@ -121,7 +122,7 @@ def _port_in_use(
     return None, None
 
 
-async def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Server | None:
+def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Server | None:
     """Stop the server of `vault.root`, or else the one that answers at the configured address.
 
     With `only_of_vault`, stop no server of another vault. Return the server, None if none ran.
@@ -131,14 +132,14 @@ async def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Serve
     """
     folder = index_folder(layers)
     if folder is not None:
-        await detached.running(folder)  # it may still be starting
+        detached.running(folder)  # it may still be starting
     server = server_in(folder) if only_of_vault else server_here(layers)
     if server is not None:
-        await detached.stop(server.folder)
+        detached.stop(server.folder)
     return server
 
 
-async def replace(
+def replace(
     invocation: Invocation,
     flags: Mapping[str, Any],
     config: Config,
@@ -158,20 +159,26 @@ async def replace(
     if before is not None and not _has_port(before, config):
         _port_in_use(invocation, flags, config, until_idle=until_idle)
     if before is not None and runs_as_service(invocation, before):
-        return await _restarted_service(invocation, before)
+        return _restarted_service(invocation, before)
 
-    async def replaced() -> Running:
+    with _uninterrupted():
         if before is not None:
-            await detached.stop(before.folder)
-        return await start(invocation, flags, config, until_idle=until_idle)
-
-    replacing = asyncio.ensure_future(replaced())
-    try:
-        running = await asyncio.shield(replacing)
-    except asyncio.CancelledError:
-        await replacing
-        raise
+            detached.stop(before.folder)
+        running = start(invocation, flags, config, until_idle=until_idle)
     return running._replace(before=before)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C end the command only after the block."""
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupts and before is not signal.SIG_IGN:
+        raise KeyboardInterrupt
 
 
 def _has_port(server: Server, config: Config) -> bool:
@@ -215,7 +222,7 @@ def with_way_out(
     )
 
 
-async def wait_until_served(invocation: Invocation, *, but_not: int | None = None) -> Server:
+def wait_until_served(invocation: Invocation, *, but_not: int | None = None) -> Server:
     """Wait for the server that the system starts from the config file, and return it.
 
     `but_not` is a process that is about to end.
@@ -232,13 +239,13 @@ async def wait_until_served(invocation: Invocation, *, but_not: int | None = Non
         server = server_in(folder)
         if server is not None and server.address.pid != but_not:
             return server
-        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
     raise Failed("SERVER_FAILED", "The service was started, but does not answer.")
 
 
-async def _restarted_service(invocation: Invocation, before: Server) -> Running:
+def _restarted_service(invocation: Invocation, before: Server) -> Running:
     from vault_agent.cli.service import restart_service
 
-    await asyncio.to_thread(restart_service, invocation)
-    server = await wait_until_served(invocation, but_not=before.address.pid)
+    restart_service(invocation)
+    server = wait_until_served(invocation, but_not=before.address.pid)
     return Running(server.address, server.folder, before, as_service=True)

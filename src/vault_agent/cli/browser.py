@@ -38,13 +38,13 @@ def page_address(endpoint: str, place: str, ticket: str | None) -> str:
     return f"{endpoint}/ui/#ticket={ticket}&to={parse.quote(place, safe='')}"
 
 
-async def new_address(client: Client, place: str, *, printed: bool = False) -> str:
+def new_address(client: Client, place: str, *, printed: bool = False) -> str:
     """Return an address that opens the page, with a ticket if the server has a key.
 
     Raises:
         Misconfigured: `FEATURE_DISABLED` if the server has no web page.
     """
-    data = (await client.call(_TICKET, {"printed": printed})).envelope["data"]
+    data = client.call(_TICKET, {"printed": printed}).envelope["data"]
     return page_address(client.endpoint, place, data["ticket"])
 
 

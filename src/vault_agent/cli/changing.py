@@ -85,7 +85,7 @@ def how(options: dict[str, Any]) -> How:
     return How(**{name: options.pop(name) for name in names})
 
 
-async def existing(invocation: Invocation, client: Client, name: str) -> dict[str, str]:
+def existing(invocation: Invocation, client: Client, name: str) -> dict[str, str]:
     """Return the fields that name an existing note, which a person means by a name.
 
     A path of a note that is not indexed yet is that of the vault that new notes go to.
@@ -94,7 +94,7 @@ async def existing(invocation: Invocation, client: Client, name: str) -> dict[st
         InvalidRequest: if the name is that of an attachment.
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
-    file = await named_file(invocation, client, name)
+    file = named_file(invocation, client, name)
     if file.path is not None and not is_note(file.path):
         what = "This is an attachment. It can be moved and deleted, but not edited."
         raise InvalidRequest("INVALID_REQUEST", what)
@@ -132,7 +132,7 @@ def text_of(options: dict[str, Any]) -> str:
         raise click.UsageError(f"the file cannot be read: {error.strerror}") from None
 
 
-async def change(
+def change(
     invocation: Invocation,
     client: Client,
     operation: Call[Any],
@@ -153,8 +153,8 @@ async def change(
     """
     body = {**body, **chosen.body()}
     if not asks or chosen.dry_run:
-        return await _ended(invocation, client, await client.call(operation, body))
-    shown = await client.call(operation, {**body, "dryRun": True})
+        return _ended(invocation, client, client.call(operation, body))
+    shown = client.call(operation, {**body, "dryRun": True})
     data = shown.envelope["data"]
     if not data["changed"]:
         _report(invocation, shown)
@@ -164,22 +164,22 @@ async def change(
         _require_answers(invocation)
         _show_diff(data, sys.stderr)
         warn(shown.warnings)
-        before = await _text(client, data)
+        before = _text(client, data)
         if not agreed(asks.replace("{path}", clean(data["path"])), yes=False):
             tell("Nothing was changed.")
             return DECLINED
     if data["hashBefore"] is not None:
         body = {"expectedHash": data["hashBefore"], **body}
     try:
-        reply = await client.call(operation, body)
+        reply = client.call(operation, body)
     except Conflict as error:
         if error.code == "HASH_MISMATCH" and before is not None:
-            await _tell_changes(client, data, before)
+            _tell_changes(client, data, before)
         raise
-    return await _ended(invocation, client, reply, with_warnings=chosen.yes)
+    return _ended(invocation, client, reply, with_warnings=chosen.yes)
 
 
-async def _ended(
+def _ended(
     invocation: Invocation,
     client: Client,
     reply: Reply[Written],
@@ -191,7 +191,7 @@ async def _ended(
         from vault_agent.cli.following import follow
 
         job_id = reply.envelope["data"]["job"]["id"]
-        return await follow(client, job_id, as_json=invocation.json)
+        return follow(client, job_id, as_json=invocation.json)
     _report(invocation, reply, with_warnings=with_warnings)
     return None
 
@@ -203,18 +203,18 @@ def _require_answers(invocation: Invocation) -> None:
         )
 
 
-async def _text(client: Client, data: Mapping[str, Any]) -> str | None:
+def _text(client: Client, data: Mapping[str, Any]) -> str | None:
     """Return the text of the note that a change is about, or None if it cannot be read."""
     if data["noteId"] is None:
         return None
     try:
-        return await whole_text(client, data["noteId"], data["path"])
+        return whole_text(client, data["noteId"], data["path"])
     except VaultAgentError:
         return None  # it is not indexed yet, or moves
 
 
-async def _tell_changes(client: Client, data: Mapping[str, Any], before: str) -> None:
-    now = await _text(client, data)
+def _tell_changes(client: Client, data: Mapping[str, Any], before: str) -> None:
+    now = _text(client, data)
     if now is None:
         return
     tell("It has changed since it was shown:")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import asynccontextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from vault_agent.cli.terminal import clean, complain, pass_on
 from vault_agent.errors import Misconfigured, Unavailable, explained
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from asyncclick.shell_completion import CompletionItem
 
@@ -67,8 +67,8 @@ class Invocation:
             pass_on(reply.body)
         return self.json
 
-    @asynccontextmanager
-    async def client(self, *, changes_index: bool = False) -> AsyncIterator[Client]:
+    @contextmanager
+    def client(self, *, changes_index: bool = False) -> Iterator[Client]:
         """Yield a client of the configured server.
 
         If the server serves another vault than `vault.root` names, the user is warned. With
@@ -88,11 +88,11 @@ class Invocation:
             raise Unavailable("SERVER_UNAVAILABLE", "No vault is set yet.", remedy=_FIRST)
         refuse = changes_index and self.endpoint is None and self.vault is None
         warn = None if refuse else partial(_warn_of_another_vault, layers, where.endpoint)
-        async with Client(where.endpoint, where.api_key, on_vault=warn) as client:
-            client.vault_name = self.vault
-            if refuse:
-                await _refuse_another_vault(client, layers, where.endpoint)
-            yield client
+        client = Client(where.endpoint, where.api_key, on_vault=warn)
+        client.vault_name = self.vault
+        if refuse:
+            _refuse_another_vault(client, layers, where.endpoint)
+        yield client
 
 
 def _configured_vault(layers: Iterable[Layer]) -> tuple[str, Path] | None:
@@ -122,14 +122,14 @@ def _warn_of_another_vault(layers: Iterable[Layer], endpoint: str, served: str) 
     complain("VAULT_MISMATCH", what, look="warning")
 
 
-async def _refuse_another_vault(client: Client, layers: Iterable[Layer], endpoint: str) -> None:
+def _refuse_another_vault(client: Client, layers: Iterable[Layer], endpoint: str) -> None:
     """Raise VAULT_MISMATCH if the server serves another vault than the settings name."""
     configured = _configured_vault(layers)
     if configured is None:
         return
     from vault_agent.client import calls
 
-    served = (await client.call(calls.HEALTH)).envelope["data"]["vault"]
+    served = client.call(calls.HEALTH).envelope["data"]["vault"]
     if served["id"] != configured[0]:
         raise Misconfigured(
             "VAULT_MISMATCH",

@@ -52,14 +52,12 @@ class Name(StringParamType):
         """Return the names that begin with what was typed."""
         from asyncclick.shell_completion import CompletionItem
 
-        from vault_agent.client.blocking import driven
-
         del param
         found: list[str] = []
 
         def ask() -> None:
             with suppress(Exception):  # no server, no vault, a wrong setting: nothing is offered
-                found.extend(driven(_names(ctx.obj, self._kind, incomplete)))
+                found.extend(_names(ctx.obj, self._kind, incomplete))
 
         with redirect_stderr(io.StringIO()):
             thread = threading.Thread(target=ask, daemon=True)
@@ -77,7 +75,7 @@ def complete_names(parameters: Iterable[click.Parameter]) -> None:
                 parameter.type = Name(kind)
 
 
-async def _names(invocation: Invocation, kind: Kind, text: str) -> list[str]:
+def _names(invocation: Invocation, kind: Kind, text: str) -> list[str]:
     from vault_agent.cli.here import all_vaults, scope
     from vault_agent.client import calls
 
@@ -86,10 +84,10 @@ async def _names(invocation: Invocation, kind: Kind, text: str) -> list[str]:
     sign = "#" if kind == "tag" and text.startswith("#") else ""
     text = text.removeprefix(sign)
     names: list[str] = []
-    async with invocation.client() as client:
+    with invocation.client() as client:
         for vault in scope(invocation):
             client.vault_name = vault
-            found = await client.call(calls.SUGGEST, q=text, kinds=kind, limit=_MOST)
+            found = client.call(calls.SUGGEST, q=text, kinds=kind, limit=_MOST)
             for each in found.envelope["data"]["suggestions"]:
                 names += (sign + name for name in _offered(each, text))
     return names

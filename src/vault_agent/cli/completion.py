@@ -30,7 +30,7 @@ _CHANGES = {
 @click.command("completion", cls=Command)
 @click.argument("shell", type=click.Choice(list(_INSTALL)))
 @click.pass_context
-async def command(context: click.Context, shell: str) -> None:
+def command(context: click.Context, shell: str) -> None:
     """Print the completion script for your shell.
 
     \b

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -52,16 +51,16 @@ command = Noun("config")
 
 
 @command.by_itself
-@click.pass_context
-async def show(context: click.Context) -> int:
+@click.pass_obj
+def show(invocation: Invocation) -> int:
     """Show the settings, with where each was set, and change them."""
-    return int(await context.invoke(get, name=None))
+    return _print_settings(invocation, None)
 
 
 @command.command("get")
 @click.argument("name", metavar="[KEY]", required=False, shell_complete=_complete)
 @click.pass_obj
-async def get(invocation: Invocation, name: str | None) -> int:
+def get(invocation: Invocation, name: str | None) -> int:
     """Print one setting, or all of them.
 
     The list also shows where each value was set, unless it is the default.
@@ -69,6 +68,10 @@ async def get(invocation: Invocation, name: str | None) -> int:
     Secrets are shown only as set or unset. For one unset setting, standard output stays
     empty and the exit code is 1.
     """
+    return _print_settings(invocation, name)
+
+
+def _print_settings(invocation: Invocation, name: str | None) -> int:
     from vault_agent.config.plain import settings
 
     keys = [known_key(name)] if name is not None else list(KEYS.values())
@@ -100,7 +103,7 @@ async def get(invocation: Invocation, name: str | None) -> int:
 @click.argument("name", metavar="KEY", shell_complete=_complete)
 @click.argument("value")
 @click.pass_obj
-async def set_(invocation: Invocation, name: str, value: str) -> None:
+def set_(invocation: Invocation, name: str, value: str) -> None:
     """Write one setting into the config file.
 
     The file keeps its comments.
@@ -116,13 +119,13 @@ async def set_(invocation: Invocation, name: str, value: str) -> None:
     if not value.strip():
         what = f"VALUE is empty. `vault-agent config unset {name}` removes the setting"
         raise InvalidRequest("INVALID_REQUEST", what)
-    await _change(invocation, key, in_full(key, value))
+    _change(invocation, key, in_full(key, value))
 
 
 @command.command("unset")
 @click.argument("name", metavar="KEY", shell_complete=_complete)
 @click.pass_obj
-async def unset(invocation: Invocation, name: str) -> None:
+def unset(invocation: Invocation, name: str) -> None:
     """Remove one setting from the config file, so that its default applies."""
     from vault_agent.config.edit import has_setting
     from vault_agent.config.layers import config_path
@@ -132,10 +135,10 @@ async def unset(invocation: Invocation, name: str) -> None:
     if not invocation.json and not is_set:
         say(f"{name} is not in the config file. Nothing was changed.")
         return
-    await _change(invocation, key, None)
+    _change(invocation, key, None)
 
 
-async def _change(invocation: Invocation, key: Key, value: str | None) -> None:
+def _change(invocation: Invocation, key: Key, value: str | None) -> None:
     """Write a setting, or remove it with None, and say what follows from that."""
     from vault_agent.cli.applying import after_change, before_change
     from vault_agent.config.edit import set_value
@@ -168,7 +171,7 @@ async def _change(invocation: Invocation, key: Key, value: str | None) -> None:
 
 @command.command("path")
 @click.pass_obj
-async def path(invocation: Invocation) -> None:
+def path(invocation: Invocation) -> None:
     """Print the path of the config file.
 
     The file need not exist.
@@ -185,7 +188,7 @@ async def path(invocation: Invocation) -> None:
 
 @command.command("reveal-api-key")
 @click.pass_obj
-async def reveal_api_key(invocation: Invocation) -> None:
+def reveal_api_key(invocation: Invocation) -> None:
     """Print the API key.
 
     Clients on other computers need it.
@@ -218,8 +221,6 @@ def _from_stdin(key: Key) -> str:
 
     At a terminal, a secret is prompted for and not shown.
     """
-    # asyncio would handle Ctrl-C only after the line.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         if key.secret and is_terminal(sys.stdin):
             from getpass import getpass
@@ -229,8 +230,6 @@ def _from_stdin(key: Key) -> str:
             line = sys.stdin.readline()
     except EOFError:
         line = ""
-    finally:
-        signal.signal(signal.SIGINT, before)
     if not line:
         raise InvalidRequest("INVALID_REQUEST", "VALUE is -, but standard input is empty")
     return line.strip()

@@ -100,7 +100,7 @@ def _refused(error: VaultAgentError) -> int:
     return exits.exit_code(error)
 
 
-async def allow_agents(invocation: Invocation, *, yes: bool) -> Applied | None:
+def allow_agents(invocation: Invocation, *, yes: bool) -> Applied | None:
     """Turn MCP on if it is off and the person agrees. Return None if it stays as it is.
 
     A server elsewhere has settings of its own.

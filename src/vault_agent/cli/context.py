@@ -42,7 +42,7 @@ _MISSING = "CONTEXT_NOTE_NOT_FOUND"
 )
 @click.option("--strict", is_flag=True, help="Fail if a note to read is missing.")
 @click.pass_obj
-async def command(
+def command(
     invocation: Invocation, /, task_file: Path | None, task: str | None, **options: Any
 ) -> None:
     """Print excerpts of notes for the prompt of an agent's task.
@@ -55,10 +55,9 @@ async def command(
     tasks = _tasks(task_file, task, options)
     if len(tasks) > 1 and form != "json":
         raise click.UsageError("Missing --task NAME: the file has several tasks")
-    async with client_here(invocation) as client:
+    with client_here(invocation) as client:
         found = [
-            {**each, "context": await _context(client, each, options["max_tokens"])}
-            for each in tasks
+            {**each, "context": _context(client, each, options["max_tokens"])} for each in tasks
         ]
     notices = [notice for each in found for notice in each["context"].pop("warnings")]
     if options["strict"] and any(notice.code == _MISSING for notice in notices):
@@ -99,9 +98,9 @@ def _tasks(file: Path | None, name: str | None, options: dict[str, Any]) -> list
     return chosen[:1]
 
 
-async def _context(client: Client, task: dict[str, Any], max_tokens: int) -> dict[str, Any]:
+def _context(client: Client, task: dict[str, Any], max_tokens: int) -> dict[str, Any]:
     queries: Sequence[dict[str, Any]] = task.get("vault_context", ())
     if not queries:
         return {"section": "", "tokens": 0, "sources": [], "warnings": ()}
-    reply = await client.call(calls.CONTEXT, {"queries": list(queries)}, max_tokens=max_tokens)
+    reply = client.call(calls.CONTEXT, {"queries": list(queries)}, max_tokens=max_tokens)
     return {**reply.envelope["data"], "warnings": reply.warnings}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--missing-ok", is_flag=True, help="A note that is not there is no error.")
 @how_options(asks=True)
 @click.pass_obj
-async def command(invocation: Invocation, /, note: str, **options: Any) -> int | None:
+def command(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     """Move a note or an attachment to .trash/ of the vault, after a question.
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search. An
@@ -33,14 +33,14 @@ async def command(invocation: Invocation, /, note: str, **options: Any) -> int |
     body: dict[str, Any] = {"confirm": True}
     body |= {"permanent": True} if options["permanent"] else {}
     body |= {"missingOk": True} if options["missing_ok"] else {}
-    async with invocation.client() as client:
-        body |= await _named(invocation, client, note, missing_ok=options["missing_ok"])
-        return await change(
+    with invocation.client() as client:
+        body |= _named(invocation, client, note, missing_ok=options["missing_ok"])
+        return change(
             invocation, client, calls.WRITE_DELETE, body, chosen, asks="Delete this file?"
         )
 
 
-async def _named(
+def _named(
     invocation: Invocation, client: Client, name: str, *, missing_ok: bool
 ) -> dict[str, str]:
     """Return the fields that name a file.
@@ -49,7 +49,7 @@ async def _named(
     whether a note has it.
     """
     try:
-        return (await named_file(invocation, client, name)).body
+        return (named_file(invocation, client, name)).body
     except NotFound as error:
         if not missing_ok or error.code != "NOTE_NOT_FOUND" or not is_title(name):
             raise

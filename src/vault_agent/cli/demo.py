@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
-from contextlib import asynccontextmanager, suppress
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,10 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, say, style
 from vault_agent.client import calls
 from vault_agent.errors import Failed, Unavailable
-from vault_agent.system.processes import PROGRAM, end_process, start_process
+from vault_agent.system.processes import PROGRAM
 
 if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from collections.abc import AsyncIterator
+    from collections.abc import Iterator
 
     from vault_agent.client.client import Client
 
@@ -38,7 +38,7 @@ _FIRST_NOTES = "Bakery"
 
 @click.command("demo", cls=Command)
 @click.pass_obj
-async def command(invocation: Invocation) -> None:
+def command(invocation: Invocation) -> None:
     """See it work on sample notes: serve, index, search, read.
 
     Your notes and settings are not read or changed. All files are deleted at the end.
@@ -49,7 +49,7 @@ async def command(invocation: Invocation) -> None:
         # SIGTERM ends the demo like Ctrl-C, so that its files are deleted too.
         signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     with tempfile.TemporaryDirectory(prefix="vault-agent-demo-", ignore_cleanup_errors=True) as at:
-        await _show(Path(at))
+        _show(Path(at))
     say()
     say("The demo is done. Its notes and index have been deleted. For your own notes:")
     program = _program()
@@ -68,7 +68,7 @@ def _program() -> str:
     return clean(shlex.quote(str(here)))
 
 
-async def _show(folder: Path) -> None:
+def _show(folder: Path) -> None:
     from vault_agent.client.client import Client
 
     source, vault = _notes(), folder / "Notes"
@@ -76,9 +76,10 @@ async def _show(folder: Path) -> None:
     environment = _environment(folder, port)
     shutil.copytree(source / _FIRST_NOTES, vault / _FIRST_NOTES)
 
-    await _run(environment, "config", "set", "vault.root", str(vault))
-    async with _server(environment) as server, Client(f"http://127.0.0.1:{port}") as client:
-        await _until_idle(client, server)
+    _run(environment, "config", "set", "vault.root", str(vault))
+    with _server(environment) as server:
+        client = Client(f"http://127.0.0.1:{port}")
+        _until_idle(client, server)
         say()
         say(
             style(
@@ -86,14 +87,14 @@ async def _show(folder: Path) -> None:
             )
         )
         shutil.copytree(source, vault, dirs_exist_ok=True)
-        await _run(environment, "index")
+        _run(environment, "index")
         for query in _SEARCHES:
-            await _run(environment, "search", query, "--limit", "3")
-        best = await _best(client, _SEARCHES[0])
-        await _run(environment, "related", best["title"], "--limit", "3")
-        await _run(environment, "links", best["path"], "--in", "--limit", "3")
-        await _run(environment, "get", "chunk", f"{best['path']}:{best['line']}")
-        await _run(environment, "get", "note", best["path"])
+            _run(environment, "search", query, "--limit", "3")
+        best = _best(client, _SEARCHES[0])
+        _run(environment, "related", best["title"], "--limit", "3")
+        _run(environment, "links", best["path"], "--in", "--limit", "3")
+        _run(environment, "get", "chunk", f"{best['path']}:{best['line']}")
+        _run(environment, "get", "note", best["path"])
         say()
 
 
@@ -120,17 +121,13 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
     }
 
 
-async def _run(environment: dict[str, str], *arguments: str) -> None:
+def _run(environment: dict[str, str], *arguments: str) -> None:
     """Print a command as a user would type it, and run it."""
     _show_line(*arguments)
-    process = await start_process(
-        *PROGRAM, *arguments, env=environment, stdin=asyncio.subprocess.DEVNULL
+    done = subprocess.run(  # noqa: S603 - our own program
+        (*PROGRAM, *arguments), env=environment, stdin=subprocess.DEVNULL, check=False
     )
-    try:
-        code = await process.wait()
-    finally:
-        await end_process(process, _SECONDS_TO_STOP)
-    if code != 0:
+    if done.returncode != 0:
         raise Failed("DEMO_FAILED", "a command of the demo failed; see its output above")
 
 
@@ -139,35 +136,38 @@ def _show_line(*arguments: str) -> None:
     say(style(f"$ vault-agent {shlex.join(arguments)}", "strong"))
 
 
-@asynccontextmanager
-async def _server(environment: dict[str, str]) -> AsyncIterator[Process]:
+@contextmanager
+def _server(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     _show_line("serve")
-    process = await start_process(
-        *PROGRAM, "serve", env=environment, stdin=asyncio.subprocess.DEVNULL
-    )
-    try:
-        yield process
-    finally:
-        await end_process(process, _SECONDS_TO_STOP)
+    with subprocess.Popen(  # noqa: S603 - our own program
+        (*PROGRAM, "serve"), env=environment, stdin=subprocess.DEVNULL
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(_SECONDS_TO_STOP)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
-async def _until_idle(client: Client, server: Process) -> None:
+def _until_idle(client: Client, server: subprocess.Popen[bytes]) -> None:
     """Wait until the server answers and its first index is complete."""
-    try:
-        async with asyncio.timeout(_SECONDS_TO_START):
-            while server.returncode is None:
-                with suppress(Unavailable):
-                    health = (await client.call(calls.HEALTH)).data
-                    if health.index.available and health.running_job is None:
-                        return
-                await asyncio.sleep(0.05)
-    except TimeoutError:
-        raise Failed("DEMO_FAILED", "the demo's server was not ready in time") from None
+    deadline = time.monotonic() + _SECONDS_TO_START
+    while server.poll() is None:
+        with suppress(Unavailable):
+            health = client.call(calls.HEALTH).data
+            if health.index.available and health.running_job is None:
+                return
+        if time.monotonic() > deadline:
+            raise Failed("DEMO_FAILED", "the demo's server was not ready in time")
+        time.sleep(0.05)
     raise Failed("DEMO_FAILED", "the demo's server ended; see its output above")
 
 
-async def _best(client: Client, query: str) -> dict[str, Any]:
-    reply = await client.call(calls.SEARCH, query=query)
+def _best(client: Client, query: str) -> dict[str, Any]:
+    reply = client.call(calls.SEARCH, query=query)
     results: list[dict[str, Any]] = reply.envelope["data"]["results"]
     if not results:
         raise Failed("DEMO_FAILED", "the demo's search found nothing")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import time
@@ -76,7 +75,7 @@ def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> Start:
     return Start(tuple(arguments), environment)
 
 
-async def start(how: Start, folder: Path) -> ServerAddress:
+def start(how: Start, folder: Path) -> ServerAddress:
     """Start a server for the index in `folder`, and return its address once it answers.
 
     Raises:
@@ -100,19 +99,19 @@ async def start(how: Start, folder: Path) -> ServerAddress:
                 return address
             if time.monotonic() > deadline:
                 raise Failed("SERVER_FAILED", "The server runs, but does not answer yet.")
-            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
         raise _reason(log, before)
     finally:
         leave_running(process)
 
 
-async def stop(folder: Path) -> ServerAddress | None:
+def stop(folder: Path) -> ServerAddress | None:
     """Stop the server of the index in `folder`. Return its address, or None if none runs.
 
     Raises:
         Failed: `SERVER_FAILED` if the server does not end.
     """
-    address = await running(folder)
+    address = running(folder)
     if address is None:
         return None
     for end in (ask_to_end, kill):
@@ -123,11 +122,11 @@ async def stop(folder: Path) -> ServerAddress | None:
             now = live_address(folder)
             if not is_serving(folder) or (now is not None and now.pid != address.pid):
                 return address
-            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
     raise Failed("SERVER_FAILED", f"The server does not end. Its process is {address.pid}.")
 
 
-async def running(folder: Path, *, within: float = 0) -> ServerAddress | None:
+def running(folder: Path, *, within: float = 0) -> ServerAddress | None:
     """Return the address of the server that has this index, or None. Wait while it starts.
 
     Within these seconds, one may still lock the index.
@@ -142,7 +141,7 @@ async def running(folder: Path, *, within: float = 0) -> ServerAddress | None:
             return address
         if time.monotonic() > deadline:
             raise Failed("SERVER_FAILED", "A server runs, but does not answer.")
-        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
     return None
 
 

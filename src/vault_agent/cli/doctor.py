@@ -28,7 +28,7 @@ from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, VaultAgentError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from vault_agent.cli.indexes import Index
@@ -55,7 +55,7 @@ class Check(NamedTuple):
 
 @click.command("doctor", cls=Command)
 @click.pass_obj
-async def command(invocation: Invocation) -> int:
+def command(invocation: Invocation) -> int:
     """Check everything, and say what to type where it is wrong.
 
     It looks at your settings, the folder of your notes, the index, the server, agents, the service,
@@ -63,7 +63,7 @@ async def command(invocation: Invocation) -> int:
     wrong.
     """
     checks = []
-    async for check in _checks(invocation):
+    for check in _checks(invocation):
         checks.append(check)
         if not invocation.json:
             _show(check)
@@ -84,7 +84,7 @@ def _show(check: Check) -> None:
         say(" " * _MARGIN + line)
 
 
-async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
+def _checks(invocation: Invocation) -> Iterator[Check]:
     from vault_agent.config import build_config
 
     file = _config_file(invocation)
@@ -103,15 +103,15 @@ async def _checks(invocation: Invocation) -> AsyncIterator[Check]:
     for check in _disk(invocation, config):
         yield check
     try:
-        async for check in _server(invocation, config):
+        for check in _server(invocation, config):
             yield check
     except VaultAgentError as error:
         yield Check("server", False, as_typed(error.message))
     yield _key(config)
     for check in _ranking(config):
         yield check
-    yield await _embedding(config)
-    yield await _rerank(config)
+    yield _embedding(config)
+    yield _rerank(config)
     for check in _agents(invocation, config):
         yield check
     yield _service(invocation)
@@ -219,13 +219,13 @@ def _nearest(folder: Path) -> Path:
     return folder
 
 
-async def _server(invocation: Invocation, config: Config) -> AsyncIterator[Check]:
+def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
     from vault_agent.cli.state import index_state, watch_hindrance, watch_state
 
     server = server_here(invocation.layers())
     try:
-        async with invocation.client() as client:
-            reply = await client.call(calls.HEALTH)
+        with invocation.client() as client:
+            reply = client.call(calls.HEALTH)
             endpoint = client.endpoint
     except VaultAgentError as error:
         if error.code == "SERVER_UNAVAILABLE":
@@ -303,24 +303,24 @@ def _ranking(config: Config) -> Iterator[Check]:
         yield Check("folders", False, what, "vault-agent config set search.folders FOLDER=WEIGHT")
 
 
-async def _embedding(config: Config) -> Check:
+def _embedding(config: Config) -> Check:
     from vault_agent.cli.endpoints import ask_embedder
 
     if not config.embedding.enabled:
         what = "off: searches find words only"
         return Check("embedding", None, what, "vault-agent enable embedding")
     try:
-        found = await ask_embedder(config.embedding)
+        found = ask_embedder(config.embedding)
     except VaultAgentError as error:
         return Check("embedding", False, error.message)
     return Check("embedding", True, f"{found.model} answers at {config.embedding.endpoint}")
 
 
-async def _rerank(config: Config) -> Check:
+def _rerank(config: Config) -> Check:
     if not config.rerank.enabled:
         return Check("rerank", None, "off: results keep the order of the search")
     try:
-        await ask_reranker(config.rerank)
+        ask_reranker(config.rerank)
     except VaultAgentError as error:
         return Check("rerank", False, error.message)
     return Check("rerank", True, f"a reranker answers at {config.rerank.endpoint}")

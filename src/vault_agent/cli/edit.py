@@ -60,7 +60,7 @@ def command() -> None:
 @click.option("--deep", is_flag=True, help="Append after the subsections.")
 @how_options(asks=True)
 @click.pass_obj
-async def section(invocation: Invocation, /, note: str, **options: Any) -> int | None:
+def section(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     """Change a section or a block of a note, or list them.
 
     Without --heading, --heading-id and --block it lists the headings and blocks with their IDs.
@@ -70,21 +70,21 @@ async def section(invocation: Invocation, /, note: str, **options: Any) -> int |
     names = {"heading": "heading", "heading_id": "headingId", "block_id": "blockId"}
     place = {wire: options[name] for name, wire in names.items() if options[name] is not None}
     if not place:
-        await _list_sections(invocation, note)
+        _list_sections(invocation, note)
         return None
     action = _ACTIONS[options["action"]]
     body: dict[str, Any] = {**place, "action": action, "content": text_of(options)}
     flags = {"create": "createIfMissing", "deep": "deep"}
     body |= {wire: True for name, wire in flags.items() if options[name]}
-    async with invocation.client() as client:
-        body |= await existing(invocation, client, note)
+    with invocation.client() as client:
+        body |= existing(invocation, client, note)
         asks = "Replace this section?" if action == "replace" else ""
-        return await change(invocation, client, calls.WRITE_SECTION, body, chosen, asks=asks)
+        return change(invocation, client, calls.WRITE_SECTION, body, chosen, asks=asks)
 
 
-async def _list_sections(invocation: Invocation, note: str) -> None:
-    async with invocation.client() as client:
-        reply = await client.call(calls.OUTLINE, **(await find(invocation, client, note)).file)
+def _list_sections(invocation: Invocation, note: str) -> None:
+    with invocation.client() as client:
+        reply = client.call(calls.OUTLINE, **(find(invocation, client, note)).file)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -112,7 +112,7 @@ async def _list_sections(invocation: Invocation, note: str) -> None:
 @click.option("--all", "every", is_flag=True, help="Any number of matches.")
 @how_options(asks=True)
 @click.pass_obj
-async def replace(
+def replace(
     invocation: Invocation, /, note: str, search: str, replacement: str, **options: Any
 ) -> int | None:
     """Replace text in a note. A regular expression shows the difference and asks."""
@@ -127,9 +127,9 @@ async def replace(
         "expectedCount": None if options["every"] else options["count"],
     }
     asks = "Replace this?" if options["regex"] else ""
-    async with invocation.client() as client:
-        body |= await existing(invocation, client, note)
-        return await change(invocation, client, calls.WRITE_REPLACE, body, chosen, asks=asks)
+    with invocation.client() as client:
+        body |= existing(invocation, client, note)
+        return change(invocation, client, calls.WRITE_REPLACE, body, chosen, asks=asks)
 
 
 properties = Noun("properties")
@@ -140,11 +140,11 @@ command.add_command(properties)
 @click.argument("note", metavar="NOTE")
 @click.argument("key", required=False)
 @click.pass_obj
-async def show_properties(invocation: Invocation, note: str, key: str | None) -> None:
+def show_properties(invocation: Invocation, note: str, key: str | None) -> None:
     """Print the properties of a note, or one, as JSON, and change them."""
-    async with invocation.client() as client:
-        place = await find(invocation, client, note)
-        reply = await client.call(calls.FRONTMATTER, **place.file)
+    with invocation.client() as client:
+        place = find(invocation, client, note)
+        reply = client.call(calls.FRONTMATTER, **place.file)
     data = reply.envelope["data"]
     values = data["frontmatter"]
     if key is not None:
@@ -169,16 +169,14 @@ async def show_properties(invocation: Invocation, note: str, key: str | None) ->
 @click.argument("value")
 @how_options()
 @click.pass_obj
-async def set_property(
+def set_property(
     invocation: Invocation, /, note: str, key: str, value: str, **options: Any
 ) -> int | None:
     """Set a key. VALUE is JSON, or else text: done, 3, true, '["a", "b"]', '"3"'."""
     body = {"set": {key: json_value(value)}}
-    async with invocation.client() as client:
-        named = await existing(invocation, client, note)
-        return await change(
-            invocation, client, calls.WRITE_FRONTMATTER, {**named, **body}, how(options)
-        )
+    with invocation.client() as client:
+        named = existing(invocation, client, note)
+        return change(invocation, client, calls.WRITE_FRONTMATTER, {**named, **body}, how(options))
 
 
 @properties.command("delete")
@@ -186,11 +184,11 @@ async def set_property(
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True)
 @how_options()
 @click.pass_obj
-async def delete_property(
+def delete_property(
     invocation: Invocation, /, note: str, keys: tuple[str, ...], **options: Any
 ) -> int | None:
     """Delete keys."""
-    async with invocation.client() as client:
-        named = await existing(invocation, client, note)
+    with invocation.client() as client:
+        named = existing(invocation, client, note)
         body = {**named, "delete": list(keys)}
-        return await change(invocation, client, calls.WRITE_FRONTMATTER, body, how(options))
+        return change(invocation, client, calls.WRITE_FRONTMATTER, body, how(options))

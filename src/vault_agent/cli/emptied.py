@@ -25,7 +25,7 @@ _MOST = 50
 _MOST_CONDITIONS = 8
 
 
-async def say_why(
+def say_why(
     client: Client,
     query: str,
     chosen: Mapping[str, Any],
@@ -39,7 +39,7 @@ async def say_why(
     `others` are the vaults that were not searched. Nothing is printed for what cannot be asked.
     """
 
-    async def count(
+    def count(
         query: str,
         filters: Mapping[str, Any],
         *,
@@ -48,7 +48,7 @@ async def say_why(
     ) -> int:
         asked = {**chosen, "limit": _MOST, "explain": False, "filters": filters}
         try:
-            reply = await client.call(
+            reply = client.call(
                 calls.SEARCH,
                 query=query or EVERY_NOTE,
                 match="all" if every_word else None,
@@ -61,14 +61,14 @@ async def say_why(
 
     filters = chosen["filters"]
     for condition, alone, rest in _parts(query, filters):
-        if alone is not None and not await count(*alone, every_word=False):
+        if alone is not None and not count(*alone, every_word=False):
             tell(f"No note matches {clean(condition)}.")
-        elif found := await count(*rest):
+        elif found := count(*rest):
             tell(f"{_number(found)} without {clean(condition)}.")
-    if every_word and (found := await count(query, filters, every_word=False)):
+    if every_word and (found := count(query, filters, every_word=False)):
         tell(f"{_number(found)} without --all-words.")
     everywhere = (*(vaults or (DEFAULT,)), *others)
-    if others and (found := await count(query, filters, where=everywhere)):
+    if others and (found := count(query, filters, where=everywhere)):
         tell(f"{counted(len(others), 'vault')} left out. {_number(found)} in all: --all-vaults")
 
 

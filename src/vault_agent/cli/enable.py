@@ -56,7 +56,7 @@ class _Rights(click.Choice[str]):
     help="Its address. Default: that of Ollama here; rerank has no default.",
 )
 @click.pass_obj
-async def command(
+def command(
     invocation: Invocation,
     /,
     feature: str | None,
@@ -95,9 +95,9 @@ async def command(
     if feature == "write":
         settings = _for_write(config, folders, allow)
     elif feature == "rerank":
-        settings = await _for_reranker(config, model, model_url)
+        settings = _for_reranker(config, model, model_url)
     elif feature == "embedding":
-        settings = await _for_embedding(config, model, model_url)
+        settings = _for_embedding(config, model, model_url)
     settings += switch([feature], on=True)
     applied = apply(invocation, settings)
     if invocation.json:
@@ -130,7 +130,7 @@ async def command(
 @click.command("disable", cls=Command)
 @click.argument("feature", metavar="FEATURE", type=click.Choice(tuple(FEATURES)))
 @click.pass_obj
-async def disable(invocation: Invocation, feature: str) -> None:
+def disable(invocation: Invocation, feature: str) -> None:
     """Turn off a feature that `enable` turns on.
 
     FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or rerank.
@@ -220,9 +220,7 @@ def _asked_folders(config: Config) -> Sequence[str]:
     )
 
 
-async def _for_embedding(
-    config: Config, model: str | None, url: str | None
-) -> list[tuple[str, str]]:
+def _for_embedding(config: Config, model: str | None, url: str | None) -> list[tuple[str, str]]:
     """Return the model and its address as settings. The endpoint is asked first.
 
     Raises:
@@ -242,14 +240,12 @@ async def _for_embedding(
     if model is not None:
         settings.append(("embedding.model", model))
     changes = {name.partition(".")[2]: value for name, value in settings}
-    found = await ask_embedder(config.embedding.model_copy(update=changes))
+    found = ask_embedder(config.embedding.model_copy(update=changes))
     tell(f"{clean(found.model)} works: {found.dimension} dimensions.")
     return settings
 
 
-async def _for_reranker(
-    config: Config, model: str | None, url: str | None
-) -> list[tuple[str, str]]:
+def _for_reranker(config: Config, model: str | None, url: str | None) -> list[tuple[str, str]]:
     """Return the reranker's address and model as settings. It is asked first.
 
     Raises:
@@ -269,6 +265,6 @@ async def _for_reranker(
     if model is not None:
         settings.append(("rerank.model", model))
     changes = {name.partition(".")[2]: value for name, value in settings}
-    await ask_reranker(config.rerank.model_copy(update=changes))
+    ask_reranker(config.rerank.model_copy(update=changes))
     tell("The reranker works.")
     return settings

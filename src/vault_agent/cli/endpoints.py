@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,16 +10,16 @@ if TYPE_CHECKING:
     from vault_agent.models.embedder import Check
 
 
-async def ask_embedder(settings: EmbeddingSettings) -> Check:
+def ask_embedder(settings: EmbeddingSettings) -> Check:
     """Request one vector from the endpoint of these settings. Raises as `check_endpoint`."""
     from vault_agent.config import endpoint_settings
     from vault_agent.models.embedder import check_endpoint
     from vault_agent.models.settings import EndpointSettings
 
-    return await check_endpoint(EndpointSettings(**endpoint_settings(settings)))
+    return asyncio.run(check_endpoint(EndpointSettings(**endpoint_settings(settings))))
 
 
-async def ask_reranker(settings: RerankSettings) -> None:
+def ask_reranker(settings: RerankSettings) -> None:
     """Let the reranker of these settings score two passages. It may take a minute to load first.
 
     Raises:
@@ -27,5 +28,8 @@ async def ask_reranker(settings: RerankSettings) -> None:
     from vault_agent.config import rerank_settings
     from vault_agent.models.reranker import Reranker, RerankSettings
 
-    async with Reranker(RerankSettings(**rerank_settings(settings))) as reranker:
-        await reranker.test()
+    async def test() -> None:
+        async with Reranker(RerankSettings(**rerank_settings(settings))) as reranker:
+            await reranker.test()
+
+    asyncio.run(test())

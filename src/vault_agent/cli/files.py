@@ -28,7 +28,7 @@ class File(NamedTuple):
         return {"noteId": self.note_id} if self.note_id is not None else {"path": self.path or ""}
 
 
-async def named_file(invocation: Invocation, client: Client, name: str) -> File:
+def named_file(invocation: Invocation, client: Client, name: str) -> File:
     """Return the note or the attachment that a person means. An attachment is named by its path.
 
     An attachment with exactly this path comes before a note whose title it is.
@@ -40,10 +40,10 @@ async def named_file(invocation: Invocation, client: Client, name: str) -> File:
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
     by_path_first = seems_file(name)
-    if by_path_first and (attachment := await find_attachment(invocation, client, name)):
+    if by_path_first and (attachment := find_attachment(invocation, client, name)):
         return File(path=attachment)
     try:
-        place = await find(invocation, client, name)
+        place = find(invocation, client, name)
     except VaultAgentError as error:
         if error.code not in _UNKNOWN:
             raise
@@ -51,7 +51,7 @@ async def named_file(invocation: Invocation, client: Client, name: str) -> File:
             return File(path=choose_first(invocation, client, name))
         if by_path_first:
             raise
-        attachment = await find_attachment(invocation, client, name)
+        attachment = find_attachment(invocation, client, name)
         if attachment is None:
             raise
         return File(path=attachment)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import aclosing
+import time
+from contextlib import closing
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -26,26 +26,23 @@ _TRIES = 5
 _MANY = 4  # warnings of one code in one folder that are shown as one
 
 
-async def follow(client: Client, job_id: str, *, as_json: bool) -> int:
+def follow(client: Client, job_id: str, *, as_json: bool) -> int:
     """Show a job until it ends, print its summary, and return the exit code.
 
     Ctrl-C leaves the job running and prints how to follow it again.
     """
     try:
         with display(silent=as_json) as shown:
-            await _watch(client, job_id, shown.update)
-    except asyncio.CancelledError:
+            _watch(client, job_id, shown.update)
+    except KeyboardInterrupt:
         known = clean(job_id)
         tell(
             "Detached. The job continues.\n"
             f"  Follow it: vault-agent jobs follow {known}\n"
             f"  End it:    vault-agent jobs cancel {known}"
         )
-        task = asyncio.current_task()
-        if task is None or task.uncancel():
-            raise
         return exits.INTERRUPTED
-    reply = await client.call(calls.JOB, job_id=job_id)
+    reply = client.call(calls.JOB, job_id=job_id)
     if as_json:
         pass_on(reply.body)
         return ending(reply.data.job)
@@ -144,22 +141,22 @@ def seconds(job: Job) -> float | None:
     return (ended - begun).total_seconds()
 
 
-async def _watch(client: Client, job_id: str, update: Callable[[Job], None]) -> None:
+def _watch(client: Client, job_id: str, update: Callable[[Job], None]) -> None:
     """Show each state until the last. Reconnect a few times if the stream breaks."""
     tries = 0
     while True:
         try:
-            async with aclosing(client.events(job_id)) as events:
-                async for job in events:
+            with closing(client.events(job_id)) as events:
+                for job in events:
                     tries = 0
                     update(job)
                     if job.state.final:
                         return
             # The stream ended early: the server is stopping or has just been restarted.
-            if (await client.call(calls.JOB, job_id=job_id)).data.job.state.final:
+            if client.call(calls.JOB, job_id=job_id).data.job.state.final:
                 return
         except Unavailable:
             if tries == _TRIES:
                 raise
         tries += 1
-        await asyncio.sleep(0.2 * tries)
+        time.sleep(0.2 * tries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import aclosing
+from contextlib import closing
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -32,7 +32,7 @@ from vault_agent.errors import Failed, NotFound
 from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Iterator
 
     from vault_agent.cli.names import Place
     from vault_agent.client.client import Client, Reply
@@ -51,7 +51,7 @@ def command() -> None:
 @click.argument("name", metavar="NOTE")
 @_LARGE
 @click.pass_obj
-async def note(invocation: Invocation, name: str, allow_large: bool) -> None:
+def note(invocation: Invocation, name: str, allow_large: bool) -> None:
     """Print the Markdown of a note's current file.
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search. The
@@ -62,12 +62,12 @@ async def note(invocation: Invocation, name: str, allow_large: bool) -> None:
     vault-agent show "Late frost#Protecting seedlings"
     vault-agent show Garden/Frost.md:12
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    async with invocation.client() as client:
-        place = await find(invocation, client, name)
+    with invocation.client() as client:
+        place = find(invocation, client, name)
         is_part = is_title(name) and (place.line is not None or place.heading is not None)
-        reply = await client.call(calls.NOTE, **place.file, allow_large=allow_large or is_part)
+        reply = client.call(calls.NOTE, **place.file, allow_large=allow_large or is_part)
         if is_part and not invocation.json:
-            outline = (await client.call(calls.OUTLINE, **place.file)).envelope["data"]
+            outline = client.call(calls.OUTLINE, **place.file).envelope["data"]
             text = _section(reply.envelope["data"]["content"], outline, place)
             _print_text(text)
             warn(reply.warnings)
@@ -100,16 +100,16 @@ def _section(text: str, outline: dict[str, Any], place: Place) -> str:
 @command.command("chunk")
 @click.argument("name", metavar="CHUNK")
 @click.pass_obj
-async def chunk(invocation: Invocation, name: str) -> None:
+def chunk(invocation: Invocation, name: str) -> None:
     """Print one chunk as it was indexed.
 
     CHUNK is a chunk ID, the number of a result of your last search, or PATH:LINE. Of any other note
     it is the first chunk.
     """
-    async with invocation.client() as client:
-        place = await find(invocation, client, name)
-        note_id, _, index = (await chunk_id(client, place)).partition(":")
-        reply = await client.call(calls.CHUNK, note_id=note_id, chunk_index=index)
+    with invocation.client() as client:
+        place = find(invocation, client, name)
+        note_id, _, index = (chunk_id(client, place)).partition(":")
+        reply = client.call(calls.CHUNK, note_id=note_id, chunk_index=index)
     _show_text(reply, as_json=invocation.json)
 
 
@@ -124,7 +124,7 @@ async def chunk(invocation: Invocation, name: str) -> None:
 )
 @_LARGE
 @click.pass_obj
-async def attachment(
+def attachment(
     invocation: Invocation, path: str, download: bool, output: str | None, allow_large: bool
 ) -> None:
     """Print the metadata of an attachment, or download it.
@@ -133,16 +133,16 @@ async def attachment(
     --allow-large.
     """
     _check_output(download=download, output=output, as_json=invocation.json)
-    async with invocation.client() as client:
-        path = await find_attachment(invocation, client, path) or path
+    with invocation.client() as client:
+        path = find_attachment(invocation, client, path) or path
         if output is not None:
-            written = await _download(client, path, output, allow_large=allow_large)
+            written = _download(client, path, output, allow_large=allow_large)
             if invocation.json:
                 envelope({"path": path, "bytes": written})
             elif output != "-":
                 tell(f"{counted(written, 'byte')} written.")
             return
-        reply = await client.call(calls.ATTACHMENT, path=path)
+        reply = client.call(calls.ATTACHMENT, path=path)
     if invocation.passed_on(reply):
         return
     data = reply.data
@@ -177,34 +177,34 @@ def _check_output(*, download: bool, output: str | None, as_json: bool) -> None:
         raise click.UsageError("--output - is for a pipe or file, not for a terminal")
 
 
-async def _download(client: Client, path: str, output: str, *, allow_large: bool) -> int:
+def _download(client: Client, path: str, output: str, *, allow_large: bool) -> int:
     """Write the bytes and return their number. A file is written as a whole or not at all."""
-    async with aclosing(client.download(path, allow_large=allow_large)) as blocks:
+    with closing(client.download(path, allow_large=allow_large)) as blocks:
         if output == "-":
-            return await _pass_on(blocks)
+            return _pass_on(blocks)
         try:
-            return await _save(blocks, Path(output))
+            return _save(blocks, Path(output))
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise Failed("OUTPUT_FAILED", f"the file cannot be written: {reason}") from None
 
 
-async def _pass_on(blocks: AsyncIterator[bytes]) -> int:
+def _pass_on(blocks: Iterator[bytes]) -> int:
     size = 0
-    async for block in blocks:
+    for block in blocks:
         write(block)
         size += len(block)
     return size
 
 
-async def _save(blocks: AsyncIterator[bytes], named: Path) -> int:
+def _save(blocks: Iterator[bytes], named: Path) -> int:
     if named.exists() and not named.is_file():
         # A device or pipe is written to, never replaced by a file.
         with named.open("wb") as file:
-            return await _fill(file, blocks)
+            return _fill(file, blocks)
     target = Path(os.path.realpath(named))  # keeps a symbolic link
     with replacing(target, mode=_mode_of_new_files(), keep_mode=True, durable=False) as file:
-        return await _fill(file, blocks)
+        return _fill(file, blocks)
 
 
 def _mode_of_new_files() -> int:
@@ -214,8 +214,8 @@ def _mode_of_new_files() -> int:
     return 0o666 & ~umask
 
 
-async def _fill(file: BinaryIO, blocks: AsyncIterator[bytes]) -> int:
+def _fill(file: BinaryIO, blocks: Iterator[bytes]) -> int:
     size = 0
-    async for block in blocks:
+    for block in blocks:
         size += file.write(block)
     return size

@@ -36,15 +36,15 @@ command = Noun("graph")
 @click.option("--depth", type=int, help="Links from the note, 1 to 5. Default: 1.")
 @click.option("-n", "--limit", type=int, help="Notes, 1 to 2,000. Default: 300.")
 @click.pass_obj
-async def local(invocation: Invocation, note: str, depth: int | None, limit: int | None) -> None:
+def local(invocation: Invocation, note: str, depth: int | None, limit: int | None) -> None:
     """List the notes near a note, the nearest first.
 
     NOTE is a path or its end, a title, an ID, or the number of a result. The graph of the whole
     vault is on the web page: vault-agent ui --view graph
     """
-    async with invocation.client() as client:
-        chosen = (await find(invocation, client, note)).note_id
-        reply = await client.call(calls.LOCAL_GRAPH, note_id=chosen, depth=depth, limit=limit)
+    with invocation.client() as client:
+        chosen = (find(invocation, client, note)).note_id
+        reply = client.call(calls.LOCAL_GRAPH, note_id=chosen, depth=depth, limit=limit)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -68,16 +68,14 @@ async def local(invocation: Invocation, note: str, depth: int | None, limit: int
 @click.option("--directed", is_flag=True, help="Follow links only forwards.")
 @click.option("--max", "longest", type=int, help="Links, 1 to 50. Default: 12.")
 @click.pass_obj
-async def path(
-    invocation: Invocation, start: str, end: str, directed: bool, longest: int | None
-) -> None:
+def path(invocation: Invocation, start: str, end: str, directed: bool, longest: int | None) -> None:
     """Find a shortest path of links between two notes.
 
     FROM and TO are paths or their ends, titles, IDs, or numbers of results.
     """
-    async with invocation.client() as client:
-        ends = [(await find(invocation, client, name)).note_id for name in (start, end)]
-        reply = await client.call(
+    with invocation.client() as client:
+        ends = [(find(invocation, client, name)).note_id for name in (start, end)]
+        reply = client.call(
             calls.GRAPH_PATH, from_=ends[0], to=ends[1], directed=directed, max=longest
         )
     if invocation.passed_on(reply):
@@ -101,7 +99,7 @@ async def path(
 @click.option("--unresolved", is_flag=True, help="Add the notes that links name, but are missing.")
 @note_filters("paths", "tags", "types", "after", "before")
 @click.pass_obj
-async def export(
+def export(
     invocation: Invocation,
     /,
     output: str,
@@ -116,8 +114,8 @@ async def export(
     """
     if output == "-" and is_terminal(sys.stdout):
         raise click.UsageError("--output - is for a pipe or file, not for a terminal")
-    async with client_here(invocation) as client:
-        reply = await client.call(
+    with client_here(invocation) as client:
+        reply = client.call(
             calls.GRAPH,
             format="objects" if objects else None,
             member=member,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 )
 @page_options("Lines")
 @click.pass_obj
-async def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
+def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
     """Find lines of notes by a regular expression.
 
     The text is that of the last index run. Prints `path:line:text`, at a terminal grouped by note.
@@ -58,13 +58,13 @@ async def command(invocation: Invocation, /, pattern: str, **options: Any) -> in
     listing = Listing(invocation, "lines", limit, options["cursor"])
     lines = _Lines()
     counts: Counter[str] = Counter()
-    async with client_here(invocation) as client:
+    with client_here(invocation) as client:
         pages = listing.rows(
             lambda most, cursor: client.call(calls.GREP, **body, limit=most, cursor=cursor)
         )
-        async for page in pages:
+        for page in pages:
             every_line = summary or listing.whole
-            rows = await _with_rest(client, body, page) if every_line else page
+            rows = _with_rest(client, body, page) if every_line else page
             counts.update(row["path"] for row in rows)
             if not summary:
                 lines.add(rows)
@@ -81,7 +81,7 @@ def _pattern(typed: str, *, fixed: bool, word: bool) -> str:
     return rf"\b(?:{pattern})\b" if word else pattern
 
 
-async def _with_rest(
+def _with_rest(
     client: Client, body: dict[str, Any], rows: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the lines with those that a note has beyond the limit of a reply for each note."""
@@ -92,7 +92,7 @@ async def _with_rest(
             continue
         only, cursor = {**body, "filters": {"paths": [row["path"]]}, "limit": MAX_PAGE}, None
         while True:
-            data = (await client.call(calls.GREP, **only, cursor=cursor)).envelope["data"]
+            data = client.call(calls.GREP, **only, cursor=cursor).envelope["data"]
             lines += (
                 line
                 for line in data["lines"]

@@ -14,7 +14,7 @@ ALL = "all"
 @click.command("help", cls=Command)
 @click.argument("words", metavar="[COMMAND]...", nargs=-1)
 @click.pass_context
-async def command(context: click.Context, words: tuple[str, ...]) -> None:
+def command(context: click.Context, words: tuple[str, ...]) -> None:
     """Print the help of a command; `help all` names all commands."""
     from vault_agent.cli.run import all_commands
 
@@ -43,7 +43,7 @@ def _help_of(program: click.Context, words: tuple[str, ...]) -> str:
 
 @click.command("version", cls=Command)
 @click.pass_context
-async def version(context: click.Context) -> None:
+def version(context: click.Context) -> None:
     """Print the version."""
     if context.obj.json:
         envelope({"version": __version__})

@@ -6,7 +6,7 @@ commands alike. Elsewhere it is the default vault. `--vault` names one.
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from vault_agent.cli.terminal import clean, complain, counted, tell, warn
@@ -16,7 +16,7 @@ from vault_agent.config.registry import DEFAULT, Role, read_registry
 from vault_agent.errors import Forbidden, VaultAgentError, explained
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from vault_agent.cli.command import Invocation
@@ -102,10 +102,10 @@ def name_rest(invocation: Invocation) -> None:
         tell(f"{what}. See one with --vault NAME.")
 
 
-@asynccontextmanager
-async def client_here(
+@contextmanager
+def client_here(
     invocation: Invocation, *, only_trusted: bool = False, changes_index: bool = False
-) -> AsyncIterator[Client]:
+) -> Iterator[Client]:
     """Yield a client whose calls are about the project's vault inside a trusted project.
 
     Elsewhere they are about the default vault. `--vault` names another one. It is for changes, and
@@ -115,7 +115,7 @@ async def client_here(
         VaultAgentError: as `vaults_here` and `Invocation.client`.
     """
     here = vaults_here(invocation, only_trusted=only_trusted)
-    async with invocation.client(changes_index=changes_index and not here) as client:
+    with invocation.client(changes_index=changes_index and not here) as client:
         if here:
             client.vault_name = here[0]
         yield client

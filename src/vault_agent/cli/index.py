@@ -14,7 +14,7 @@ from vault_agent.client import calls
 from vault_agent.errors import Busy
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from vault_agent.client.client import Client, Reply
     from vault_agent.model.jobs import OneJob
@@ -35,13 +35,13 @@ def job_options(function: _Function) -> _Function:
 @click.command("index", cls=Command)
 @job_options
 @click.pass_obj
-async def command(invocation: Invocation, require_embeddings: bool, detach: bool) -> int:
+def command(invocation: Invocation, require_embeddings: bool, detach: bool) -> int:
     """Bring the index up to date with the notes. Inside a project, that of its vault.
 
     Shows the progress until the end, also of a job that runs already. Ctrl-C leaves the job
     running.
     """
-    return await run_job(
+    return run_job(
         invocation,
         lambda client: client.call(calls.INDEX, require_embeddings=require_embeddings),
         detach=detach,
@@ -49,9 +49,9 @@ async def command(invocation: Invocation, require_embeddings: bool, detach: bool
     )
 
 
-async def run_job(
+def run_job(
     invocation: Invocation,
-    submit: Callable[[Client], Awaitable[Reply[OneJob]]],
+    submit: Callable[[Client], Reply[OneJob]],
     *,
     detach: bool,
     follows_other: bool = False,
@@ -62,18 +62,18 @@ async def run_job(
     """
     from vault_agent.cli.following import follow
 
-    async with client_here(invocation, changes_index=True) as client:
+    with client_here(invocation, changes_index=True) as client:
         try:
-            reply = await submit(client)
+            reply = submit(client)
         except Busy as error:
             running = error.details.get("jobId")
             if detach or not follows_other or not isinstance(running, str):
                 raise
             tell("An index job runs already. This is its progress.")
-            return await follow(client, running, as_json=invocation.json)
+            return follow(client, running, as_json=invocation.json)
         job_id: str = reply.envelope["data"]["job"]["id"]
         if not detach:
-            return await follow(client, job_id, as_json=invocation.json)
+            return follow(client, job_id, as_json=invocation.json)
     if invocation.json:
         pass_on(reply.body)
     else:
@@ -87,7 +87,7 @@ async def run_job(
     "--fresh-embeddings", is_flag=True, help="Embed every text again and reuse no vectors."
 )
 @click.pass_obj
-async def reindex(
+def reindex(
     invocation: Invocation, require_embeddings: bool, fresh_embeddings: bool, detach: bool
 ) -> int:
     """Rebuild the whole index.
@@ -95,7 +95,7 @@ async def reindex(
     The old index serves until the new one is complete. Shows the progress until the end. Ctrl-C
     leaves the job running.
     """
-    return await run_job(
+    return run_job(
         invocation,
         lambda client: client.call(
             calls.REINDEX, require_embeddings=require_embeddings, fresh_embeddings=fresh_embeddings

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from contextlib import aclosing, suppress
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SECONDS_FOR_INDEXES = 5.0
+_SECONDS_BETWEEN_LOOKS = 0.1
 _PAST = 50
 """Sessions of agents that become journals, the latest ones."""
 _UNSET_ROOT = "vault-agent config unset vault.root"
@@ -67,7 +68,7 @@ class Report:
 @click.option("--private-journals", is_flag=True, help="Keep only its journals out of git.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask: turn on what it needs.")
 @click.pass_obj
-async def command(invocation: Invocation, private: bool, private_journals: bool, yes: bool) -> None:
+def command(invocation: Invocation, private: bool, private_journals: bool, yes: bool) -> None:
     """Make a vault for the project of the current folder.
 
     It also makes the global vault if you have none, and offers to turn on what both need. It prints
@@ -86,9 +87,9 @@ async def command(invocation: Invocation, private: bool, private_journals: bool,
         _make_global(invocation, report)
     except OSError as error:
         raise unwritable(error) from None
-    await _set_default(invocation, report)
-    switched = await _switch_on(invocation, report, yes=yes)
-    await _wait_for_indexes(invocation)
+    _set_default(invocation, report)
+    switched = _switch_on(invocation, report, yes=yes)
+    _wait_for_indexes(invocation)
     _offer_hooks(invocation, report)
     _offer_past_sessions(invocation, report, project, yes=yes)
     if project.is_ours and not (private or private_journals) and report.done:
@@ -190,7 +191,7 @@ def _make_global(invocation: Invocation, report: Report) -> None:
     report.add("registered the global vault", "vault-agent vaults forget global")
 
 
-async def _set_default(invocation: Invocation, report: Report) -> None:
+def _set_default(invocation: Invocation, report: Report) -> None:
     """Let the server serve the global vault if the user has no notes: it cannot start otherwise."""
     from vault_agent.config import build_config
 
@@ -202,7 +203,7 @@ async def _set_default(invocation: Invocation, report: Report) -> None:
     report.add(f"set vault.root to {root}, as no notes of yours were set", _UNSET_ROOT)
 
 
-async def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str]:
+def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str]:
     """Turn on what the vaults need, if the user agrees, and return what was turned on."""
     from vault_agent.config import build_config, switched_on
 
@@ -227,22 +228,22 @@ async def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> li
     return off
 
 
-async def _wait_for_indexes(invocation: Invocation) -> None:
+def _wait_for_indexes(invocation: Invocation) -> None:
     """Wait for a moment until the running server has the vaults of this project.
 
     The next command would leave them out otherwise. Without a server, there is nothing to wait for.
     """
     from vault_agent.cli.here import vaults_here
 
-    with suppress(VaultAgentError, TimeoutError):
-        async with asyncio.timeout(_SECONDS_FOR_INDEXES), invocation.client() as client:
-            for vault in vaults_here(invocation):
-                client.vault_name = vault
-                job = (await client.call(calls.HEALTH)).data.running_job
-                if job is not None:
-                    async with aclosing(client.events(job)) as events:
-                        async for _ in events:
-                            pass
+    deadline = time.monotonic() + _SECONDS_FOR_INDEXES
+    with suppress(VaultAgentError), invocation.client() as client:
+        for vault in vaults_here(invocation):
+            client.vault_name = vault
+            while (
+                client.call(calls.HEALTH).data.running_job is not None
+                and time.monotonic() < deadline
+            ):
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 def _offer_hooks(invocation: Invocation, report: Report) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from vault_agent.errors import NotFound
 from vault_agent.model.jobs import JobState
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Iterator
 
     from vault_agent.client.client import Client
     from vault_agent.model.jobs import Job
@@ -32,16 +32,16 @@ command = Noun("jobs")
 @command.by_itself
 @_JOB
 @click.pass_obj
-async def show(invocation: Invocation, job_id: str | None) -> None:
+def show(invocation: Invocation, job_id: str | None) -> None:
     """List the last jobs, newest first, or show, follow and cancel one."""
     if job_id is None:
-        await _list(invocation)
+        _list(invocation)
         return
     from vault_agent.cli.following import report
     from vault_agent.cli.progress import count, phase_name
 
-    async with _vault_of(invocation, job_id) as (client, chosen):
-        reply = await client.call(calls.JOB, job_id=chosen)
+    with _vault_of(invocation, job_id) as (client, chosen):
+        reply = client.call(calls.JOB, job_id=chosen)
     if invocation.passed_on(reply):
         return
     job = reply.data.job
@@ -54,21 +54,21 @@ async def show(invocation: Invocation, job_id: str | None) -> None:
 @command.command("follow")
 @_JOB
 @click.pass_obj
-async def follow_job(invocation: Invocation, job_id: str | None) -> int:
+def follow_job(invocation: Invocation, job_id: str | None) -> int:
     """Show a job's progress until its end. The default is the newest job."""
     from vault_agent.cli.following import follow
 
-    async with _vault_of(invocation, job_id) as (client, chosen):
-        return await follow(client, chosen, as_json=invocation.json)
+    with _vault_of(invocation, job_id) as (client, chosen):
+        return follow(client, chosen, as_json=invocation.json)
 
 
 @command.command("cancel")
 @_JOB
 @click.pass_obj
-async def cancel(invocation: Invocation, job_id: str | None) -> None:
+def cancel(invocation: Invocation, job_id: str | None) -> None:
     """Cancel a job. The default is the newest. The last complete index, if any, still serves."""
-    async with _vault_of(invocation, job_id) as (client, chosen):
-        reply = await client.call(calls.CANCEL_JOB, job_id=chosen)
+    with _vault_of(invocation, job_id) as (client, chosen):
+        reply = client.call(calls.CANCEL_JOB, job_id=chosen)
     if invocation.passed_on(reply):
         return
     job = replace(reply.data.job, warning_count=0)  # they are not about this
@@ -77,9 +77,9 @@ async def cancel(invocation: Invocation, job_id: str | None) -> None:
         tell("The job has already ended.")
 
 
-async def _list(invocation: Invocation) -> None:
-    async with client_here(invocation) as client:
-        reply = await client.call(calls.JOBS)
+def _list(invocation: Invocation) -> None:
+    with client_here(invocation) as client:
+        reply = client.call(calls.JOBS)
     if invocation.passed_on(reply):
         return
     for job in reply.data.jobs:
@@ -89,29 +89,27 @@ async def _list(invocation: Invocation) -> None:
     name_rest(invocation)
 
 
-@asynccontextmanager
-async def _vault_of(
-    invocation: Invocation, job_id: str | None
-) -> AsyncIterator[tuple[Client, str]]:
+@contextmanager
+def _vault_of(invocation: Invocation, job_id: str | None) -> Iterator[tuple[Client, str]]:
     """Yield a client for the vault of a job, and the job's ID.
 
     Inside a project, a job with an ID may be of any vault of the scope: replies name such jobs.
     Without an ID it is the newest one of the project's vault.
     """
-    async with client_here(invocation) as client:
+    with client_here(invocation) as client:
         if job_id is None:
-            yield client, await _newest(client)
+            yield client, _newest(client)
             return
         for vault in vaults_here(invocation):
             client.vault_name = vault
             with suppress(NotFound):
-                await client.call(calls.JOB, job_id=job_id)
+                client.call(calls.JOB, job_id=job_id)
                 break
         yield client, job_id
 
 
-async def _newest(client: Client) -> str:
-    jobs = (await client.call(calls.JOBS)).data.jobs
+def _newest(client: Client) -> str:
+    jobs = client.call(calls.JOBS).data.jobs
     if not jobs:
         raise NotFound(
             "JOB_NOT_FOUND",

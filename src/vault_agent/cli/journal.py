@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -47,15 +46,15 @@ command = Noun("journal")
     "-n", "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="Journals."
 )
 @click.pass_obj
-async def show(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
+def show(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
     """List the journals of agents' sessions, and write missing ones.
 
     It says what is missing. Inside a project, only its sessions are listed. SESSION is the ID of
     a session, or the beginning of one.
     """
     asked = {"state": state or ("all" if everything else None), "limit": limit}
-    async with client_here(invocation, only_trusted=True) as client:
-        reply = await client.call(calls.JOURNALS, **asked)
+    with client_here(invocation, only_trusted=True) as client:
+        reply = client.call(calls.JOURNALS, **asked)
     warn(reply.warnings)
     if invocation.passed_on(reply):
         return
@@ -70,7 +69,7 @@ async def show(invocation: Invocation, everything: bool, state: str | None, limi
 @click.argument("session_id", metavar="[SESSION]", required=False)
 @click.option("--all", "everything", is_flag=True, help="Of all sessions that have none.")
 @click.pass_obj
-async def make(invocation: Invocation, session_id: str | None, everything: bool) -> None:
+def make(invocation: Invocation, session_id: str | None, everything: bool) -> None:
     """Write the journal of a session now, however short the session was.
 
     With --all, it writes those of all sessions that have none or an incomplete one. Inside a
@@ -78,14 +77,14 @@ async def make(invocation: Invocation, session_id: str | None, everything: bool)
     """
     if (session_id is None) != everything:
         raise click.UsageError("give a SESSION or --all")
-    async with client_here(invocation, only_trusted=True) as client:
+    with client_here(invocation, only_trusted=True) as client:
         if session_id is not None:
-            wanted = [await _whole(client, session_id)]
+            wanted = [_whole(client, session_id)]
         else:
-            page = await client.call(calls.JOURNALS, state="all", limit=500)
+            page = client.call(calls.JOURNALS, state="all", limit=500)
             journals = page.envelope["data"]["journals"]
             wanted = [each["sessionId"] for each in journals if _lacks_one(each)]
-        replies = [await client.call(calls.JOURNAL_MAKE, session_id=each) for each in wanted]
+        replies = [client.call(calls.JOURNAL_MAKE, session_id=each) for each in wanted]
     made = [reply.envelope["data"]["journal"] for reply in replies]
     if invocation.json:
         envelope({"journals": made}, distinct_warnings(replies))
@@ -112,7 +111,7 @@ def _lacks_one(journal: dict[str, Any]) -> bool:
     help="Sessions, the latest ones.",
 )
 @click.pass_obj
-async def import_(invocation: Invocation, limit: int) -> None:
+def import_(invocation: Invocation, limit: int) -> None:
     """Make journals of the sessions of this project that are on this disk.
 
     They are those of Claude Code, Codex and Gemini CLI. Run again, it adds nothing. Without a
@@ -123,7 +122,7 @@ async def import_(invocation: Invocation, limit: int) -> None:
     made, found = import_here(invocation, limit)
     if not invocation.json:
         tell(f"{counted(found, 'session')} of this project on this disk, {len(made)} of them new.")
-    written = await _follow(invocation, made) if made else None
+    written = _follow(invocation, made) if made else None
     if invocation.json:
         envelope({"found": found, "added": made, "written": written})
     elif written is not None:
@@ -132,17 +131,17 @@ async def import_(invocation: Invocation, limit: int) -> None:
         tell("Their journals are written by the next server: vault-agent serve --background")
 
 
-async def _follow(invocation: Invocation, made: list[str]) -> int | None:
+def _follow(invocation: Invocation, made: list[str]) -> int | None:
     """Wait until a running server has tried all journals. Return how many there are."""
     try:
-        async with client_here(invocation, only_trusted=True) as client:
-            await client.call(calls.JOURNAL_MAKE, session_id=made[0])  # it looks at all of them
+        with client_here(invocation, only_trusted=True) as client:
+            client.call(calls.JOURNAL_MAKE, session_id=made[0])  # it looks at all of them
             left = set(made)
             told = 0
             deadline = time.monotonic() + _MOST_SECONDS
             while left and time.monotonic() < deadline:
-                await asyncio.sleep(_LOOK_SECONDS)
-                page = await client.call(calls.JOURNALS, state="all", limit=500)
+                time.sleep(_LOOK_SECONDS)
+                page = client.call(calls.JOURNALS, state="all", limit=500)
                 journals = page.envelope["data"]["journals"]
                 ready = {each["sessionId"]: each for each in journals if each["state"] != "pending"}
                 left -= ready.keys()
@@ -155,9 +154,9 @@ async def _follow(invocation: Invocation, made: list[str]) -> int | None:
         return None
 
 
-async def _whole(client: Client, session: str) -> str:
+def _whole(client: Client, session: str) -> str:
     """Return the ID of one of the latest sessions by its beginning."""
-    latest = await client.call(calls.JOURNALS, state="all", limit=500)
+    latest = client.call(calls.JOURNALS, state="all", limit=500)
     return whole_id(session, (each["sessionId"] for each in latest.envelope["data"]["journals"]))
 
 

@@ -62,7 +62,7 @@ command = Noun("links")
 @click.option("-l", "--paths", "only_paths", is_flag=True, help="Print only paths of notes.")
 @limit_option("Links or notes", _SCREENFUL)
 @click.pass_obj
-async def show(invocation: Invocation, /, note: str, **options: Any) -> None:
+def show(invocation: Invocation, /, note: str, **options: Any) -> None:
     """Show the links from and to a note, or check all links of the vault.
 
     NOTE is a path or its end, a title, an ID, or the number of a result. An attachment has only
@@ -75,17 +75,17 @@ async def show(invocation: Invocation, /, note: str, **options: Any) -> None:
     only = options["only"]
     if only is None and (options["status"] or options["kinds"]):
         only = "out"
-    async with invocation.client() as client:
-        note_id, path = await _note_or_attachment(invocation, client, note)
+    with invocation.client() as client:
+        note_id, path = _note_or_attachment(invocation, client, note)
         if path is None and only in ("out", "mentions"):
             raise InvalidRequest("INVALID_REQUEST", "An attachment has only links to it: --in.")
         shown = _Links(invocation, client, note_id, path or "", options)
         if only in (None, "out") and path is not None:
-            await shown.show_out()
+            shown.show_out()
         if only in (None, "in"):
-            await shown.show_linking("backlinks", "link", "No note links to it.")
+            shown.show_linking("backlinks", "link", "No note links to it.")
         if only == "mentions":
-            await shown.show_linking("mentions", "mention", "No note mentions it without a link.")
+            shown.show_linking("mentions", "mention", "No note mentions it without a link.")
     shown.end()
 
 
@@ -100,25 +100,25 @@ class _Links:
         self._replies: dict[str, Reply[Any]] = {}
         self._is_first = True
 
-    async def show_out(self) -> None:
+    def show_out(self) -> None:
         """Print the links in the note, those to notes and files first."""
         options = self._options
         external = options["external"] or _EXTERNAL in (options["status"], *options["kinds"])
         if self._invocation.json:
-            await self._keep("links", options["limit"])
+            self._keep("links", options["limit"])
             return
         # All are needed, since those to the web come last.
         listing = Listing(self._invocation, "links", sys.maxsize, page=_PAGE)
         links = [
             link
-            async for rows in listing.rows(lambda most, cursor: self._ask("links", most, cursor))
+            for rows in listing.rows(lambda most, cursor: self._ask("links", most, cursor))
             for link in rows
         ]
         warn(listing.warnings())
         inside = [link for link in links if link["status"] != _EXTERNAL]
         outside = [link for link in links if link["status"] == _EXTERNAL]
         if external and outside:
-            text = await whole_text(self._client, self._note_id)
+            text = whole_text(self._client, self._note_id)
             outside = with_whole_addresses(outside, text)
         wanted = [*inside, *(outside if external else ())]
         most = options["limit"] or (_SCREENFUL if is_terminal(sys.stdout) else len(wanted))
@@ -131,14 +131,14 @@ class _Links:
         if outside and not external:
             tell(f"{counted(len(outside), 'link')} to the web: --external")
 
-    async def show_linking(self, key: str, noun: str, none: str) -> None:
+    def show_linking(self, key: str, noun: str, none: str) -> None:
         """Print the notes that link to the note or mention it, with their places."""
         limit = self._options["limit"]
         if self._invocation.json:
-            await self._keep(key, limit)
+            self._keep(key, limit)
             return
         listing = Listing(self._invocation, key, limit, page=_LINKING_PAGE, screenful=_LINKING_PAGE)
-        async for rows in listing.rows(lambda most, cursor: self._ask(key, most, cursor)):
+        for rows in listing.rows(lambda most, cursor: self._ask(key, most, cursor)):
             for note in rows:
                 self._print_linking(note, noun)
         if not listing.shown:
@@ -153,24 +153,22 @@ class _Links:
             data = {key: reply.envelope["data"] for key, reply in self._replies.items()}
             envelope(data, distinct_warnings(self._replies.values()))
 
-    async def _keep(self, key: str, limit: int | None) -> None:
+    def _keep(self, key: str, limit: int | None) -> None:
         most = _PAGE if key == "links" else _LINKING_PAGE
-        self._replies[key] = await self._ask(key, limit and min(limit, most), None)
+        self._replies[key] = self._ask(key, limit and min(limit, most), None)
 
-    async def _ask(self, key: str, limit: int | None, cursor: str | None) -> Reply[Any]:
+    def _ask(self, key: str, limit: int | None, cursor: str | None) -> Reply[Any]:
         call, note_id, options = self._client.call, self._note_id, self._options
         if key == "links":
             kinds = ",".join(options["kinds"]) or None
-            return await call(
+            return call(
                 calls.LINKS, note_id=note_id, status=options["status"], kind=kinds, limit=limit,
                 cursor=cursor,
             )  # fmt: skip
         if key == "mentions":
-            return await call(calls.MENTIONS, note_id=note_id, limit=limit)
+            return call(calls.MENTIONS, note_id=note_id, limit=limit)
         contexts = None if is_terminal(sys.stdout) or self._invocation.json else _MOST_CONTEXTS
-        return await call(
-            calls.BACKLINKS, note_id=note_id, limit=limit, contexts=contexts, cursor=cursor
-        )
+        return call(calls.BACKLINKS, note_id=note_id, limit=limit, contexts=contexts, cursor=cursor)
 
     def _print_out(self, links: Sequence[dict[str, Any]]) -> None:
         if self._options["only_paths"]:
@@ -202,26 +200,26 @@ class _Links:
             _print_place(place)
 
 
-async def _note_or_attachment(
+def _note_or_attachment(
     invocation: Invocation, client: Client, text: str
 ) -> tuple[str, str | None]:
     """Return the ID of a note and its path, or the ID of an attachment and None."""
     try:
-        place = await find(invocation, client, text)
+        place = find(invocation, client, text)
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
-        attachment = await _attachment(invocation, client, text)
+        attachment = _attachment(invocation, client, text)
         if attachment is None:
             raise
         return identify(attachment), None
     path = place.path
     if path is None:
-        path = (await client.call(calls.NOTE, note_id=place.note_id)).envelope["data"]["path"]
+        path = client.call(calls.NOTE, note_id=place.note_id).envelope["data"]["path"]
     return place.note_id, path
 
 
-async def _attachment(invocation: Invocation, client: Client, text: str) -> str | None:
+def _attachment(invocation: Invocation, client: Client, text: str) -> str | None:
     """Return the attachment with this path, or the only one of a vault whose path ends so.
 
     The client's further calls are about the vault that has it.
@@ -229,10 +227,10 @@ async def _attachment(invocation: Invocation, client: Client, text: str) -> str 
     Raises:
         NotFound: `NOTE_AMBIGUOUS` with `details.notes`.
     """
-    if (exact := await find_attachment(invocation, client, text)) is not None:
+    if (exact := find_attachment(invocation, client, text)) is not None:
         return exact
     for client.vault_name, end in addresses(invocation, text):
-        paths = await _ending_in(client, end)
+        paths = _ending_in(client, end)
         if len(paths) > 1:
             files = [{"noteId": identify(path), "path": path} for path in paths]
             what = f"{len(paths)} attachments have this name."
@@ -242,11 +240,11 @@ async def _attachment(invocation: Invocation, client: Client, text: str) -> str 
     return None
 
 
-async def _ending_in(client: Client, end: str) -> list[str]:
+def _ending_in(client: Client, end: str) -> list[str]:
     """Return the paths of the attachments of the client's vault that end so, shortest first."""
     name = end.rpartition("/")[2]
     try:
-        reply = await client.call(calls.SUGGEST, q=name, kinds="attachment", limit=50)
+        reply = client.call(calls.SUGGEST, q=name, kinds="attachment", limit=50)
     except (Busy, IndexUnavailable, InvalidRequest, NotFound):
         return []
     paths = [suggestion.path or "" for suggestion in reply.data.suggestions]
@@ -335,7 +333,7 @@ def _destination(link: dict[str, Any]) -> str:
     help="What counts as a finding, separated by commas. Also: ambiguous.",
 )
 @click.pass_obj
-async def check(invocation: Invocation, /, paths: tuple[str, ...], fail_on: str) -> int:
+def check(invocation: Invocation, /, paths: tuple[str, ...], fail_on: str) -> int:
     """Find the links that lead nowhere.
 
     Prints one line for each, as path:line:column, and exits with 6 if there are any. PATHS are
@@ -346,17 +344,17 @@ async def check(invocation: Invocation, /, paths: tuple[str, ...], fail_on: str)
         raise click.UsageError(f"--fail-on takes {', '.join(FAULTS)}, ambiguous")
     folders = [_folder(path) for path in paths]
     links: list[dict[str, Any]] = []
-    async with client_here(invocation) as client:
+    with client_here(invocation) as client:
         for number, folder in enumerate(folders, 1):
-            await _require_notes(client, number, folder)
-        reply = await client.call(calls.BROKEN_LINKS, kinds=",".join(kinds), limit=_PAGE)
+            _require_notes(client, number, folder)
+        reply = client.call(calls.BROKEN_LINKS, kinds=",".join(kinds), limit=_PAGE)
         first = reply
         while True:
             data = reply.envelope["data"]
             links += (link for link in data["links"] if _is_below(link["path"], folders))
             if not data["hasMore"]:
                 break
-            reply = await client.call(
+            reply = client.call(
                 calls.BROKEN_LINKS, kinds=",".join(kinds), limit=_PAGE, cursor=data["nextCursor"]
             )
     if invocation.json:
@@ -375,11 +373,11 @@ def _folder(path: str) -> str:
     return "" if path == "." else path.removeprefix("./").strip("/")
 
 
-async def _require_notes(client: Client, number: int, folder: str) -> None:
+def _require_notes(client: Client, number: int, folder: str) -> None:
     """Raise NotFound if a path is neither a note nor a folder with notes."""
     if not folder:
         return
-    notes = await client.call(calls.NOTES, path=folder, limit=1)
+    notes = client.call(calls.NOTES, path=folder, limit=1)
     if not notes.envelope["data"]["total"]:
         raise NotFound(
             "NOTE_NOT_FOUND",

@@ -29,7 +29,7 @@ _SORTS = ("path", "updated", "created", "title", "connections")
 )
 @page_options("Notes")
 @click.pass_obj
-async def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any) -> None:
+def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any) -> None:
     """List notes, all or those of a folder.
 
     Prints paths, at a terminal also the day of the last change and the tags.
@@ -43,7 +43,7 @@ async def command(invocation: Invocation, /, folders: tuple[str, ...], **options
         if len(folders) > 1:
             raise click.UsageError("--folders takes one FOLDER")
         prefix = folders[0] if folders else None
-        await show_tree(invocation, calls.FOLDERS, "folder", prefix=prefix, limit=options["limit"])
+        show_tree(invocation, calls.FOLDERS, "folder", prefix=prefix, limit=options["limit"])
         return
     arguments = {
         "path": folders,
@@ -57,11 +57,11 @@ async def command(invocation: Invocation, /, folders: tuple[str, ...], **options
         "sort": options["sort"],
     }
     listing = Listing(invocation, "notes", options["limit"], options["cursor"])
-    async with client_here(invocation) as client:
+    with client_here(invocation) as client:
         pages = listing.rows(
             lambda limit, cursor: client.call(calls.NOTES, **arguments, limit=limit, cursor=cursor)
         )
-        async for notes in pages:
+        for notes in pages:
             for note in notes:
                 _show(note)
     listing.close("No notes.", "note")

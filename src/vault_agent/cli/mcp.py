@@ -13,7 +13,7 @@ from vault_agent.cli.relay import Options, relay
 @click.option("--vault-root", metavar="PATH", help="The folder of notes.")
 @click.option("--no-start", is_flag=True, help="Do not start a server if none runs.")
 @click.pass_obj
-async def command(
+def command(
     invocation: Invocation, agent: str | None, vault_root: str | None, *, no_start: bool
 ) -> None:
     """Let an agent search and read the vault (MCP over stdio).

@@ -32,7 +32,7 @@ def command() -> None:
 @click.option("--max-tokens", type=click.IntRange(100, 2_000), help="The most tokens.")
 @click.option("--explain", is_flag=True, help="Say why each note was taken or left out.")
 @click.pass_obj
-async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> None:
+def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> None:
     """Print the notes that matter for a task, as an agent gets them.
 
     Inside a project, they are those of the project and the global vault.
@@ -50,8 +50,8 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
         "maxTokens": options["max_tokens"],
         "explain": options["explain"] or not invocation.json,
     }
-    async with client_here(invocation, only_trusted=True) as client:
-        reply = await client.call(calls.MEMORY, **body)
+    with client_here(invocation, only_trusted=True) as client:
+        reply = client.call(calls.MEMORY, **body)
     if invocation.passed_on(reply):
         return
     warn(reply.warnings)
@@ -72,7 +72,7 @@ async def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: An
 )
 @click.option("--cursor", help="Continue the page before, with the same other options.")
 @click.pass_obj
-async def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
+def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
     """List the sessions of agents, or show all that one SESSION got, and why.
 
     SESSION is an ID, or the beginning of one. Inside a project, its sessions are listed.
@@ -80,13 +80,11 @@ async def log(invocation: Invocation, /, session: str | None, **options: Any) ->
     reply: Reply[Any]
     is_of_all = session is not None or options["project"] is not None
     connected = invocation.client() if is_of_all else client_here(invocation, only_trusted=True)
-    async with connected as client:
+    with connected as client:
         if session is not None:
-            reply = await client.call(
-                calls.MEMORY_SESSION, session_id=await _whole(client, session)
-            )
+            reply = client.call(calls.MEMORY_SESSION, session_id=_whole(client, session))
         else:
-            reply = await client.call(calls.MEMORY_SESSIONS, **options)
+            reply = client.call(calls.MEMORY_SESSIONS, **options)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -117,7 +115,7 @@ async def log(invocation: Invocation, /, session: str | None, **options: Any) ->
 )
 @click.option("--all", "every", is_flag=True, help="All sessions.")
 @click.pass_obj
-async def forget(
+def forget(
     invocation: Invocation,
     session: str | None,
     older_than: int | None,
@@ -138,10 +136,10 @@ async def forget(
     body = {name: value for name, value in body.items() if value is not None}
     if len(body) != 1:
         raise click.UsageError("give a SESSION, --older-than or --all")
-    async with invocation.client() as client:
+    with invocation.client() as client:
         if session is not None:
-            body["sessionId"] = await _whole(client, session)
-        reply = await client.call(calls.MEMORY_FORGET, body)
+            body["sessionId"] = _whole(client, session)
+        reply = client.call(calls.MEMORY_FORGET, body)
     if invocation.passed_on(reply):
         return
     say(f"{counted(reply.envelope['data']['forgotten'], 'session')} forgotten.")
@@ -150,7 +148,7 @@ async def forget(
 @command.command("hook", cls=Command)
 @click.option("--agent", metavar="AGENT", default="generic", help="The agent that calls it.")
 @click.pass_obj
-async def hook(invocation: Invocation, agent: str) -> None:
+def hook(invocation: Invocation, agent: str) -> None:
     """Take an event of an agent's session from standard input. Agents call it.
 
     `vault-agent agent connect` writes it into an agent's settings.
@@ -168,7 +166,7 @@ async def hook(invocation: Invocation, agent: str) -> None:
 @click.option("--force", is_flag=True, help="Even if the global vault has a similar note.")
 @click.option("--undo", is_flag=True, help="Take the promotion back: the copy goes to the trash.")
 @click.pass_obj
-async def promote(invocation: Invocation, /, note: str, **options: Any) -> None:
+def promote(invocation: Invocation, /, note: str, **options: Any) -> None:
     """Copy a note of a project, or a section of it, to the global vault.
 
     \b
@@ -179,13 +177,13 @@ async def promote(invocation: Invocation, /, note: str, **options: Any) -> None:
     undo = options.pop("undo")
     if undo and (options["folder"] or options["force"]):
         raise click.UsageError("--undo takes no other option than --section")
-    async with invocation.client() as client:
-        place = await find(invocation, client, note)
+    with invocation.client() as client:
+        place = find(invocation, client, note)
         if undo:
-            await _undo_promotion(invocation, client, place.note_id, options["section"])
+            _undo_promotion(invocation, client, place.note_id, options["section"])
             return
         body = {name: value for name, value in options.items() if value}
-        reply = await client.call(calls.PROMOTE, body, note_id=place.note_id)
+        reply = client.call(calls.PROMOTE, body, note_id=place.note_id)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -194,10 +192,10 @@ async def promote(invocation: Invocation, /, note: str, **options: Any) -> None:
     warn(reply.warnings)
 
 
-async def _undo_promotion(
+def _undo_promotion(
     invocation: Invocation, client: Client, note_id: str, section: str | None
 ) -> None:
-    reply = await client.call(calls.PROMOTE_UNDO, note_id=note_id, section=section)
+    reply = client.call(calls.PROMOTE_UNDO, note_id=note_id, section=section)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -215,9 +213,9 @@ async def _undo_promotion(
     warn(reply.warnings)
 
 
-async def _whole(client: Client, session: str) -> str:
+def _whole(client: Client, session: str) -> str:
     """Return the ID of one of the latest sessions by its beginning."""
-    latest = (await client.call(calls.MEMORY_SESSIONS, limit=100)).envelope["data"]["sessions"]
+    latest = client.call(calls.MEMORY_SESSIONS, limit=100).envelope["data"]["sessions"]
     return whole_id(session, (each["sessionId"] for each in latest))
 
 

@@ -31,7 +31,7 @@ _NO_PATH = ("NOTE_NOT_FOUND", "INVALID_PATH", "WRITE_OUTSIDE_SCOPE")
 @click.option("--keep-links", is_flag=True, help="Do not change links. They may break.")
 @how_options(asks=True)
 @click.pass_obj
-async def command(invocation: Invocation, /, source: str, to: str, **options: Any) -> int | None:
+def command(invocation: Invocation, /, source: str, to: str, **options: Any) -> int | None:
     """Move or rename a file, and change its links.
 
     A file is a note, an attachment or a folder.
@@ -48,37 +48,35 @@ async def command(invocation: Invocation, /, source: str, to: str, **options: An
     body: dict[str, Any] = {"to": to}
     if options["keep_links"]:
         body["rewriteLinks"] = False
-    async with invocation.client() as client:
+    with invocation.client() as client:
         # A path of the vault comes before a name. Only the server knows all files and folders.
         path = choose_first(invocation, client, source).rstrip("/")
         try:
-            return await _moved(invocation, client, {"path": path, **body}, chosen)
+            return _moved(invocation, client, {"path": path, **body}, chosen)
         except VaultAgentError as error:
             if error.code not in _NO_PATH:
                 raise
             refused = error
         try:
-            file = await named_file(invocation, client, source)
+            file = named_file(invocation, client, source)
         except VaultAgentError:
-            if await _is_folder(client, path):
+            if _is_folder(client, path):
                 raise refused from None
             raise
-        if "/" not in f"{source}{to}" and not await _is_folder(client, to):
-            now = file.path or (await look_up(client, file.note_id or "")).path or ""
+        if "/" not in f"{source}{to}" and not _is_folder(client, to):
+            now = file.path or (look_up(client, file.note_id or "")).path or ""
             body["to"] = (PurePosixPath(now).parent / to).as_posix()
-        return await _moved(invocation, client, {**file.body, **body}, chosen)
+        return _moved(invocation, client, {**file.body, **body}, chosen)
 
 
-async def _moved(
-    invocation: Invocation, client: Client, body: dict[str, Any], chosen: How
-) -> int | None:
-    return await change(invocation, client, calls.WRITE_MOVE, body, chosen, asks=_QUESTION)
+def _moved(invocation: Invocation, client: Client, body: dict[str, Any], chosen: How) -> int | None:
+    return change(invocation, client, calls.WRITE_MOVE, body, chosen, asks=_QUESTION)
 
 
-async def _is_folder(client: Client, path: str) -> bool:
+def _is_folder(client: Client, path: str) -> bool:
     """Whether the client's vault has a folder with notes at a path, in any letter case."""
     with suppress(Busy, IndexUnavailable, InvalidRequest):
-        reply = await client.call(calls.FOLDERS, prefix=path, depth=1, limit=1)
+        reply = client.call(calls.FOLDERS, prefix=path, depth=1, limit=1)
         found = reply.envelope["data"]["folders"]
         return any(fold(each["folder"]) == fold(path) for each in found)
     return False

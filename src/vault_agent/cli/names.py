@@ -84,7 +84,7 @@ def is_title(text: str) -> bool:
     return not _ID.fullmatch(text) and not _NUMBER.fullmatch(text)
 
 
-async def find(invocation: Invocation, client: Client, text: str) -> Place:
+def find(invocation: Invocation, client: Client, text: str) -> Place:
     """Return the place that a person means. An ID is not looked up if there is one vault.
 
     Inside a trusted project, the project's vault and the global one come before the default vault.
@@ -96,18 +96,18 @@ async def find(invocation: Invocation, client: Client, text: str) -> Place:
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
     if _NUMBER.fullmatch(text):
-        return await _result(invocation, client, text)
+        return _result(invocation, client, text)
     vaults = _scope(invocation)
     if (named := _named_vault(invocation, text)) is not None:
         with suppress(NotFound):  # a title may begin like the name of a vault
-            return await _look_up_in((_asked(named),), client, text.removeprefix(f"{named}:"))
+            return _look_up_in((_asked(named),), client, text.removeprefix(f"{named}:"))
     if (known := _ID.fullmatch(text)) and len(vaults) == 1:
         client.vault_name = vaults[0]
         return _place(known)
-    return await _look_up_in(vaults, client, text)
+    return _look_up_in(vaults, client, text)
 
 
-async def find_attachment(invocation: Invocation, client: Client, text: str) -> str | None:
+def find_attachment(invocation: Invocation, client: Client, text: str) -> str | None:
     """Return the path of the attachment that a person means, or None if no vault has it.
 
     The client's further calls are about the vault that has it, or else about the first of the
@@ -115,7 +115,7 @@ async def find_attachment(invocation: Invocation, client: Client, text: str) -> 
     """
     for client.vault_name, path in addresses(invocation, text):
         with suppress(Forbidden, InvalidRequest, NotFound):  # a busy vault may have it
-            await client.call(calls.ATTACHMENT, path=path)
+            client.call(calls.ATTACHMENT, path=path)
             return path
     choose_first(invocation, client, text)
     return None
@@ -154,7 +154,7 @@ def _named_vault(invocation: Invocation, text: str) -> str | None:
     return next((each for each in all_vaults() if text.startswith(f"{each}:")), None)
 
 
-async def _result(invocation: Invocation, client: Client, text: str) -> Place:
+def _result(invocation: Invocation, client: Client, text: str) -> Place:
     """Return the place of a result of the last search, and print which note it is.
 
     Without such a result, the number is the name of a note.
@@ -162,7 +162,7 @@ async def _result(invocation: Invocation, client: Client, text: str) -> Place:
     shown = recalled(known_folder(invocation), int(text))
     if shown is None or not (known := _ID.fullmatch(shown.id)):
         try:
-            return await _look_up_in(_scope(invocation), client, text)
+            return _look_up_in(_scope(invocation), client, text)
         except NotFound as error:
             if error.code != "NOTE_NOT_FOUND":
                 raise
@@ -172,7 +172,7 @@ async def _result(invocation: Invocation, client: Client, text: str) -> Place:
     if invocation.vault is None and shown.vault is not None:
         client.vault_name = _asked(shown.vault)
     try:
-        found = await look_up(client, known[1])
+        found = look_up(client, known[1])
     except NotFound as error:
         raise NotFound(
             error.code, f"Result {text} of your last search was moved or deleted."
@@ -183,7 +183,7 @@ async def _result(invocation: Invocation, client: Client, text: str) -> Place:
     return _place(known, shown.line)._replace(path=found.path)
 
 
-async def _look_up_in(vaults: Sequence[str | None], client: Client, text: str) -> Place:
+def _look_up_in(vaults: Sequence[str | None], client: Client, text: str) -> Place:
     """Return the place in the first of these vaults that has it. None is the default vault.
 
     If none has it, the error has the similar names of all.
@@ -192,7 +192,7 @@ async def _look_up_in(vaults: Sequence[str | None], client: Client, text: str) -
     for place, name in enumerate(vaults, 1):
         client.vault_name = name
         try:
-            found = await look_up(client, text)
+            found = look_up(client, text)
         except NotFound as error:
             if error.code != "NOTE_NOT_FOUND":
                 raise
@@ -210,7 +210,7 @@ async def _look_up_in(vaults: Sequence[str | None], client: Client, text: str) -
     raise AssertionError("there is at least one vault")
 
 
-async def look_up(client: Client, text: str) -> Place:
+def look_up(client: Client, text: str) -> Place:
     """Return the place that a text means, found by the server.
 
     Raises:
@@ -219,7 +219,7 @@ async def look_up(client: Client, text: str) -> Place:
     if not text.strip():
         raise InvalidRequest("INVALID_ID", "Name a note.")
     try:
-        data = (await client.call(calls.RESOLVE, name=text)).envelope["data"]
+        data = client.call(calls.RESOLVE, name=text).envelope["data"]
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
@@ -246,7 +246,7 @@ async def look_up(client: Client, text: str) -> Place:
     )
 
 
-async def chunk_id(client: Client, place: Place) -> str:
+def chunk_id(client: Client, place: Place) -> str:
     """Return the ID of the chunk that has the place's line, or else of the first chunk.
 
     Raises:
@@ -256,21 +256,21 @@ async def chunk_id(client: Client, place: Place) -> str:
         return f"{place.note_id}:{place.chunk or 0}"
     # The last chunk that starts at or above the line. Each step doubles or halves the range.
     least, above = 0, 1
-    while above < _MOST_CHUNKS and await _starts_by(client, place, above):
+    while above < _MOST_CHUNKS and _starts_by(client, place, above):
         least, above = above, above * 2
     while above - least > 1:
         middle = (least + above) // 2
-        if await _starts_by(client, place, middle):
+        if _starts_by(client, place, middle):
             least = middle
         else:
             above = middle
     return f"{place.note_id}:{least}"
 
 
-async def _starts_by(client: Client, place: Place, index: int) -> bool:
+def _starts_by(client: Client, place: Place, index: int) -> bool:
     """Whether the note has a chunk of this index that starts at or above the place's line."""
     try:
-        reply = await client.call(calls.CHUNK, note_id=place.note_id, chunk_index=index)
+        reply = client.call(calls.CHUNK, note_id=place.note_id, chunk_index=index)
     except NotFound as error:
         if error.code != "CHUNK_NOT_FOUND":
             raise
@@ -278,10 +278,10 @@ async def _starts_by(client: Client, place: Place, index: int) -> bool:
     return place.line is not None and reply.data.start_line <= place.line
 
 
-async def whole_text(client: Client, note_id: str, path: str | None = None) -> str:
+def whole_text(client: Client, note_id: str, path: str | None = None) -> str:
     """Return the text of a note of any size. Raises NotFound: `NOTE_NOT_FOUND`."""
     place = Place(note_id, path=path)
-    reply = await client.call(calls.NOTE, **place.file, allow_large=True)
+    reply = client.call(calls.NOTE, **place.file, allow_large=True)
     return str(reply.envelope["data"]["content"])
 
 

@@ -23,7 +23,7 @@ from vault_agent.client import calls
 @click.option("--title", help="Its title. Without a PATH, the note is named after it.")
 @how_options()
 @click.pass_obj
-async def command(
+def command(
     invocation: Invocation, /, template: str | None, path: str | None, **options: Any
 ) -> int | None:
     """Make a note from a template or a folder, or list the templates.
@@ -44,12 +44,12 @@ async def command(
                 "--title needs a TEMPLATE: `vault-agent new` lists them. For a note without one:"
                 " vault-agent write PATH --text TEXT"
             )
-        await _list(invocation)
+        _list(invocation)
         return None
     if template is not None and template.endswith("/") and path is kind is title is None:
-        async with client_here(invocation) as client:
+        with client_here(invocation) as client:
             folder = {"path": template.removesuffix("/")}
-            return await change(invocation, client, calls.WRITE_FOLDER, folder, chosen)
+            return change(invocation, client, calls.WRITE_FOLDER, folder, chosen)
     if path is None and title is None:
         raise click.UsageError(
             f"{quoted(template or '')} is taken for a template: give the PATH of the new note too,"
@@ -64,13 +64,13 @@ async def command(
         "variables": assignments(options["variables"], "--var"),
     }
     body = {name: value for name, value in body.items() if value is not None}
-    async with client_here(invocation) as client:
-        return await change(invocation, client, calls.NEW_FROM_TEMPLATE, body, chosen)
+    with client_here(invocation) as client:
+        return change(invocation, client, calls.NEW_FROM_TEMPLATE, body, chosen)
 
 
-async def _list(invocation: Invocation) -> None:
-    async with client_here(invocation) as client:
-        reply = await client.call(calls.TEMPLATES)
+def _list(invocation: Invocation) -> None:
+    with client_here(invocation) as client:
+        reply = client.call(calls.TEMPLATES)
     if invocation.passed_on(reply):
         return
     templates = reply.envelope["data"]["templates"]

@@ -45,7 +45,7 @@ _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$")
     help="Where to open it. Default: the setting cli.open_in.",
 )
 @click.pass_obj
-async def command(invocation: Invocation, name: str, chosen: str | None) -> None:
+def command(invocation: Invocation, name: str, chosen: str | None) -> None:
     """Open a note in your editor, in Obsidian or on the web page.
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search. An
@@ -59,13 +59,13 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
     """  # noqa: D301 - \\b tells the parser to keep these lines
     layers = invocation.layers()
     way = chosen or open_in(layers)
-    async with invocation.client() as client:
-        place = await find(invocation, client, name)
+    with invocation.client() as client:
+        place = find(invocation, client, name)
         if place.path is None:
-            place = (await look_up(client, place.id))._replace(chunk=place.chunk, line=place.line)
-        passage = await _passage(client, place)
+            place = (look_up(client, place.id))._replace(chunk=place.chunk, line=place.line)
+        passage = _passage(client, place)
         line = place.line or (passage.start_line if passage else None)
-        line = line or await _line_of_heading(client, place)
+        line = line or _line_of_heading(client, place)
         served, name_of_vault = client.vault, client.vault_name
         vault = local_vault(layers, served)
         root = (root_of(name_of_vault) if name_of_vault is not None else None) or (
@@ -73,10 +73,10 @@ async def command(invocation: Invocation, name: str, chosen: str | None) -> None
         )
         attached = not is_note(place.path or "")
         way = _way_of_file(passage, way) if attached else _way(way, root)
-        if way == "program" and not attached and await _has_page(client):
+        if way == "program" and not attached and _has_page(client):
             way = "ui"
         page = place_of("notes", place._replace(line=line))
-        address = await new_address(client, page) if way == "ui" else ""
+        address = new_address(client, page) if way == "ui" else ""
     if way == "ui":
         editor = "" if chosen or _editor() else "Set $EDITOR to open notes in an editor. "
         open_in_browser(address, editor + way_to_print(name))
@@ -104,22 +104,22 @@ def _open_file(way: str, file: Path, line: int | None) -> None:
         _open_by_system(obsidian_address(file) if way == "obsidian" else str(file), way)
 
 
-async def _passage(client: Client, place: Place) -> ChunkContent | None:
+def _passage(client: Client, place: Place) -> ChunkContent | None:
     """Return the chunk that was named. Of an attachment, it is the first one otherwise."""
     of_note = is_note(place.path or "")
     if of_note and (place.chunk is None or place.line is not None):
         return None
     try:
         index = place.chunk or 0
-        return (await client.call(calls.CHUNK, note_id=place.note_id, chunk_index=index)).data
+        return client.call(calls.CHUNK, note_id=place.note_id, chunk_index=index).data
     except NotFound as error:
         if of_note or error.code != "CHUNK_NOT_FOUND":
             raise
         return None  # an attachment without text
 
 
-async def _has_page(client: Client) -> bool:
-    return "web.enabled" in (await client.call(calls.HEALTH)).data.switched_on
+def _has_page(client: Client) -> bool:
+    return "web.enabled" in client.call(calls.HEALTH).data.switched_on
 
 
 def _way_of_file(passage: ChunkContent | None, way: str) -> str:
@@ -130,12 +130,12 @@ def _way_of_file(passage: ChunkContent | None, way: str) -> str:
     return "editor" if has_lines and _editor() else "program"
 
 
-async def _line_of_heading(client: Client, place: Place) -> int | None:
+def _line_of_heading(client: Client, place: Place) -> int | None:
     """Return the line of the heading that was named, or None for a whole note."""
     if place.heading is None:
         return None
     wanted = place.heading.rpartition("#")[2].strip().casefold()
-    text = await whole_text(client, place.note_id, place.path)
+    text = whole_text(client, place.note_id, place.path)
     for number, line in enumerate(text.splitlines(), 1):
         heading = _HEADING.match(line)
         if heading and heading[1].casefold() == wanted:

@@ -13,14 +13,14 @@ from vault_agent.cli.here import name_rest
 from vault_agent.cli.terminal import distinct_warnings, envelope, is_terminal, pass_on, tell, warn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
+    from collections.abc import Callable, Generator
     from typing import TypeAlias
 
     from vault_agent.cli.command import Invocation
     from vault_agent.client.client import Reply
     from vault_agent.model.warning import Warning as Notice
 
-    Ask: TypeAlias = Callable[[int | None, str | None], Awaitable[Reply[Any]]]
+    Ask: TypeAlias = Callable[[int | None, str | None], Reply[Any]]
     """Asks for a page: at most so many rows, None for the server's default, after a cursor."""
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
@@ -75,11 +75,11 @@ class Listing:
         """Whether rows are left."""
         return self._next is not None
 
-    async def rows(self, ask: Ask) -> AsyncGenerator[list[dict[str, Any]]]:
+    def rows(self, ask: Ask) -> Generator[list[dict[str, Any]]]:
         """Yield the rows of each page as it comes. With `--json`, print one reply instead."""
         replies: list[Reply[Any]] = []
         rows: list[dict[str, Any]] = []
-        async for reply, page in self._pages(ask):
+        for reply, page in self._pages(ask):
             if not self.invocation.json:
                 yield page
             else:
@@ -104,12 +104,12 @@ class Listing:
         if not self.shown or is_terminal(sys.stderr):
             name_rest(self.invocation)
 
-    async def _pages(self, ask: Ask) -> AsyncGenerator[tuple[Reply[Any], list[dict[str, Any]]]]:
+    def _pages(self, ask: Ask) -> Generator[tuple[Reply[Any], list[dict[str, Any]]]]:
         room = sys.maxsize if self.whole else self.limit or self.screenful
         cursor = self.cursor
         while True:
             wanted = None if room is None else min(room, self.page)
-            reply = await ask(wanted, cursor)
+            reply = ask(wanted, cursor)
             data = reply.envelope["data"]
             rows = data[self.key][:wanted]
             if cursor is None and isinstance(data.get("total"), int):

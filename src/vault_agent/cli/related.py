@@ -18,7 +18,7 @@ from vault_agent.config.registry import DEFAULT
 @click.option("--unlinked", is_flag=True, help="Only notes that are not linked with it yet.")
 @ranking_options
 @click.pass_obj
-async def command(
+def command(
     invocation: Invocation,
     /,
     name: str,
@@ -33,13 +33,13 @@ async def command(
     They are similar in text, linked, or linked with the same notes. NOTE is an ID, a path or its
     end, a title, or the number of a result of your last search.
     """
-    async with invocation.client() as client:
-        place = await find(invocation, client, name)
+    with invocation.client() as client:
+        place = find(invocation, client, name)
         linked = "exclude" if unlinked else None
         vaults = searched(invocation, all_vaults=all_vaults)
         if (client.vault_name or DEFAULT) not in vaults:
             vaults = ()  # the note is in another vault, so only that one is searched
-        reply = await client.call(
+        reply = client.call(
             calls.RELATED, id=place.id, linked=linked, vaults=vaults, **ranking(**options)
         )
     here = (client.vault_name or DEFAULT) if not vaults else vaults[0]

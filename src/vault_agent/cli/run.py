@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import signal
 import sys
 import warnings
@@ -11,12 +10,12 @@ from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli import exits
 from vault_agent.cli.command import (
-    WITH_VALUE,
     Group,
     Invocation,
     asks_for_json,
@@ -36,8 +35,10 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
 
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
 NAME = "vault-agent"
-_COMPLETING = "_VAULT_AGENT_COMPLETE"
 
 SECTIONS = {
     "Find": {
@@ -106,26 +107,6 @@ COMMANDS = tuple(name for section in SECTIONS.values() for name in section)
 
 _MODULES = {"disable": "enable", "reindex": "index", "show": "get", "version": "help"}
 """Commands that stand in the module of another one, under their own name."""
-
-QUICK = frozenset(
-    (
-        "search",
-        "show",
-        "get",
-        "list",
-        "grep",
-        "related",
-        "links",
-        "graph",
-        "tags",
-        "context",
-        "status",
-        "help",
-        "version",
-    )
-)
-"""Commands that wait for nothing but replies. They run without an event loop, and start sooner."""
-
 
 # A full disk or quota, a file size limit, a failing device, a read-only descriptor.
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -207,7 +188,8 @@ def run(arguments: list[str]) -> int:
     """Run one command line to its end and return the exit code."""
     prepare_streams()
     try:
-        code = _without_a_loop(arguments) if _is_quick(arguments) else _in_a_loop(arguments)
+        _raise_at_ctrl_c()
+        code = _driven(_run(arguments))
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
         # What Ctrl-C leaves open ends with the process.
@@ -218,44 +200,29 @@ def run(arguments: list[str]) -> int:
         # The reader has closed the pipe (`| head`).
         discard_buffer(sys.stdout)
         return exits.NO_READER
-    except Exception as defect:  # noqa: BLE001 - as in `_run`, from the loop's start or end
+    except Exception as defect:  # noqa: BLE001 - as in `_run`
         error = _unwritten(defect) or _internal(defect)
         complain(error.code, error.message)
         return exits.exit_code(error)
     return code
 
 
-def _is_quick(arguments: list[str]) -> bool:
-    """Whether a command line needs no event loop. A shell's question for completions needs none."""
-    words = iter(arguments)
-    command = [next(words, "")]
-    while command[0].startswith("-"):  # global options may come before the command
-        if command[0] in WITH_VALUE:
-            next(words, "")
-        command = [next(words, "")]
-    command.append(next(words, ""))
-    return _COMPLETING in os.environ or command[0] in QUICK or command == ["config", "get"]
-
-
-def _without_a_loop(arguments: list[str]) -> int:
-    from vault_agent.client.blocking import driven
-
-    _raise_at_ctrl_c()
-    return driven(_run(arguments))
-
-
-def _in_a_loop(arguments: list[str]) -> int:
-    import asyncio
-
-    with asyncio.Runner() as runner:
-        runner.get_loop()  # created before Ctrl-C can interrupt it
-        _raise_at_ctrl_c()
-        return runner.run(_run(arguments))
-
-
 def _raise_at_ctrl_c() -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _driven(coroutine: Coroutine[Any, Any, int]) -> int:
+    """Return the result of a coroutine that waits for nothing.
+
+    The parser is written for an event loop. No command needs one, so none is imported.
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return int(end.value)
+    coroutine.close()
+    raise RuntimeError("a command waits for an event loop")
 
 
 async def _run(arguments: list[str]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import aclosing
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -29,7 +29,7 @@ _MOST_CHARACTERS = 1_000
 @click.option("--all-words", is_flag=True, help="Each word must be in the note as it is written.")
 @click.option("--cursor", help="Continue the page before, with the same other options.")
 @click.pass_obj
-async def command(
+def command(
     invocation: Invocation,
     /,
     words: tuple[str, ...],
@@ -58,8 +58,8 @@ async def command(
         )
     vaults = searched(invocation, all_vaults=all_vaults)
     wake(invocation)
-    async with invocation.client() as client:
-        reply = await _call_with_index(
+    with invocation.client() as client:
+        reply = _call_with_index(
             client,
             query=query or EVERY_NOTE,
             match="all" if all_words else None,
@@ -91,7 +91,7 @@ async def command(
         if not data["results"] and cursor is None and not skipped:
             from vault_agent.cli.emptied import say_why
 
-            await say_why(client, query, chosen, every_word=all_words, vaults=vaults, others=left)
+            say_why(client, query, chosen, every_word=all_words, vaults=vaults, others=left)
         elif left and vaults and is_terminal(sys.stderr):
             tell(f"Not searched: {counted(len(left), 'other vault')} (--all-vaults)")
     if data.get("nextCursor") and (cursor or data["limit"] == _MAX_LIMIT):
@@ -108,19 +108,19 @@ def _query(words: tuple[str, ...]) -> str:
     return query[:_MOST_CHARACTERS].strip()
 
 
-async def _call_with_index(client: Client, **fields: Any) -> Reply[Any]:
+def _call_with_index(client: Client, **fields: Any) -> Reply[Any]:
     """Search. While the first index is built, wait for it, and search then."""
     try:
-        return await client.call(calls.SEARCH, **fields)
+        return client.call(calls.SEARCH, **fields)
     except IndexUnavailable as error:
         job_id = error.details.get("jobId")
         if not isinstance(job_id, str):
             raise
     tell("The first index is being built. The search begins when it is ready …")
-    async with aclosing(client.events(job_id)) as jobs:
-        async for _ in jobs:
+    with closing(client.events(job_id)) as jobs:
+        for _ in jobs:
             pass
-    return await client.call(calls.SEARCH, **fields)
+    return client.call(calls.SEARCH, **fields)
 
 
 def _is_by_meaning_alone(data: dict[str, Any]) -> bool:

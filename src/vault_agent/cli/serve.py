@@ -84,7 +84,7 @@ def _folders(
 @click.option("--background", is_flag=True, help="Run it in the background.")
 @click.option("--stop", is_flag=True, help="Stop the server of this vault, or the one found here.")
 @click.pass_obj
-async def command(
+def command(
     invocation: Invocation,
     /,
     *,
@@ -114,17 +114,17 @@ async def command(
         "web.enabled": given["web"] or None,
     }
     if stop:
-        await _stop(invocation, flags)
+        _stop(invocation, flags)
     elif background:
-        await _start(invocation, flags, until_idle=until_idle)
+        _start(invocation, flags, until_idle=until_idle)
     else:
-        await _serve(invocation, flags, until_idle=until_idle)
+        _serve(invocation, flags, until_idle=until_idle)
 
 
-async def _serve(
-    invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False
-) -> None:
+def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False) -> None:
     config = _checked(invocation, flags)
+    import asyncio
+
     from vault_agent.cli.background import with_way_out
     from vault_agent.config import index_directory
     from vault_agent.config.access import require_key
@@ -157,7 +157,7 @@ async def _serve(
 
     follow = FollowedFile(config_path(invocation.config), layers, accept)
     try:
-        await serve(config, announce=announce, until_idle=until_idle, follow=follow)
+        asyncio.run(serve(config, announce=announce, until_idle=until_idle, follow=follow))
     except Misconfigured as error:
         if error.code == "PORT_IN_USE":
             raise with_way_out(
@@ -169,16 +169,16 @@ async def _serve(
     leave_line()
 
 
-async def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool) -> None:
-    running = await started(invocation, flags, until_idle=until_idle)
+def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool) -> None:
+    running = started(invocation, flags, until_idle=until_idle)
     if running is None:
         # Reports what is wrong with the folder, whatever port is free.
-        await _serve(invocation, {**flags, "server.port": "0"})
+        _serve(invocation, {**flags, "server.port": "0"})
     else:
-        await _tell_running(invocation, flags, running)
+        _tell_running(invocation, flags, running)
 
 
-async def started(
+def started(
     invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False
 ) -> Running | None:
     """Start the server of this vault if none runs. Return None if its folder is missing.
@@ -192,14 +192,14 @@ async def started(
 
     folder = index_directory(build_config(invocation.layers(flags)))
 
-    async def already(*, within: float = 0) -> Server | None:
-        known = await detached.running(folder, within=within)
+    def already(*, within: float = 0) -> Server | None:
+        known = detached.running(folder, within=within)
         return server_in(folder) if known is not None else None
 
     def as_it_is(server: Server) -> background.Running:
         return background.Running(server.address, folder, before=server)
 
-    server = await already()
+    server = already()
     if server is not None:
         ends = server.address.until_idle and not until_idle
         if not ends and server.address.version == __version__:
@@ -213,19 +213,19 @@ async def started(
     require_servable(config)
     try:
         if server is not None:
-            return await background.replace(invocation, flags, config, until_idle=until_idle)
-        return await background.start(invocation, flags, config, until_idle=until_idle)
+            return background.replace(invocation, flags, config, until_idle=until_idle)
+        return background.start(invocation, flags, config, until_idle=until_idle)
     except VaultAgentError as error:
         # Another command may have started it at the same moment.
         if error.code not in ("PORT_IN_USE", "INDEX_LOCKED"):
             raise
-        server = await already(within=_SECONDS_TO_LOCK)
+        server = already(within=_SECONDS_TO_LOCK)
         if server is None:
             raise
         return as_it_is(server)
 
 
-async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: Running) -> None:
+def _tell_running(invocation: Invocation, flags: dict[str, Any], running: Running) -> None:
     """Say where the server is that runs in the background now, and what to do next."""
     address, before = running.address, running.before
     layers = invocation.layers(flags)
@@ -233,7 +233,7 @@ async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: 
         more = {} if before is None else {"restarted": running.is_new}
         envelope({**address._asdict(), "started": running.is_new, **more})
         return
-    await follow_first_index(address.endpoint, layers)
+    follow_first_index(address.endpoint, layers)
     state = "runs in the background" if running.is_new else "already runs"
     if running.as_service:
         state = "runs as a service"
@@ -269,7 +269,7 @@ async def _tell_running(invocation: Invocation, flags: dict[str, Any], running: 
     say(f"  vault-agent serve --stop{which_vault(invocation, flags)}")
 
 
-async def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
+def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
     """Show the progress of the first index, or why the index can't be used.
 
     Ctrl-C leaves the server and the job running.
@@ -278,22 +278,22 @@ async def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
     from vault_agent.client.client import Client
     from vault_agent.config.connection import connection
 
-    async with Client(endpoint, connection(layers).api_key) as client:
-        reply = await client.call(calls.HEALTH)
-        health = reply.data
-        if not health.index.available and health.running_job is not None:
-            await follow(client, health.running_job, as_json=False)
-            say()
-        elif not health.index.available:
-            warn(reply.warnings)  # the index can't be used: they say what to do
+    client = Client(endpoint, connection(layers).api_key)
+    reply = client.call(calls.HEALTH)
+    health = reply.data
+    if not health.index.available and health.running_job is not None:
+        follow(client, health.running_job, as_json=False)
+        say()
+    elif not health.index.available:
+        warn(reply.warnings)  # the index can't be used: they say what to do
 
 
-async def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
+def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
     from vault_agent.cli.background import stop
 
     layers = invocation.layers(flags)
     chosen = flags["vault.root"] is not None
-    server = await stop(layers, only_of_vault=chosen)
+    server = stop(layers, only_of_vault=chosen)
     if invocation.json:
         known = {} if server is None else {"endpoint": server.address.endpoint}
         envelope({"stopped": server is not None, **known})

@@ -135,7 +135,7 @@ command = Noun("service")
 
 @command.by_itself
 @click.pass_obj
-async def status(invocation: Invocation) -> int:
+def status(invocation: Invocation) -> int:
     """Run the server whenever you are logged in, or say whether it is a service.
 
     The exit code is 4 if it is not installed.
@@ -149,13 +149,13 @@ async def status(invocation: Invocation) -> int:
 
 @command.command("install")
 @click.pass_obj
-async def install(invocation: Invocation) -> None:
+def install(invocation: Invocation) -> None:
     """Install the server as a service, and start it.
 
     It reads your config file. On Linux it is a systemd user unit, on macOS a launchd agent.
     """
     try:
-        service, state = await install_service(invocation)
+        service, state = install_service(invocation)
     except Failed as error:
         way = "To run the server without it: `vault-agent serve --background`."
         what = f"{error.message.rstrip('.')}."
@@ -163,7 +163,7 @@ async def install(invocation: Invocation) -> None:
     _tell(invocation, service, state, running=True)
 
 
-async def install_service(invocation: Invocation) -> tuple[Service, str]:
+def install_service(invocation: Invocation) -> tuple[Service, str]:
     """Install and start the service, or update it. A server in the background ends first.
 
     Raises:
@@ -195,7 +195,7 @@ async def install_service(invocation: Invocation) -> tuple[Service, str]:
     try:
         _control(before)  # fails where the system runs no services, so a server goes on
         if by_hand or not installed:
-            stopped = await detached.stop(folder)
+            stopped = detached.stop(folder)
         _control([last])
     except Failed:
         if old is None:
@@ -203,14 +203,14 @@ async def install_service(invocation: Invocation) -> tuple[Service, str]:
         else:
             replace_file(service.file, old, mode=0o644)
         if stopped is not None:
-            await _start_again(invocation, server, folder)
+            _start_again(invocation, server, folder)
         raise
     if stopped is not None:
         tell_prose("The server that ran has ended: the service takes its place.")
     return service, "updated" if installed else "installed"
 
 
-async def _start_again(invocation: Invocation, server: Server | None, folder: Path) -> None:
+def _start_again(invocation: Invocation, server: Server | None, folder: Path) -> None:
     """Start the server that was stopped for a service that does not run."""
     from vault_agent.cli import detached
     from vault_agent.config.follow import flags_to_repeat
@@ -220,12 +220,12 @@ async def _start_again(invocation: Invocation, server: Server | None, folder: Pa
     flags = {} if in_use is None else flags_to_repeat(in_use)
     named = invocation.config is not None or CONFIG_ENV in os.environ
     file = config_path(invocation.config) if named else None
-    await detached.start(detached.start_of(invocation.layers(flags), file), folder)
+    detached.start(detached.start_of(invocation.layers(flags), file), folder)
 
 
 @command.command("remove")
 @click.pass_obj
-async def remove(invocation: Invocation) -> None:
+def remove(invocation: Invocation) -> None:
     """Stop the service and remove it. Notes, settings and indexes stay."""
     if remove_service(invocation) is None:
         raise NotFound("SERVICE_NOT_FOUND", "No service is installed.")

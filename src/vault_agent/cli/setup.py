@@ -49,7 +49,7 @@ class Answers(NamedTuple):
 @click.option("--no-wait", is_flag=True, help="Do not wait for the first index.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing: what is not given has its default.")
 @click.pass_obj
-async def command(
+def command(
     invocation: Invocation,
     /,
     *,
@@ -90,8 +90,8 @@ async def command(
         () if no_agents else agents or _agents(asks=asks),
         _yes("Start the server at each login?", service, default=serves, asks=asks),
     )
-    done = await _set_up(invocation, answers, wait=not no_wait)
-    await _show(invocation, answers, done)
+    done = _set_up(invocation, answers, wait=not no_wait)
+    _show(invocation, answers, done)
 
 
 def _yes(question: str, given: bool | None, *, default: bool, asks: bool) -> bool:
@@ -179,7 +179,7 @@ class _Done(NamedTuple):
     lines: list[str]
 
 
-async def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
+def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
     """Write the settings, connect the agents, and start the server.
 
     An agent that cannot be connected, or a system without services, is no reason to stop.
@@ -202,7 +202,7 @@ async def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _D
     service = None
     if answers.service:
         try:
-            service, _ = await install_service(invocation)
+            service, _ = install_service(invocation)
         except VaultAgentError as error:
             if not error.code.startswith("SERVICE_"):
                 raise
@@ -210,34 +210,34 @@ async def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _D
             lines.append("The server runs in the background. It does not start at each login.")
     if service is not None:
         lines.append(f"The service is {in_home(service.file)}.")
-        endpoint = await _endpoint_of_service(invocation)
+        endpoint = _endpoint_of_service(invocation)
     else:
-        running = await started(invocation, {})
+        running = started(invocation, {})
         if running is None:
             raise Misconfigured("VAULT_NOT_FOUND", "The folder does not exist.")
         endpoint = running.address.endpoint
         if running.about_port is not None:
             lines.append(running.about_port)
     if wait and not invocation.json:
-        await follow_first_index(endpoint, invocation.layers())
+        follow_first_index(endpoint, invocation.layers())
     return _Done(endpoint, lines)
 
 
-async def _endpoint_of_service(invocation: Invocation) -> str:
+def _endpoint_of_service(invocation: Invocation) -> str:
     """Wait until the service answers, and return its address."""
     from vault_agent.cli.background import wait_until_served
 
-    return (await wait_until_served(invocation)).address.endpoint
+    return (wait_until_served(invocation)).address.endpoint
 
 
-async def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
+def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
     from vault_agent.cli.browser import VIEWS, new_address, place_of
 
-    async with invocation.client() as client:
-        health = (await client.call(calls.HEALTH)).data
+    with invocation.client() as client:
+        health = client.call(calls.HEALTH).data
         page = None
         if answers.web:
-            page = await new_address(client, place_of(VIEWS[0]), printed=True)
+            page = new_address(client, place_of(VIEWS[0]), printed=True)
     if invocation.json:
         envelope(
             {

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 @click.command("status", cls=Command)
 @click.pass_obj
-async def command(invocation: Invocation) -> None:
+def command(invocation: Invocation) -> None:
     """Show the server, its vault and its index.
 
     It also shows whether the index is up to date, and which features are switched on.
     """
-    async with invocation.client() as client:
-        reply = await client.call(calls.HEALTH)
+    with invocation.client() as client:
+        reply = client.call(calls.HEALTH)
         layers = invocation.layers()
         vault = local_vault(layers, client.vault)
         here = vaults_here(invocation) if not invocation.json else ()
-        searched = await _searched(client, here)
+        searched = _searched(client, here)
     if invocation.passed_on(reply):
         return
     health = reply.data
@@ -73,12 +73,12 @@ async def command(invocation: Invocation) -> None:
     warn(each for each in reply.warnings if each.code != "INDEX_STALE")
 
 
-async def _searched(client: Client, vaults: Sequence[str]) -> str:
+def _searched(client: Client, vaults: Sequence[str]) -> str:
     """Return the vaults that a search in this project is about, with their notes."""
     named = []
     for client.vault_name in vaults:
         try:
-            notes = (await client.call(calls.HEALTH)).data.index.notes
+            notes = client.call(calls.HEALTH).data.index.notes
         except VaultAgentError as error:
             named.append(f"{clean(client.vault_name)} ({error.what})")
         else:

@@ -47,7 +47,7 @@ command = Noun("tags")
     help="Order. Default: by name, at a terminal by count.",
 )
 @click.pass_obj
-async def show(invocation: Invocation, /, name: str | None, **options: Any) -> None:
+def show(invocation: Invocation, /, name: str | None, **options: Any) -> None:
     """List all tags, the notes of one, or those of a note, and change them.
 
     It counts the notes of each tag. Nested tags are indented below their parent, which counts
@@ -60,40 +60,40 @@ async def show(invocation: Invocation, /, name: str | None, **options: Any) -> N
     if name is None:
         if options["sort"] is None and is_terminal(sys.stdout) and not invocation.json:
             options["sort"] = "count"
-        await show_tree(invocation, calls.TAGS, "tag", **options)
+        show_tree(invocation, calls.TAGS, "tag", **options)
     elif is_note(name) or not is_title(name):
-        async with invocation.client() as client:
-            await _tags_of(invocation, client, await find(invocation, client, name))
+        with invocation.client() as client:
+            _tags_of(invocation, client, find(invocation, client, name))
     else:
-        await _notes_of(invocation, name, options["limit"])
+        _notes_of(invocation, name, options["limit"])
 
 
-async def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
+def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
     """Print the paths of the notes that have a tag, or the tags of the note of this name."""
     tag = name.removeprefix("#")
     listing = Listing(invocation, "notes", limit)
-    async with client_here(invocation) as client:
-        first = await client.call(calls.NOTES, tag=tag, limit=1)
+    with client_here(invocation) as client:
+        first = client.call(calls.NOTES, tag=tag, limit=1)
         place = None
         if not first.envelope["data"]["total"]:
             with suppress(NotFound):
-                place = await find(invocation, client, name)
+                place = find(invocation, client, name)
         if place is not None:
             if not invocation.json:
                 tell(f"{quoted(tag)} is no tag. The tags of {clean(place.path or '')}:")
-            await _tags_of(invocation, client, place)
+            _tags_of(invocation, client, place)
             return
         pages = listing.rows(
             lambda most, cursor: client.call(calls.NOTES, tag=tag, limit=most, cursor=cursor)
         )
-        async for notes in pages:
+        for notes in pages:
             for note in notes:
                 say(clean(note["path"]))
     listing.close(f"No note has the tag {quoted(tag)}. All tags: vault-agent tags", "note")
 
 
-async def _tags_of(invocation: Invocation, client: Client, place: Place) -> None:
-    reply = await client.call(calls.FRONTMATTER, **place.file)
+def _tags_of(invocation: Invocation, client: Client, place: Place) -> None:
+    reply = client.call(calls.FRONTMATTER, **place.file)
     if invocation.passed_on(reply):
         return
     for tag in reply.data.tags:
@@ -109,11 +109,11 @@ async def _tags_of(invocation: Invocation, client: Client, place: Place) -> None
 @_WHERE
 @how_options()
 @click.pass_obj
-async def add(
+def add(
     invocation: Invocation, /, note: str, tags: tuple[str, ...], where: str, **options: Any
 ) -> int | None:
     """Add tags to a note."""
-    return await _change(invocation, note, {"add": _names(tags), "where": where}, options)
+    return _change(invocation, note, {"add": _names(tags), "where": where}, options)
 
 
 @command.command("remove")
@@ -122,20 +122,20 @@ async def add(
 @_WHERE
 @how_options()
 @click.pass_obj
-async def remove(
+def remove(
     invocation: Invocation, /, note: str, tags: tuple[str, ...], where: str, **options: Any
 ) -> int | None:
     """Remove tags from a note."""
-    return await _change(invocation, note, {"remove": _names(tags), "where": where}, options)
+    return _change(invocation, note, {"remove": _names(tags), "where": where}, options)
 
 
 def _names(tags: tuple[str, ...]) -> list[str]:
     return [tag.removeprefix("#") for tag in tags]
 
 
-async def _change(
+def _change(
     invocation: Invocation, note: str, body: dict[str, Any], options: dict[str, Any]
 ) -> int | None:
-    async with invocation.client() as client:
-        named = await existing(invocation, client, note)
-        return await change(invocation, client, calls.WRITE_TAGS, {**named, **body}, how(options))
+    with invocation.client() as client:
+        named = existing(invocation, client, note)
+        return change(invocation, client, calls.WRITE_TAGS, {**named, **body}, how(options))

@@ -40,7 +40,7 @@ command = Noun("tasks")
 @click.option("--due-before", metavar="DATE", type=DAY, help=f"Only due to this day: {DAYS}.")
 @page_options("Tasks")
 @click.pass_obj
-async def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> None:
+def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> None:
     """List and change tasks in notes.
 
     A task is a list item with a check box. PATH is a note or a folder.
@@ -58,11 +58,11 @@ async def show(invocation: Invocation, /, places: tuple[str, ...], **options: An
     }
     seen: list[dict[str, Any]] = []
     listing = Listing(invocation, "tasks", options["limit"], options["cursor"])
-    async with client_here(invocation) as client:
+    with client_here(invocation) as client:
         pages = listing.rows(
             lambda limit, cursor: client.call(calls.TASKS, **arguments, limit=limit, cursor=cursor)
         )
-        async for tasks in pages:
+        for tasks in pages:
             seen += tasks
             for task in tasks:
                 _show(task)
@@ -93,7 +93,7 @@ async def show(invocation: Invocation, /, places: tuple[str, ...], **options: An
 @click.option("--every", metavar="RULE", help="How it recurs: week, 2 days, month on the 1st.")
 @how_options()
 @click.pass_obj
-async def add(invocation: Invocation, /, note: str, text: str, **options: Any) -> int | None:
+def add(invocation: Invocation, /, note: str, text: str, **options: Any) -> int | None:
     """Add a task to a note."""
     chosen = how(options)
     body: dict[str, Any] = {"text": text}
@@ -102,51 +102,49 @@ async def add(invocation: Invocation, /, note: str, text: str, **options: Any) -
             body[name] = options[name]
     if options["every"] is not None:
         body["recurrence"] = f"every {options['every'].removeprefix('every ')}"
-    async with client_here(invocation) as client:
-        body |= await existing(invocation, client, note)
-        return await change(invocation, client, calls.ADD_TASK, body, chosen)
+    with client_here(invocation) as client:
+        body |= existing(invocation, client, note)
+        return change(invocation, client, calls.ADD_TASK, body, chosen)
 
 
 @command.command("done")
 @click.argument("task", metavar="NOTE:LINE")
 @how_options()
 @click.pass_obj
-async def done(invocation: Invocation, /, task: str, **options: Any) -> int | None:
+def done(invocation: Invocation, /, task: str, **options: Any) -> int | None:
     """Complete a task, with the date of today. A recurring task gets its next one."""
-    return await _set(invocation, task, "done", options)
+    return _set(invocation, task, "done", options)
 
 
 @command.command("toggle")
 @click.argument("task", metavar="NOTE:LINE")
 @how_options()
 @click.pass_obj
-async def toggle(invocation: Invocation, /, task: str, **options: Any) -> int | None:
+def toggle(invocation: Invocation, /, task: str, **options: Any) -> int | None:
     """Complete a task, or open it again."""
-    return await _set(invocation, task, "toggle", options)
+    return _set(invocation, task, "toggle", options)
 
 
 @command.command("cancel")
 @click.argument("task", metavar="NOTE:LINE")
 @how_options()
 @click.pass_obj
-async def cancel(invocation: Invocation, /, task: str, **options: Any) -> int | None:
+def cancel(invocation: Invocation, /, task: str, **options: Any) -> int | None:
     """Cancel a task, with the date of today."""
-    return await _set(invocation, task, "cancelled", options)
+    return _set(invocation, task, "cancelled", options)
 
 
-async def _set(
-    invocation: Invocation, task: str, status: str, options: dict[str, Any]
-) -> int | None:
+def _set(invocation: Invocation, task: str, status: str, options: dict[str, Any]) -> int | None:
     body: dict[str, Any] = {"status": status}
     chosen = how(options)
     seen = folder = None
     if task.isdecimal():  # the number of a search result
         raise click.UsageError("name the task by its note and line, as in Plan.md:12")
-    async with client_here(invocation) as client:
+    with client_here(invocation) as client:
         if _TASK_ID.fullmatch(task):
             body["taskId"] = task
         else:
-            place = await find(invocation, client, task)
+            place = find(invocation, client, task)
             if place.line is None:
                 raise click.UsageError("name the task by its note and line, as in Plan.md:12")
             folder = known_folder(invocation)
@@ -156,7 +154,7 @@ async def _set(
                 body |= {"taskId": seen, "onlyThisLine": True}
             else:
                 body |= {"noteId": place.note_id, "line": place.line}
-        ended = await change(invocation, client, calls.SET_TASK, body, chosen)
+        ended = change(invocation, client, calls.SET_TASK, body, chosen)
     if seen is not None and not chosen.dry_run:
         forget_task(folder, seen)
     return ended

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from vault_agent.client.call import Call
 
 
-async def show_tree(invocation: Invocation, call: Call[Any], key: str, **options: Any) -> None:
+def show_tree(invocation: Invocation, call: Call[Any], key: str, **options: Any) -> None:
     """Print the tree of tags or folders; `key` names an entry in the reply."""
-    async with client_here(invocation) as client:
-        reply = await client.call(call, **options)
+    with client_here(invocation) as client:
+        reply = client.call(call, **options)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]

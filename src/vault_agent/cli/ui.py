@@ -15,7 +15,7 @@ from vault_agent.cli.terminal import envelope, say, tell
 @click.option("--view", type=click.Choice(VIEWS), default=VIEWS[0], help="What to show first.")
 @click.option("--print", "printed", is_flag=True, help="Print the address instead of opening it.")
 @click.pass_obj
-async def command(invocation: Invocation, name: str | None, *, view: str, printed: bool) -> None:
+def command(invocation: Invocation, name: str | None, *, view: str, printed: bool) -> None:
     """Open the web page in your browser.
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search. The
@@ -29,10 +29,10 @@ async def command(invocation: Invocation, name: str | None, *, view: str, printe
     vault-agent ui "Kitchen/Stock.md" --view graph
     vault-agent ui --print
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    async with invocation.client() as client:
-        note = await find(invocation, client, name) if name is not None else None
+    with invocation.client() as client:
+        note = find(invocation, client, name) if name is not None else None
         copied = printed or invocation.json
-        address = await new_address(client, place_of(view, note), printed=copied)
+        address = new_address(client, place_of(view, note), printed=copied)
     if invocation.json:
         envelope({"address": address})
     elif printed:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--cursor", hidden=True, help="Continue the page before.")
 @how_options()
 @click.pass_obj
-async def command(invocation: Invocation, /, write_id: str | None, **options: Any) -> int | None:
+def command(invocation: Invocation, /, write_id: str | None, **options: Any) -> int | None:
     """Take back a write: the last one, or the one with this ID.
 
     An undo is a write too, so it can be undone.
@@ -43,32 +43,32 @@ async def command(invocation: Invocation, /, write_id: str | None, **options: An
     which = {name: options.pop(name) for name in ("path", "agent", "limit", "cursor")}
     if not options["listed"] and (which["path"] or which["agent"]):
         raise click.UsageError("--path and --agent need --list")
-    async with client_here(invocation) as client:
+    with client_here(invocation) as client:
         if write_id is not None and invocation.vault is None and client.vault_name is not None:
-            await _find_vault(client, write_id)
+            _find_vault(client, write_id)
         if options["listed"] and write_id is not None:
-            await _show(invocation, client, write_id)
+            _show(invocation, client, write_id)
             return None
         if options["listed"]:
-            await _list(invocation, client, which)
+            _list(invocation, client, which)
             return None
         body: dict[str, Any] = {"copy": True} if options["copy"] else {}
         if write_id is not None:
             body["writeId"] = write_id
-        return await change(invocation, client, calls.WRITE_UNDO, body, chosen)
+        return change(invocation, client, calls.WRITE_UNDO, body, chosen)
 
 
-async def _find_vault(client: Client, write_id: str) -> None:
+def _find_vault(client: Client, write_id: str) -> None:
     """Let the calls be about the default vault if the project's log does not have this write."""
     try:
-        await client.call(calls.ONE_WRITE, write_id=write_id)
+        client.call(calls.ONE_WRITE, write_id=write_id)
     except NotFound:
         client.vault_name = None
 
 
-async def _list(invocation: Invocation, client: Client, which: dict[str, Any]) -> None:
+def _list(invocation: Invocation, client: Client, which: dict[str, Any]) -> None:
     """Print the writes, newest first, with the IDs to undo them."""
-    reply = await client.call(calls.WRITES, **which)
+    reply = client.call(calls.WRITES, **which)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -102,9 +102,9 @@ def _paths(entry: dict[str, Any]) -> str:
     return f"{path} and {counted(more, 'other file')}" if more > 0 else path
 
 
-async def _show(invocation: Invocation, client: Client, write_id: str) -> None:
+def _show(invocation: Invocation, client: Client, write_id: str) -> None:
     """Print one write, and whether somebody has changed the note since."""
-    reply = await client.call(calls.ONE_WRITE, write_id=write_id)
+    reply = client.call(calls.ONE_WRITE, write_id=write_id)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]

@@ -42,9 +42,7 @@ class Step(NamedTuple):
 @click.option("--settings", is_flag=True, help="Remove the config file and the list of vaults too.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-async def command(
-    invocation: Invocation, *, keep_indexes: bool, settings: bool, yes: bool
-) -> int | None:
+def command(invocation: Invocation, *, keep_indexes: bool, settings: bool, yes: bool) -> int | None:
     """Remove all that vault-agent has set up outside of notes.
 
     These are hooks and entries in agents, the service, servers and indexes. It lists what it would
@@ -73,7 +71,7 @@ async def command(
         return DECLINED
     done, failed = [], []
     for server in servers:
-        await detached.stop(server.folder)
+        detached.stop(server.folder)
     for step in steps:
         try:
             step.remove()

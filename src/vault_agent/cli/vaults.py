@@ -53,7 +53,7 @@ command = Noun("vaults")
 
 @command.by_itself
 @click.pass_obj
-async def show(invocation: Invocation) -> None:
+def show(invocation: Invocation) -> None:
     """List, add and forget folders of notes.
 
     It also names the indexes of folders that are gone, or no vaults any more.
@@ -118,9 +118,7 @@ def _index_row(index: Index) -> dict[str, Any]:
 @click.option("--name", help="What to call it. Default: the name of the folder.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before the notes of a project.")
 @click.pass_obj
-async def add(
-    invocation: Invocation, folder: Path | None, name: str | None, yes: bool
-) -> int | None:
+def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool) -> int | None:
     """Add another folder of notes, as a vault of its own.
 
     Without a FOLDER, or with that of a project, it allows the vault of the project: its notes
@@ -214,7 +212,7 @@ def _allow(invocation: Invocation, project: Project, *, yes: bool) -> int | None
 @click.option("--gone", "all_gone", is_flag=True, help="Remove all indexes without a vault.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-async def forget(
+def forget(
     invocation: Invocation, name: str | None, with_index: bool, all_gone: bool, yes: bool
 ) -> int | None:
     """Take a vault off the list. Its notes are not touched.

@@ -43,7 +43,7 @@ _MODES = ("create", "overwrite", "append", "prepend", "upsert")
 @click.option("--blank-line", is_flag=True, help="Append after an empty line.")
 @how_options(asks=True)
 @click.pass_obj
-async def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
+def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
     """Create a note, or append to, prepend to or overwrite one.
 
     The text comes from --text, --file or a pipe. A new note is named by its PATH, whose .md may be
@@ -58,7 +58,7 @@ async def command(invocation: Invocation, /, path: str, **options: Any) -> int |
     if options["blank_line"]:
         body["blankLine"] = True
     asks = f"Overwrite {path}?" if mode == "overwrite" else ""
-    async with client_here(invocation) as client:
+    with client_here(invocation) as client:
         new = mode in ("create", "upsert")
-        body |= {"path": path} if new else await existing(invocation, client, path)
-        return await change(invocation, client, calls.WRITE_NOTE, body, chosen, asks=asks)
+        body |= {"path": path} if new else existing(invocation, client, path)
+        return change(invocation, client, calls.WRITE_NOTE, body, chosen, asks=asks)

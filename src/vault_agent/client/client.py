@@ -6,11 +6,11 @@ that it stands for. That is made when it is asked for, because a command imports
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import quote, urlencode
 
 import orjson
@@ -22,8 +22,7 @@ from vault_agent.client.exchange import BrokenReply, NotConnected, exchange
 from vault_agent.errors import Failed, Unavailable, VaultAgentError, at_terminal, error_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-    from types import TracebackType
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from vault_agent.client.call import Call
     from vault_agent.client.exchange import Response
@@ -70,7 +69,7 @@ class Reply(Generic[Data]):
 
 
 class Client:
-    """The calls of one server, as an asynchronous context manager.
+    """The calls of one server.
 
     Every call raises the error of `vault_agent.errors` for the code in the server's reply, or
     Unavailable SERVER_UNAVAILABLE if no server answers. It follows no redirects and ignores proxies
@@ -96,20 +95,9 @@ class Client:
         if api_key:
             self._headers["Authorization"] = f"Bearer {api_key}"
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Do nothing: no connection outlives its call."""
-
     # --- calls ---------------------------------------------------------------------------------
 
-    async def call(
+    def call(
         self, call: Call[Data], body: Mapping[str, Any] | None = None, /, **fields: object
     ) -> Reply[Data]:
         """Carry out an operation, one of `client.calls`.
@@ -121,8 +109,8 @@ class Client:
         content = None if not call.has_body else {**(body or {}), **others}
         if content is None and others:
             path = f"{path}?{urlencode({n: _text(v) for n, v in others.items()}, doseq=True)}"
-        async with self._open(call.method, path, content) as response:
-            received = await self._content(response, MAX_REPLY_BYTES)
+        with self._open(call.method, path, content) as response:
+            received = self._content(response, MAX_REPLY_BYTES)
         envelope = _object(received)
         if envelope is None or not isinstance(data := envelope.get("data"), dict):
             raise self._not_vault_agent()
@@ -133,43 +121,31 @@ class Client:
             reply.data  # noqa: B018 - an error here says that the versions differ
         return reply
 
-    async def download(self, path: str, *, allow_large: bool = False) -> AsyncGenerator[bytes]:
+    def download(self, path: str, *, allow_large: bool = False) -> Generator[bytes]:
         """Yield an attachment's bytes. `allow_large` lifts the limit of 10 MiB.
 
         A reply without Content-Length, or over the limit, raises Unavailable.
         """
         place, _ = calls.ATTACHMENT.addressed({"path": path})
         query = "?download=true" + ("&allowLarge=true" if allow_large else "")
-        async with self._open("GET", place + query) as response:
+        with self._open("GET", place + query) as response:
             size = response.content_length
             if size is None:
                 raise self._not_vault_agent()
             if size > DOWNLOAD_LIMIT and not allow_large:
                 raise self._too_much(DOWNLOAD_LIMIT)
-            async for block in response.blocks():
-                yield block
+            yield from response.blocks()
 
-    async def events(self, job_id: str) -> AsyncGenerator[Job]:
+    def events(self, job_id: str) -> Generator[Job]:
         """Yield the states of a job until it has ended."""
         from vault_agent.model.jobs import Job
 
         path, _ = calls.JOB_EVENTS.addressed({"job_id": job_id})
-        async with self._open("GET", path, silence=_SILENCE_SECONDS) as response:
-            async for line in self._lines(response):
+        with self._open("GET", path, silence=_SILENCE_SECONDS) as response:
+            for line in self._lines(response):
                 # The data of each event is one line of JSON.
                 if line.startswith(b"data:"):
                     yield self._value((Job,), orjson.loads(line[5:]))
-
-    async def news(self) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
-        """Yield the name and the data of each event of the vault, without end."""
-        name = ""
-        path = calls.EVENTS.path
-        async with self._open("GET", path, silence=_SILENCE_SECONDS) as response:
-            async for line in self._lines(response):
-                if line.startswith(b"event:"):
-                    name = line[6:].strip().decode("ascii", "replace")
-                elif line.startswith(b"data:"):
-                    yield name, _object(line[5:]) or {}
 
     # --- internals ----------------------------------------------------------------------------
 
@@ -197,15 +173,15 @@ class Client:
             "INTERNAL_ERROR", "unexpected reply: client and server may have different versions"
         )
 
-    @asynccontextmanager
-    async def _open(
+    @contextmanager
+    def _open(
         self,
         method: str,
         path: str,
         body: Mapping[str, Any] | None = None,
         *,
         silence: float = _READ_SECONDS,
-    ) -> AsyncIterator[Response]:
+    ) -> Iterator[Response]:
         """Send a request and yield the successful response. Its body is not read yet."""
         headers = dict(self._headers)
         if self.vault_name is not None:
@@ -215,7 +191,7 @@ class Client:
             headers["Content-Type"] = "application/json"
             content = orjson.dumps(body)
         try:
-            async with exchange(
+            with exchange(
                 self._address,
                 method,
                 path,  # unchanged: the server refuses `..` and encoded slashes
@@ -227,7 +203,7 @@ class Client:
                 self._is_other_version = response.headers.get("x-vault-agent") != __version__
                 self._report_vault(response.headers.get("x-vault-id"))
                 if response.status >= 300:
-                    content = await self._content(response, MAX_ERROR_BYTES)
+                    content = self._content(response, MAX_ERROR_BYTES)
                     raise self._error(_object(content))
                 yield response
         except NotConnected:
@@ -250,10 +226,10 @@ class Client:
             self._on_vault(vault)
             self._on_vault = None
 
-    async def _lines(self, response: Response) -> AsyncGenerator[bytes]:
+    def _lines(self, response: Response) -> Generator[bytes]:
         """Yield the lines of a reply. A line over MAX_EVENT_BYTES raises Unavailable."""
         begun = bytearray()
-        async for block in response.blocks():
+        for block in response.blocks():
             first, *others = block.split(b"\n")
             begun += first
             if len(begun) > MAX_EVENT_BYTES:
@@ -262,10 +238,10 @@ class Client:
                 yield bytes(begun)
                 begun = bytearray(other)
 
-    async def _content(self, response: Response, limit: int) -> bytes:
+    def _content(self, response: Response, limit: int) -> bytes:
         """Return the body of a reply. A body over `limit` bytes raises Unavailable."""
         content = bytearray()
-        async for block in response.blocks():
+        for block in response.blocks():
             content += block
             if len(content) > limit:
                 raise self._too_much(limit)
