@@ -297,7 +297,7 @@ def test_no_room_is_over_its_budget():
         ("model/notes.py", "from vault_agent import store"),  # upwards
         ("search/search.py", "from vault_agent.vaults import jobs"),
         ("indexing/index.py", "from vault_agent.search import lexical"),
-        ("search/fuse.py", "if TYPE_CHECKING:\n    from vault_agent.indexing import index"),
+        ("search/rank.py", "if TYPE_CHECKING:\n    from vault_agent.indexing import index"),
         ("attic/new.py", "import json"),  # a room without a place
         ("cli/search.py", "def run():\n    from vault_agent.server import app"),  # not lazily
         ("cli/serve.py", "from vault_agent.server import app"),  # not at the top

@@ -7,8 +7,8 @@ from tests.real.notes import NOTES, PARAPHRASES
 from vault_agent.models.embedder import Embedder, check_endpoint
 from vault_agent.models.run import embed_all
 from vault_agent.models.settings import document_input, vector_key
-from vault_agent.search.cosine import nearest
-from vault_agent.search.fuse import fuse
+from vault_agent.search.rank import fuse
+from vault_agent.search.semantic import nearest
 from vault_agent.store.vectors.cache import open_vectors
 from vault_agent.store.vectors.matrix import open_matrix
 

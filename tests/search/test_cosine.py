@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vault_agent.search.cosine import nearest, prominence
+from vault_agent.search.semantic import nearest, prominence
 
 
 def units(count, dimension, seed=1):

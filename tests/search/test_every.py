@@ -12,7 +12,6 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.modes import Mode
 from vault_agent.model.search import MAX_RANKED, Filters, SearchQuery
-from vault_agent.search import every
 from vault_agent.search.search import search
 from vault_agent.text.words import fold_words, whole_word
 
@@ -96,7 +95,7 @@ async def test_all_words_are_lexical(snapshot: Snapshot):
 
 
 async def test_only_the_best_candidates_are_verified(snapshot: Snapshot, monkeypatch):
-    monkeypatch.setattr(every, "CANDIDATES", 1)
+    monkeypatch.setattr("vault_agent.search.lexical.CANDIDATES", 1)
     answer = await search(snapshot, SearchQuery("fleeced", limit=5, every_word=True))
     assert answer.truncated
     monkeypatch.undo()

@@ -13,7 +13,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.search.search import search
-from vault_agent.search.unknown import filter_warnings
+from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.wire.base import parse
 from vault_agent.wire.requests import SearchBody

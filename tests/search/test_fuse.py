@@ -2,7 +2,7 @@
 
 import pytest
 
-from vault_agent.search.fuse import fuse
+from vault_agent.search.rank import fuse
 
 
 def order(fused):

@@ -11,7 +11,7 @@ import pytest
 
 from vault_agent.indexing.communities import Named, communities, labels
 from vault_agent.model.adjacency import Adjacency
-from vault_agent.search.walks import NoPath, near, pagerank, shortest_path
+from vault_agent.search.graph import NoPath, near, pagerank, shortest_path
 
 Edges = list[tuple[int, int, int]]
 

@@ -16,8 +16,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters
 from vault_agent.search import grep as scanning
-from vault_agent.search.grep import LINES_OF_NOTE, grep
-from vault_agent.search.lines import LINE_CHARACTERS
+from vault_agent.search.grep import LINE_CHARACTERS, LINES_OF_NOTE, grep
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

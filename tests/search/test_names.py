@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.clocks import assert_linear
 
-from vault_agent.search.names import ENOUGH, NameIndex
+from vault_agent.search.complete import ENOUGH, NameIndex
 
 NAMES = [
     "Garden", "The garden plan", "Late frost", "frost-alarm", "Design notes", "Kräuter",

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.clocks import assert_linear
 
-from vault_agent.search.locate import locate
 from vault_agent.search.query import compile_query
 from vault_agent.search.snippet import (
     SNIPPET_CHARACTERS,
     beginning,
+    locate,
     plain_line,
     snippet_around,
     snippets,

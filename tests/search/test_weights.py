@@ -11,9 +11,8 @@ from tests.support.index_runs import Vault
 
 from vault_agent.config.sections import SearchSettings
 from vault_agent.model.search import SearchQuery, Weights
-from vault_agent.search.rank import Ranked
+from vault_agent.search.rank import Ranked, weigh
 from vault_agent.search.search import search
-from vault_agent.search.weigh import weigh
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.lists import ListedNote, ListPlace, NoteList, Sort
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
-from vault_agent.search.paging import note_key, path_of_key
 from vault_agent.search.snippet import beginning
-from vault_agent.search.unknown import filter_warnings
+from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import fields, links
 from vault_agent.store.index import lists as sorting
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.lists import SortedNote
+
 
 EXCERPT_CHARACTERS = 160
 MAX_FILES = 10
@@ -173,3 +173,35 @@ def _first(values: Sequence[str] | None) -> str | None:
 
 def _cut(value: str) -> str:
     return value if len(value) <= _MAX_VALUE else value[: _MAX_VALUE - 1] + "…"
+
+
+_MAX_PATH_BYTES = 90
+
+
+def note_key(path: str, scope: Scope) -> str:
+    """Return a short text for a note's path: the path itself, or `/` and the note ID.
+
+    The path is relative to the folder of the scope, as all that its caller sees.
+    """
+    inner = scope.inner(path)
+    fits = len(inner.encode("utf-8", "surrogatepass")) <= _MAX_PATH_BYTES and inner.isprintable()
+    return inner if fits and scope.outer(inner) == path else f"/{identify(path)}"
+
+
+def path_of_key(connection: Connection, key: str, scope: Scope) -> str:
+    """Return the path of a key. Notes outside `scope` do not exist.
+
+    Raises:
+        InvalidRequest: `CURSOR_EXPIRED` if the key is an ID and the note is gone, or
+            `INVALID_CURSOR` if it is no key.
+    """
+    if not key.startswith("/"):
+        return scope.outer(key)
+    if len(key) != 33 or not set(key[1:]) <= set("0123456789abcdef"):
+        raise InvalidRequest("INVALID_CURSOR", "This cursor does not belong to this request.")
+    note = reading.note_by_id(connection, key[1:])
+    if note is None or not scope.contains(note.path):
+        raise InvalidRequest(
+            "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."
+        )
+    return note.path

@@ -14,9 +14,9 @@ from vault_agent.model.lexical import LexicalQuery
 from vault_agent.model.modes import Linked, Mode, Reason
 from vault_agent.model.search import Answer, Filters
 from vault_agent.search import lexical
-from vault_agent.search.fallback import fell_back, off
 from vault_agent.search.named import named_chunk, named_text
 from vault_agent.search.rank import Ranked
+from vault_agent.search.warnings import fell_back, off
 from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from vault_agent.model.search import Hit, RelatedQuery
     from vault_agent.model.vectors import VectorSpace
     from vault_agent.model.warning import Warning
-    from vault_agent.search.cosine import Floats
-    from vault_agent.search.semantic import Near
+    from vault_agent.search.semantic import Floats, Near
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.fulltext.reader import FulltextReader

@@ -8,8 +8,7 @@ from vault_agent.errors import Unavailable
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.search import RERANKED
 from vault_agent.models.settings import document_input
-from vault_agent.search.fallback import fell_back
-from vault_agent.search.reorder import reorder
+from vault_agent.search.warnings import fell_back
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from vault_agent.search.rank import Ranked
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import StoredNote
+
 
 _NOT_RERANKED = "These results are not reranked."
 
@@ -57,3 +57,24 @@ def _passages(
         else notes[place.rowid].title
         for place, key in zip(places, keys, strict=True)
     ]
+
+
+def reorder(
+    places: Sequence[Ranked], relevance: Sequence[float], named: Collection[int]
+) -> list[Ranked]:
+    """Return the results in the order of their relevance, each with its place before.
+
+    `relevance` has a number for each of the first `places`, on any scale; the others stay behind
+    them. Notes in `named`, whose name is exactly the query, stay in front. The first result gets
+    the highest of the scores, and so on, so that scores still fall and can be weighed.
+    """
+    count = len(relevance)
+    order = sorted(range(count), key=lambda at: (places[at].rowid not in named, -relevance[at], at))
+    best = [
+        places[at]._replace(
+            score=places[new].score,
+            reranked={"relevance": round(relevance[at], 4), "placeBefore": at + 1},
+        )
+        for new, at in enumerate(order)
+    ]
+    return [*best, *places[count:]]

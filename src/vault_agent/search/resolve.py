@@ -11,6 +11,9 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from rapidfuzz.fuzz import ratio
+from rapidfuzz.process import extract
+
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.markdown.resolve import LinkResolver, target_key
 from vault_agent.model.identifiers import identify
@@ -19,13 +22,12 @@ from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.named import file_at, note_with_id
-from vault_agent.search.suggest import similar_notes
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents, places
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
-from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note, unmarked
+from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note, stem, unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredNote
     from vault_agent.vault.root import VaultRoot
+
 
 MAX_NOTES = 10
 """Notes in a reply."""
@@ -358,3 +361,33 @@ def _by_title(
     notes = reading.by_rowid(connection, rowids).values()
     found = [note for note in notes if fold(note.title) in wanted]
     return sorted(found, key=lambda note: (len(note.path), note.path))
+
+
+SUGGESTIONS = 5
+_SIMILAR = 75.0
+"""Lowest similarity, of 100."""
+_MAX_CHARACTERS = 200
+
+
+async def similar_notes(snapshot: Snapshot, name: str, scope: Scope = EVERYTHING) -> list[str]:
+    """Return the paths of up to five notes whose name or alias is similar, the closest first.
+
+    Only notes of `scope` count, and paths are relative to its folder.
+    """
+    return await snapshot.read(_closest, stem(name), scope)
+
+
+def _closest(connection: Connection, name: str, scope: Scope) -> list[str]:
+    names: list[str] = []
+    paths: list[str] = []
+    for outer, aliases in reading.names(connection):
+        if not scope.contains(outer):
+            continue
+        path = scope.inner(outer)
+        for each in (stem(path), *map(unmarked, aliases)):
+            names.append(fold(each[:_MAX_CHARACTERS]))
+            paths.append(path)
+    wanted = fold(name[:_MAX_CHARACTERS])
+    found = extract(wanted, names, scorer=ratio, score_cutoff=_SIMILAR, limit=4 * SUGGESTIONS)
+    ordered = sorted(found, key=lambda each: (-each[1], paths[each[2]]))
+    return list(dict.fromkeys(paths[place] for _, _, place in ordered))[:SUGGESTIONS]

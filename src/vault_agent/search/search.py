@@ -13,13 +13,11 @@ from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.search import MAX_RANKED, Answer, Filters
 from vault_agent.search import lexical
-from vault_agent.search.every import search_every
-from vault_agent.search.fallback import fell_back, off
+from vault_agent.search.lexical import search_every
 from vault_agent.search.query import compile_query, literals
-from vault_agent.search.rank import Ranked, attainable
+from vault_agent.search.rank import Ranked, attainable, weigh
 from vault_agent.search.reranking import reranked
-from vault_agent.search.unknown import filter_warnings, unknown_words
-from vault_agent.search.weigh import weigh
+from vault_agent.search.warnings import fell_back, filter_warnings, off, unknown_words
 from vault_agent.store.fulltext.searching import go_on
 
 if TYPE_CHECKING:
@@ -302,7 +300,7 @@ def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:
 
 def _fused(ranking: Ranking, found: Near, most: float) -> list[tuple[Ranked, Reason]]:
     """Fuse the lexical and semantic scores of each note."""
-    from vault_agent.search.fuse import fuse
+    from vault_agent.search.rank import fuse
 
     best: dict[int, Ranked] = {}
     for place in ranking.places:

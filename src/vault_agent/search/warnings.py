@@ -1,4 +1,4 @@
-"""What a request names that is in no note: folders of filters, dates, and words of a query."""
+"""Warnings of names that are in no note, and errors when semantic search is unavailable."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
+from vault_agent.errors import Unavailable
 from vault_agent.model.search import UnknownWord
 from vault_agent.model.syntax import PIECE
 from vault_agent.model.warning import Warning
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.search import Filters, Hit
     from vault_agent.store.current import Snapshot
+
 
 SUGGESTIONS = 3
 _SIMILAR = 50.0
@@ -129,3 +131,30 @@ def _scores(wanted: str, names: Sequence[str]) -> dict[int, float]:
 def _above(folder: str) -> list[str]:
     parts = folder.split("/")[:16]
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
+OFF = (
+    "Embeddings are off. Set embedding.enabled and embedding.model and index again, or leave out "
+    "the mode."
+)
+
+
+def off() -> Unavailable:
+    """Return the error for a search by meaning while `embedding.enabled` is false."""
+    details = {"setting": "embedding.enabled"}
+    return Unavailable("EMBEDDING_UNAVAILABLE", OFF, details, remedy="")
+
+
+def unavailable(what: str) -> Unavailable:
+    """Return the error for a problem that an index job alone cannot fix."""
+    return Unavailable("EMBEDDING_UNAVAILABLE", what, remedy="")
+
+
+def missing(what: str, *, indexing: bool) -> Unavailable:
+    """Return the error for embeddings that an index job makes. `indexing`: whether one runs."""
+    return Unavailable("EMBEDDING_UNAVAILABLE", what, indexing=indexing)
+
+
+def fell_back(reason: Unavailable, what: str = "These results are lexical only.") -> Warning:
+    """Return the warning about results for which something was missing, with the reason."""
+    return Warning(reason.code, *reason.over_http(f"{what} "))
