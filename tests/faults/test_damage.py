@@ -18,7 +18,7 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import IndexUnavailable
 from vault_agent.indexing.protocol import Answer, Refused, Verified, Verify
 from vault_agent.store.current import CurrentIndex
-from vault_agent.vaults.checks import Checks
+from vault_agent.vaults.health import Checks
 
 FINE = {"harmless", "forgotten", "a changed row"}
 FINE |= {f"refused {when}" for when in ("when opened", "by the check", "when read")}

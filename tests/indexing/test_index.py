@@ -23,7 +23,7 @@ from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.index import notes as reading
-from vault_agent.vaults.sweeping import sweep
+from vault_agent.vaults.runs import sweep
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.routes import OF_THE_SERVER, ROUTES
 from vault_agent.server.serve import listening
-from vault_agent.vaults.known import KnownVaults
+from vault_agent.vaults.shared import KnownVaults
 from vault_agent.wire.requests import MAX_VAULTS
 
 PATH = "modules/cost tracker.md"

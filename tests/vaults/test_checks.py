@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from vault_agent.indexing.protocol import Compare, Compared
-from vault_agent.vaults import checks as module
-from vault_agent.vaults.checks import Checks
+from vault_agent.vaults import health as module
+from vault_agent.vaults.health import Checks
 
 
 @pytest.mark.parametrize("announced", [False, True])

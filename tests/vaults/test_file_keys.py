@@ -8,8 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from vault_agent.errors import Unauthorized
-from vault_agent.vaults.file_keys import DAY_SECONDS, FileKeys
-from vault_agent.vaults.pages import _prefix
+from vault_agent.vaults.pages import DAY_SECONDS, FileKeys, _prefix
 from vault_agent.vaults.secret import Secret
 
 

@@ -38,8 +38,7 @@ from vault_agent.indexing.task import IndexRun, IndexTask
 from vault_agent.model.jobs import JobSummary
 from vault_agent.system.crash import CrashReport
 from vault_agent.vaults.background import Background
-from vault_agent.vaults.indexer import MANY_NOTES, Indexer
-from vault_agent.vaults.process import pause_seconds
+from vault_agent.vaults.indexer import MANY_NOTES, Indexer, pause_seconds
 
 TASK = IndexTask(
     root="/vault",
@@ -125,7 +124,7 @@ async def test_a_process_that_ends_by_itself_is_not_killed(
     tmp_path: Path, speaking: Any, monkeypatch: pytest.MonkeyPatch
 ):
     """A kill at its end would lose its exit status, and asyncio would warn."""
-    monkeypatch.setattr("vault_agent.vaults.process._SECONDS_TO_END", PATIENCE)
+    monkeypatch.setattr("vault_agent.vaults.indexer._SECONDS_TO_END", PATIENCE)
     ended = tmp_path / "ended"
     source = (
         f"next(requests()); {DISK_FULL}\nsys.stdin.read()\ntime.sleep(0.1)\n"

@@ -26,7 +26,7 @@ from vault_agent.config import Config
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.watch import WatchState
 from vault_agent.vault.watch import WatchFailed
-from vault_agent.vaults import embed_later, indexer
+from vault_agent.vaults import following, indexer
 from vault_agent.vaults import watch as module
 from vault_agent.vaults.open_vault import OpenVault
 
@@ -236,7 +236,7 @@ async def test_new_text_is_embedded_after_its_run_and_once(
 ):
     stopped: list[float] = []
     clock = SimpleNamespace(monotonic=lambda: stopped[0] if stopped else time.monotonic())
-    monkeypatch.setattr(embed_later, "time", clock)
+    monkeypatch.setattr(following, "time", clock)
     async with LocalModel() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding, embed_delay_seconds=1) as vault:
@@ -280,7 +280,7 @@ async def test_words_are_fresh_while_the_endpoint_is_slow(root: Path):
 async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(embed_later, "FIRST_RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(following, "FIRST_RETRY_SECONDS", 0.2)
     async with LocalModel() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding, embed_delay_seconds=0) as vault:

@@ -22,7 +22,7 @@ from vault_agent.model.journals import (
     OneJournal,
     ShownJournal,
 )
-from vault_agent.vaults.known import project_address
+from vault_agent.vaults.shared import project_address
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import Text, whole
 from vault_agent.wire.requests import SessionId

@@ -14,7 +14,7 @@ from vault_agent.api.operation import Found, Http, Operation
 from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.errors import NotFound
 from vault_agent.model.memory import RecallQuery, RecallReply, WordMatch
-from vault_agent.vaults.known import project_address
+from vault_agent.vaults.shared import project_address
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import Text
 from vault_agent.wire.requests import SessionId

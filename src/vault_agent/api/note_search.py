@@ -15,7 +15,7 @@ from vault_agent.api.vaults import VAULT_CODES
 from vault_agent.errors import NotFound
 from vault_agent.memory.note_search import search_notes
 from vault_agent.model.memory import FoundNotes, NoteQuery
-from vault_agent.vaults.known import project_address
+from vault_agent.vaults.shared import project_address
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import Text
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.memory.session_store import SessionStore
     from vault_agent.model.sessions import SessionEvent
     from vault_agent.system.crash import CrashReport
-    from vault_agent.vaults.known import KnownVaults
+    from vault_agent.vaults.shared import KnownVaults
 
 LOOK_SECONDS: Final = 30.0
 """Time between looks at sessions whose end was told without a server, or by nobody."""

@@ -1,22 +1,182 @@
-"""The state of a vault, its index and its embeddings."""
+"""The state of a vault, its index and its embeddings, and the checks between runs.
+
+The indexing process compares the vault with its index, so that requests are not delayed. A check
+that finds a problem adds a warning to every reply.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+import anyio
+
 from vault_agent import __version__
 from vault_agent.config import switched_on
+from vault_agent.errors import Busy
+from vault_agent.indexing.protocol import Compare, Compared, Refused, Verified, Verify
 from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault
 from vault_agent.model.warning import Warning
+from vault_agent.model.watch import WatchState
+from vault_agent.system.cancelling import in_thread, to_its_end
+from vault_agent.vaults.runs import set_damaged_aside
 
 if TYPE_CHECKING:
     from vault_agent.config import Config
     from vault_agent.model.jobs import Job
-    from vault_agent.vaults.checks import Checks
+    from vault_agent.vaults.following import Following
+    from vault_agent.vaults.jobs import Jobs
     from vault_agent.vaults.runs import IndexedVault, Runs
     from vault_agent.vaults.watch import Watch
     from vault_agent.vaults.writes import Writes
+
+
+STALE_CHECK_SECONDS = 30.0
+_SECONDS_BETWEEN_TRIES = 0.5
+_SECONDS_UNTIL_ANNOUNCED = 1.0
+
+
+class Checks:
+    """The known state of an index and its vault.
+
+    Nothing is compared while a job indexes, or while changes are noticed. What this server has
+    written during a comparison makes it void.
+    """
+
+    def __init__(
+        self, vault: IndexedVault, runs: Runs, jobs: Jobs, watch: Watch, following: Following
+    ) -> None:
+        self._vault = vault
+        self._runs = runs
+        self._jobs = jobs
+        self._watch = watch
+        self._following = following
+        self._stale = False
+        self._unreachable: Warning | None = None  # why the vault could not be read
+        self._compared_after = 0  # so many whole runs: a later one makes the comparison void
+        self._verifying = self._comparing = False
+        self._next_comparison = 0.0
+
+    @property
+    def stale(self) -> bool:
+        """Whether notes have changed since the last run, and nothing has noticed it."""
+        return self._stale and not self._is_void and not self._watched
+
+    @property
+    def _is_void(self) -> bool:
+        """Whether a run has read all notes since the last comparison."""
+        return self._compared_after != self._runs.whole
+
+    @property
+    def _watched(self) -> bool:
+        return self._watch.is_live or self._watch.state is WatchState.AWAY
+
+    def warnings(self) -> tuple[Warning, ...]:
+        """Return the warnings for a reply from this index."""
+        warnings: list[Warning] = []
+        if self._unreachable and not self._is_void and not self._watched:
+            warnings.append(self._unreachable)
+        if self.stale:
+            warnings.append(
+                Warning.of(
+                    "INDEX_STALE",
+                    "Notes have changed since the last run.",
+                    indexing=self._jobs.is_indexing,
+                )
+            )
+        if self._runs.incomplete:
+            warnings.append(
+                Warning.of(
+                    "INDEX_INCOMPLETE",
+                    "The last index run did not finish.",
+                    indexing=self._jobs.is_indexing,
+                )
+            )
+        return tuple(warnings)
+
+    def compare_if_due(self) -> None:
+        """Start a comparison of vault and index, at most one in `STALE_CHECK_SECONDS`."""
+        now = time.monotonic()
+        is_due = self._is_void or now >= self._next_comparison
+        if not is_due or self._jobs.is_indexing or self._vault.index.meta is None:
+            return
+        if self._watched or self._following.is_busy:
+            return
+        if not self._comparing:
+            if self._is_void:
+                self._stale, self._unreachable = False, None
+                self._compared_after = self._runs.whole
+            self._next_comparison = now + STALE_CHECK_SECONDS
+            self._comparing = True
+            self._vault.background.spawn(self._compare)
+
+    async def _compare(self) -> None:
+        following, written = self._following, self._following.count
+        is_steady = not following.is_busy
+        try:
+            answer = await self._vault.ask(Compare(self._vault.task))
+            if isinstance(answer, Compared) and answer.stale:
+                # A write of this server is on the disk a moment before it is announced.
+                await anyio.sleep(_SECONDS_UNTIL_ANNOUNCED)
+                answer = await self._vault.ask(Compare(self._vault.task))
+        finally:
+            self._comparing = False
+        if answer is None or self._jobs.is_indexing or self._is_void:
+            return
+        if not is_steady or following.is_busy or following.count != written:
+            self._next_comparison = 0.0
+            return
+        if isinstance(answer, Compared):
+            self._stale, self._unreachable = answer.stale, None
+        elif isinstance(answer, Refused) and answer.code == "VAULT_NOT_FOUND":
+            self._unreachable = Warning(answer.code, answer.message, answer.details)
+
+    def verify_soon(self) -> None:
+        """Start `verify` in the background."""
+        self._vault.background.spawn(self.verify)
+
+    async def verify(self) -> None:
+        """Read every page of the index once. A damaged index is set aside and no longer served."""
+        index = self._vault.index
+        meta = index.meta
+        if meta is None or self._verifying:
+            return
+        self._verifying = True
+        try:
+            answer = await self._vault.ask(Verify(self._vault.task))
+        finally:
+            self._verifying = False
+        # Not cancelled when the server stops: these open and close files.
+        if isinstance(answer, Verified) and index.has_cut_vectors:
+            await to_its_end(index.refresh())  # the next run makes what is missing
+        if isinstance(answer, Refused) and answer.code == "INDEX_INCOMPATIBLE":
+            if index.meta != meta:  # a run has replaced the index that was checked
+                await self.verify()
+                return
+            await to_its_end(self._refuse(meta.generation, answer))
+            await self._set_aside_after_runs()
+
+    async def _refuse(self, generation: int, answer: Refused) -> None:
+        await self._vault.index.refuse(answer.error, generation)
+        await asyncio.to_thread(self._set_aside)
+
+    async def _set_aside_after_runs(self) -> None:
+        # Runs of other processes count too, so only the lock shows when they have ended.
+        while True:
+            if await in_thread(self._set_aside):
+                return
+            await anyio.sleep(_SECONDS_BETWEEN_TRIES)
+
+    def _set_aside(self) -> bool:
+        """Set the damaged generation aside; False while a run has it open or the disk fails."""
+        try:
+            with self._vault.directory.writing(wait=False):
+                set_damaged_aside(self._vault.index, self._vault.directory)
+        except (Busy, OSError):
+            return False
+        return True
 
 
 MAX_EXCLUDED = 10

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.indexing.protocol import (
-    Index,
-    Phase,
-    Published,
-    ReadAttachments,
-)
+from vault_agent.indexing.protocol import Index, Phase, Published, ReadAttachments
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import IndexState
@@ -24,7 +19,6 @@ from vault_agent.vault.root import VaultRoot
 from vault_agent.vaults.background import quietly
 from vault_agent.vaults.event_stream import revision_of
 from vault_agent.vaults.jobs import timestamp
-from vault_agent.vaults.sweeping import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.event_stream import EventStream
     from vault_agent.vaults.indexer import Indexer, OnCrash, RunEvent
     from vault_agent.vaults.jobs import JobOptions, Progress
+
 
 NOTES_EXCLUDED = "NOTES_EXCLUDED"
 READINGS = 3
@@ -300,3 +295,25 @@ class Runs:
         self._has_all()
         self.incomplete = False
         self.whole += 1
+
+
+def set_damaged_aside(index: CurrentIndex, directory: IndexDirectory) -> None:
+    """Set aside the generation that turned out to be damaged, if there is one.
+
+    Only the holder of the writer's lock may call this: a run may have its files open.
+
+    Raises:
+        Busy: `INDEX_LOCKED` while vectors are being made for it.
+    """
+    if index.damaged is not None:
+        with directory.embedding(wait=False):
+            directory.set_aside(index.damaged)
+        index.forget_damaged()
+
+
+def sweep(index: CurrentIndex, directory: IndexDirectory) -> None:
+    """Remove replaced and half-written files, unless another run has begun."""
+    with suppress(VaultAgentError, OSError), directory.writing(wait=False):
+        with suppress(OSError):
+            set_damaged_aside(index, directory)
+        directory.sweep(keep=directory.current())

@@ -1,4 +1,4 @@
-"""What the vaults of a process share."""
+"""What the vaults of a process share, among it the list of registered vaults."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from vault_agent.config.registry import DEFAULT, read_registry, registry_path, unknown_vault
+from vault_agent.config.trust import is_trusted
+from vault_agent.errors import Conflict, Forbidden, Misconfigured
 from vault_agent.system.allowance import Allowance
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
+    from vault_agent.config.registry import Registered
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.reranker import Reranker
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.current import Snapshot
     from vault_agent.system.crash import CrashReport
-    from vault_agent.vaults.known import KnownVaults
+
 
 Reply = TypeVar("Reply")
 
@@ -41,3 +46,96 @@ class Shared:
     reranker: Reranker | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
     texts: Allowance = field(default_factory=Allowance)  # for work on notes of any content
+
+
+_PROJECT = "project:"
+
+
+def project_address(name: str) -> str:
+    """Return the address of a project's vault by the project's name, which may be that already."""
+    return f"{_PROJECT}{name.removeprefix(_PROJECT)}"
+
+
+class KnownVaults:
+    """The list of vaults, read again when its file changes."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Take the file of the list, by default the user's."""
+        self._path = path
+        self._stamp: tuple[int, ...] | None = None
+        self._entries: tuple[Registered, ...] = ()
+
+    def entries(self) -> tuple[Registered, ...]:
+        """Return the entries. Without a file there are none.
+
+        Raises:
+            Misconfigured: `CONFIG_INVALID` if the file cannot be read or understood.
+        """
+        path = self._path or registry_path()
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            self._stamp, self._entries = None, ()
+            return ()
+        except OSError:
+            stamp: tuple[int, ...] = ()  # `read_registry` says why
+        else:
+            stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if stamp != self._stamp:
+            self._entries = read_registry(path)
+            self._stamp = stamp
+        return self._entries
+
+    def find(self, name: str) -> Registered:
+        """Return the entry of a vault.
+
+        Raises:
+            NotFound: `VAULT_UNKNOWN`.
+            Conflict: `VAULT_AMBIGUOUS`, with the identities in `details`.
+        """
+        entries = self.entries()
+        # An address before a bare name, so that no project can be named like the global vault.
+        for names in ("address", "identity", "name"):
+            found = [each for each in entries if getattr(each, names) == name]
+            if len(found) > 1:
+                raise Conflict(
+                    "VAULT_AMBIGUOUS",
+                    f"{len(found)} vaults have this name.",
+                    {"identities": sorted(each.identity for each in found)},
+                )
+            if found:
+                return found[0]
+        raise unknown_vault((DEFAULT, *(each.address for each in entries)))
+
+    def of_project(self, name: str) -> list[Registered]:
+        """Return the entries of the projects with a name.
+
+        Raises:
+            NotFound: `VAULT_UNKNOWN`.
+        """
+        address, entries = project_address(name), self.entries()
+        named = [entry for entry in entries if entry.address == address]
+        if not named:
+            raise unknown_vault((DEFAULT, *(entry.address for entry in entries)))
+        return named
+
+    def unique(self, address: str, identity: str) -> str:
+        """Return an address that means one vault only, else its identity."""
+        same = {each.identity for each in self.entries() if each.address == address} | {identity}
+        return address if len(same) == 1 else identity
+
+    def require_trust(self, entry: Registered) -> None:
+        """Make sure that the folder is there and still the vault that was registered.
+
+        Raises:
+            Misconfigured: `VAULT_NOT_FOUND`.
+            Forbidden: `VAULT_NOT_TRUSTED`.
+        """
+        if not entry.root.is_dir():
+            raise Misconfigured(
+                "VAULT_NOT_FOUND",
+                "The folder of this vault is missing. It was moved, deleted or unmounted.",
+                remedy="Mount or restore it, or take the vault from the list.",
+            )
+        if not is_trusted(entry):
+            raise Forbidden("VAULT_NOT_TRUSTED", "Another project's vault is in this folder now.")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from vault_agent.config.sections import WatchSettings
-    from vault_agent.vaults.embed_later import EmbedLater
+    from vault_agent.vaults.following import EmbedLater
     from vault_agent.vaults.runs import IndexedVault, Runs
 
 EVERYTHING = ""
