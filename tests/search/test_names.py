@@ -46,6 +46,13 @@ def test_of_names_that_match_equally_well_the_best_connected_come_first():
     ]  # fmt: skip
 
 
+def test_a_sign_before_a_name_does_not_hide_it():
+    names = ["plugins for graphs", "🗂️ Plugins", "_plugins of others", "@plugins"]
+    hits = NameIndex(names).find("plugins")
+    assert {names[hit.number] for hit in hits if hit.rank == 0} == {"🗂️ Plugins", "@plugins"}
+    assert names[NameIndex(names).find("@plugins")[0].number] == "@plugins"
+
+
 def test_the_matching_part_is_marked():
     (hit, *_) = NameIndex(["The garden plan"]).find("plan gard")
     assert [("The garden plan")[start:end] for start, end in hit.ranges] == ["gard", "plan"]

@@ -331,6 +331,8 @@ SIMILAR_NAMES = 4_000
 _SIMILAR = 70.0  # of 100
 _DOUBLING = 4  # characters that a name may be longer for twice as many connections
 _FIRST = "\n"
+_LEADING_SIGNS = re.compile(r"^[\W_]+(?=\w)")
+"""An emoji or a sign before a name, which few people type."""
 _BREAKS = str.maketrans(dict.fromkeys("-_/.,:;()[]{}'\"+&\t\n\r\\", " "))
 
 
@@ -355,6 +357,8 @@ class NameIndex:
         self._connections = connections
         self._names = [_normal(name[:MAX_NAME]) for name in names]
         self._text, self._starts = _joined(self._names)
+        unsigned = [_LEADING_SIGNS.sub("", name) for name in self._names]
+        self._unsigned, self._unsigned_starts = _joined(unsigned)
         initials = ["".join(word[0] for word in name.split()) for name in self._names]
         self._initials, self._initial_starts = _joined(initials)
 
@@ -364,9 +368,12 @@ class NameIndex:
         if not wanted:
             return [Hit(number, 0, ()) for number in range(min(len(self._names), limit))]
         ranks: dict[int, int] = {}
+        whole = (self._text, self._starts)
+        if not _LEADING_SIGNS.match(wanted):
+            whole = (self._unsigned, self._unsigned_starts)
         ways = (
-            (self._text, self._starts, f"{_FIRST}{wanted}{_FIRST}"),
-            (self._text, self._starts, f"{_FIRST}{wanted}"),
+            (*whole, f"{_FIRST}{wanted}{_FIRST}"),
+            (*whole, f"{_FIRST}{wanted}"),
             (self._text, self._starts, f" {wanted}"),
             (self._text, self._starts, wanted),
             (self._initials, self._initial_starts, f"{_FIRST}{wanted.replace(' ', '')}"),
