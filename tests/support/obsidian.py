@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import quote
 
-from tests.support.vault_links import Found, Resolver
+from tests.support.vault_links import Resolver
 
 SYLLABLES = {
     "Arabic": "كتا مدر سلا بيت نور قمر شمس",
@@ -57,41 +57,9 @@ SYLLABLES = {
     "Vietnamese": "tiế ng Việ t nướ c ố",
 }
 SIGNS = (
-    *(
-        "🔥",
-        "📚",
-        "👩\u200d💻",
-        "❤️",
-        "🇯🇵",
-        "&",
-        "'",
-        "100%",
-        "v1.2",
-        "(b)",
-        "[c]",
-        "C++",
-        "e.g.",
-        "@",
-    ),
-    *(
-        "_x_",
-        "$5",
-        "~",
-        "=",
-        "ＡＢ",
-        "№ 7",
-        "…",
-        "–",
-        "!",
-        "a, b",
-        "{x}",
-        "٣",
-        "½",
-        "Ⅳ",
-        "﷽",
-        "2024",
-    ),
-)
+    "🔥", "📚", "👩\u200d💻", "❤️", "🇯🇵", "&", "'", "100%", "v1.2", "(b)", "[c]", "C++", "e.g.", "@",
+    "_x_", "$5", "~", "=", "ＡＢ", "…", "–", "!", "{x}", "٣", "½", "Ⅳ", "﷽", "2024", "№ 7", "a, b",
+)  # fmt: skip
 REPEATED = ("README", "Index", "2024-01-05", "目次", "Übersicht")
 ATTACHED = ("png", "pdf", "canvas", "base", "jpg", "mp3")
 DECOYS = (  # what stands in these is no link
@@ -275,7 +243,7 @@ class _Maker:
             Expected(
                 "embed" if embed else "wikilink",
                 fragment,
-                self._resolver.resolve(source, Found("wikilink", target.strip(), "", 0, 0)),
+                self._resolver.resolve(source, target.strip()),
             ),
         )
 
@@ -311,7 +279,7 @@ class _Maker:
         )
         fragment = "Part one" if written.endswith("#Part%20one") else None
         kind = "image" if image else "markdown"
-        found = self._resolver.resolve(source, Found("wikilink", target, "", 0, 0))
+        found = self._resolver.resolve(source, target)
         return f"{'!' * image}[shown]({written})", Expected(kind, fragment, found)
 
 
