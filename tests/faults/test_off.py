@@ -82,21 +82,3 @@ def test_no_system_call_of_any_process_changes_the_vault(
         if str(program.vault) in line and (_CHANGING.search(line) or _OPENING.search(line))
     ]
     assert changes == []
-
-
-@LINUX
-@pytest.mark.long
-def test_the_hook_notes_what_changes_the_vault(program: Program, tmp_path: Path):
-    """With writing on, the same test would fail."""
-    notes = tmp_path / "notes"
-    program.variables |= {
-        "PYTHONPATH": str(HOOKED),
-        "HOOKED_BELOW": str(program.vault),
-        "HOOKED_NOTES": str(notes),
-        "VAULT_AGENT_WRITE_ENABLED": "true",
-        "VAULT_AGENT_WRITE_FOLDERS": ".",
-        "VAULT_AGENT_SERVER_API_KEY": "a-key-of-this-test-0123456789abcdef",
-    }
-    program.start()
-    program.stop()
-    assert "open" in notes.read_text()

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import errno
-import http.client
-import os
 import shutil
 import signal
-import sqlite3
 import subprocess
-import threading
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from tests.faults.disk import build, compiler
-from tests.product.processes import indexers_of, processes_of, wait_until_gone
 from tests.support.clocks import PATIENCE
 from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
@@ -137,21 +128,6 @@ def test_a_deleted_index_folder_is_reported_and_recreated_at_the_next_start(prog
     assert program.search("sourdough").data["results"]
 
 
-def test_a_damaged_job_database_is_set_aside_at_the_start(program: Program):
-    program.start()
-    program.index()
-    program.stop()
-    jobs = index_folder(program) / "jobs.db"
-    with closing(sqlite3.connect(jobs)) as connection, connection:
-        connection.execute("UPDATE job SET document = '{\"id\": 7'")
-    connection.close()
-    program.start()
-    assert program.search("sourdough").status == 200
-    assert program.call("GET", "/jobs").data["jobs"] == []
-    assert jobs.with_suffix(".damaged").exists()
-    program.index()
-
-
 # --- the vault --------------------------------------------------------------------------------
 
 
@@ -190,142 +166,7 @@ def test_notes_are_read_from_a_replaced_vault_folder(program: Program):
     assert (refused.status, refused.code) == (503, "VAULT_NOT_FOUND")
 
 
-def test_a_clock_set_back_hides_no_change(program: Program):
-    program.start()
-    program.index()
-    file = program.write("Bread.md", "# Bread\n\nquinces of old\n")
-    os.utime(file, (1_000_000, 1_000_000))
-    assert program.index()["summary"]["changed"] == 1
-    status = file.stat()
-    file.write_text("# Bread\n\nquinces of new\n")
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))  # of the same size and time
-    assert program.index()["summary"]["changed"] == 1
-
-
 # --- locks and processes ----------------------------------------------------------------------
-
-
-def test_a_job_waits_briefly_for_another_writer(program: Program):
-    """A paused indexer holds the lock, and the next server's job waits for it."""
-    program.start()
-    program.index()
-    program.fill(400)
-    job_id = program.submit()
-    eventually(lambda: program.call("GET", f"/jobs/{job_id}").data["job"]["phases"])
-    holders = indexers_of(program)
-    for each in holders:
-        os.kill(each, signal.SIGSTOP)  # so that it does not notice the end of its server
-    program.kill()
-    program.start()
-    job_id = program.submit()
-    time.sleep(0.7)
-    for each in holders:
-        with suppress(ProcessLookupError):  # one that was ending when it was paused
-            os.kill(each, signal.SIGCONT)
-    assert program.finish(job_id)["state"] == "succeeded"
-    assert wait_until_gone(holders, PATIENCE) == []
-
-
-def test_of_concurrent_submissions_one_is_accepted_and_the_others_name_it(program: Program):
-    program.fill(400)
-    program.start()
-    program.index()
-    program.fill(800)
-    with ThreadPoolExecutor(6) as threads:
-        replies = list(threads.map(lambda _: program.call("POST", "/index", {}), range(6)))
-    [taken] = [reply for reply in replies if reply.status == 202]
-    refused = [reply for reply in replies if reply.status != 202]
-    assert {(reply.status, reply.code) for reply in refused} == {(409, "INDEX_BUSY")}
-    job_id = taken.data["job"]["id"]
-    assert {reply.body["error"]["details"]["jobId"] for reply in refused} == {job_id}
-    assert program.finish(job_id)["state"] == "succeeded"
-
-
-def test_a_job_cancelled_at_any_moment_ends_and_releases_its_lock(program: Program):
-    program.fill(400)
-    program.start()
-    program.index()
-    for turn, moment in enumerate((0.0, 0.1, 0.3)):
-        job_id = program.submit("reindex")
-        time.sleep(moment)
-        job = program.call("DELETE", f"/jobs/{job_id}").data["job"]
-        assert job["state"] in ("cancelled", "succeeded"), turn
-        assert turn or job["state"] == "cancelled"
-        assert program.search("filler").data["results"]
-    program.index()
-
-
-def test_disconnected_clients_and_open_streams_block_nothing(program: Program):
-    program.fill(800)
-    program.start()
-    address = urlsplit(program.endpoint)
-    job_id = program.call("GET", "/health").data["runningJob"]
-    leaving = http.client.HTTPConnection(address.hostname or "", address.port)
-    leaving.request("GET", f"/jobs/{job_id}/events")
-    leaving.getresponse().read(20)
-    leaving.close()
-    assert program.finish(job_id)["state"] == "succeeded"
-    job_id = program.submit("reindex")
-    following = http.client.HTTPConnection(address.hostname or "", address.port)
-    following.request("GET", f"/jobs/{job_id}/events")
-    stream = following.getresponse()
-    everything = processes_of(program)
-    ended: list[bytes] = []
-    reader = threading.Thread(target=lambda: ended.append(stream.read()))
-    reader.start()
-    code, _ = program.stop()
-    reader.join(PATIENCE)
-    assert (code, wait_until_gone(everything, PATIENCE)) == (0, [])
-    assert ended  # it ended normally
-    following.close()
-
-
-# --- constant readers -------------------------------------------------------------------------
-
-
-LOG_PAGES, PAGE_BYTES = 1000, 8192
-"""SQLite folds its log into the database once it has so many pages, which are of this size."""
-
-
-def search_while_indexing(program: Program, runs: int) -> int:
-    """Index repeatedly during constant searches. Return the largest log size in bytes."""
-    program.fill(100)
-    program.start()
-    program.index()
-    stop = threading.Event()
-
-    def search() -> None:
-        while not stop.is_set():
-            assert program.search("filler shared text").status == 200
-
-    largest = 0
-    with ThreadPoolExecutor(2) as threads:
-        searching = [threads.submit(search) for _ in range(2)]
-        try:
-            for run in range(runs):
-                for number in range(40):
-                    text = f"# {run}\n\n" + f"filler {run} " * 1000
-                    program.write(f"many/{number % 20}/Note {number}.md", text)
-                program.index()
-                logs = index_folder(program).glob("generation-*/index.db-wal")
-                largest = max([largest, *(log.stat().st_size for log in logs)])
-        finally:
-            stop.set()
-        for each in searching:
-            each.result()
-    return largest
-
-
-@pytest.mark.long
-def test_the_write_ahead_log_stays_bounded_during_constant_searches(program: Program):
-    assert search_while_indexing(program, 3) < 2 * LOG_PAGES * PAGE_BYTES
-
-
-@pytest.mark.long
-def test_the_write_ahead_log_stays_bounded_over_many_runs(program: Program):
-    largest = search_while_indexing(program, 80)
-    print(f"\n80 runs under searches: the write-ahead log was {largest / 1e6:.1f} MB at most")
-    assert largest < 2 * LOG_PAGES * PAGE_BYTES  # all runs together write several times as much
 
 
 @pytest.mark.fault(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import sqlite3
 import threading
 import time
@@ -176,31 +175,6 @@ async def test_new_and_removed_attachments_are_detected(vault: Vault):
     vault.write("pictures/jar.png", b"\x89PNG")
     await vault.index()
     assert (await vault.links("Starter.md"))["jar.png"] == ("pictures/jar.png", False)
-
-
-async def test_many_small_runs_give_the_same_index_as_a_rebuild(vault: Vault):
-    """Random edits, additions, removals and renames, each followed by a run."""
-    chance = random.Random(7)
-    names = [f"{folder}Note {number}.md" for folder in ("", "x/", "x/y/") for number in range(6)]
-    await vault.index()
-    for round_ in range(12):
-        for _ in range(3):
-            file = vault.root / chance.choice(names)
-            if file.exists() and chance.random() < 0.4:
-                file.unlink()
-                continue
-            targets = " ".join(f"[[{chance.choice(names).removesuffix('.md')}]]" for _ in range(3))
-            alias = (
-                f"---\naliases: [A{chance.randrange(4)}]\n---\n" if chance.random() < 0.5 else ""
-            )
-            vault.write(
-                file.relative_to(vault.root).as_posix(),
-                f"{alias}# T{round_}\n\n{targets} [[A{chance.randrange(4)}]] [[note 1]]\n",
-            )
-        await vault.index()
-        incremental = await vault.dump()
-        await vault.index(rebuild=True)
-        assert await vault.dump() == incremental
 
 
 async def test_a_rebuild_keeps_the_old_index_until_it_is_complete(vault: Vault):

@@ -1,24 +1,20 @@
-"""Long: mutated messages through a relay, and random calls of an agent that sees one folder."""
+"""Long: mutated messages through a relay."""
 
 from __future__ import annotations
 
 import json
 import random
-import re
 from copy import deepcopy
 from typing import Any
 
 import pytest
 from tests.mcp.conftest import META, Agent
-from tests.mcp.test_agents import WORDS, desk, oracle  # noqa: F401 - fixtures
 from tests.mcp.test_relay import PING, relay
 
 pytestmark = pytest.mark.long
 
 MESSAGES = 100_000
-CALLS = 10_000
 CANARY = "zebracanary"
-OUTSIDE = re.compile(r"outside|secret|diary|desk|harbour\. \[\[Note 1\]\]|another", re.IGNORECASE)
 
 
 def message(chosen: random.Random, number: int) -> bytes:
@@ -49,8 +45,8 @@ def message(chosen: random.Random, number: int) -> bytes:
 
 @pytest.mark.fault(
     "Agents",
-    "fuzzed JSON-RPC; random calls of an agent with one folder",
-    "refused without repeating the input; nothing of the outside is shown",
+    "fuzzed JSON-RPC",
+    "refused without repeating the input",
 )
 def test_mutated_messages_neither_end_nor_appear_in_a_reply(agent: Agent):
     chosen = random.Random(7)
@@ -66,29 +62,3 @@ def test_mutated_messages_neither_end_nor_appear_in_a_reply(agent: Agent):
                     assert CANARY not in json.dumps(error)
                     assert error["code"] != -32603
         assert pipe.process.poll() is None
-
-
-def test_an_agent_never_sees_what_lies_outside(desk, oracle):  # noqa: F811
-    chosen = random.Random(11)
-    same = 0
-    for _ in range(CALLS):
-        words = " ".join(chosen.choices(WORDS, k=2))
-        path = chosen.choice(("Note 3", "Work/Note 4.md", "*.md", "Work", "private", "nothing", ""))
-        tool, arguments = chosen.choice(
-            (
-                ("vault_search", {"query": words, "limit": 50}),
-                ("vault_search", {"query": words, "path": path or "*"}),
-                ("vault_read", {"path": path or "Note 1"}),
-                ("vault_related", {"path": f"Note {chosen.randrange(12)}", "limit": 50}),
-                ("vault_list", {"kind": chosen.choice(("notes", "tags", "folders"))}),
-                ("vault_context", {"queries": [{"query": words}], "maxTokens": 500}),
-            )
-        )
-        shown = desk.call_tool(tool, **arguments)
-        assert not OUTSIDE.search(shown[1])
-        if tool in {"vault_read", "vault_list"}:  # ranking counts words of the whole vault
-            known = oracle.call_tool(tool, **arguments)
-            digits = re.compile(r"[0-9a-f]{8,}|next: \S+")
-            assert digits.sub("", shown[1]) == digits.sub("", known[1])
-            same += 1
-    assert same > CALLS / 4

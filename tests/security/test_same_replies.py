@@ -59,7 +59,10 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "files": (["src/a.py"], ["src/secret.py"]), "filePaths": (["src/a.py"],), "links": (["A1"],),
     "frontmatter": ({"status": "done"},), "search": ("lantern", "copper", "l.ntern"),
     "replace": ("velvet", "[[A5]]"), "expectedHash": ("0" * 12,), "repository_name": ("vault",),
-    "confirm": (True,), "queries": ([{"query": "lantern ledger"}], [{"query": "zanzibarplan"}]),
+    "confirm": (True,), "queries": (
+        [{"query": "lantern ledger"}], [{"query": "zanzibarplan"}],
+        [{"kind": "read", "query": name} for name in ("A3", "s1", "L3", "zoo/z2")],
+    ),
     "type": ("note", "decision", "journal"), "title": ("A9", "Guessed", "Plan"),
     "topic": ("Plan", "s1"), "priority": ("high",), "due": ("2026-04-05",),
     "status": ("open", "done", "all"), "expectedCount": (1, 2), "sections": ({"Outcome": "done"},),
@@ -298,6 +301,16 @@ def differences(hosts: tuple[Host, Host], seed: int, calls: int) -> list[tuple[A
     return found
 
 
+@pytest.mark.fault(
+    "Agents",
+    "an agent names a note, folder or ID outside its folder to a tool that reads",
+    "the same reply as in a vault that does not have it",
+)
+@pytest.mark.fault(
+    "Agents",
+    "an agent lists tags and folders, or gathers context",
+    "names, counts and notes are those of its folder, as in a vault that holds only that",
+)
 def test_an_agent_gets_the_same_replies_whatever_is_outside_its_folder(hosts: tuple[Host, Host]):
     assert differences(hosts, 1, CALLS) == []
     for (method, _), (target, body, _) in ALLOWED.items():

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import threading
-import time
-from contextlib import suppress
 from itertools import chain
-from pathlib import Path
 from urllib.parse import quote, quote_from_bytes
 
 import pytest
 from tests.security.conftest import Fortress
 from tests.security.wire import Wire
-from tests.support.clocks import PATIENCE
 from tests.support.privacy import CRASH
 from tests.vault.spellings import HARMLESS, SECRET, refused
 
@@ -220,106 +214,3 @@ def test_no_hostile_path_works_in_any_command(fortress: Fortress, monkeypatch, c
     hold_commands_to_it(fortress, monkeypatch, capfd, chosen)
     with capfd.disabled():
         print(f"\n{len(chosen)} commands, 0 bytes from outside")
-
-
-class Swapping:
-    """Threads that keep replacing a file, a folder and a note with links to outside, and back."""
-
-    def __init__(self, fortress: Fortress) -> None:
-        self.stopping = threading.Event()
-        self.swaps = 0
-        place = fortress.vault / "swap"
-        place.mkdir(exist_ok=True)
-        outside = fortress.outside
-        (place / "inside.txt").write_bytes(b"inside")
-        (place / "rooms").mkdir(exist_ok=True)
-        (place / "rooms" / "secret.png").write_bytes(b"inside")
-        self.threads = [
-            threading.Thread(target=self._swap_file, args=(place, "file.txt", outside)),
-            threading.Thread(target=self._swap_folder, args=(place, outside)),
-            threading.Thread(target=self._swap_file, args=(place, "Note.md", outside)),
-        ]
-
-    def __enter__(self) -> Swapping:
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stopping.set()
-        for thread in self.threads:
-            thread.join()
-
-    def _swap_file(self, place: Path, name: str, outside: Path) -> None:
-        temporary = place / f"{name}.new"
-        while not self.stopping.is_set():
-            temporary.write_bytes(b"# Swapped\n\ninside\n")
-            temporary.replace(place / name)
-            temporary.symlink_to(outside.parent / "secret.txt")
-            temporary.replace(place / name)
-            self.swaps += 2
-
-    def _swap_folder(self, place: Path, outside: Path) -> None:
-        name, kept, link = place / "folder", place / "rooms", place / "link"
-        while not self.stopping.is_set():
-            with suppress(OSError):
-                kept.rename(name)
-                name.rename(kept)
-                link.symlink_to(outside)
-                link.rename(name)
-                name.unlink()
-                self.swaps += 2
-
-
-def race(fortress: Fortress, seconds: float) -> tuple[int, int, int]:
-    """Read swapped paths. Return the numbers of reads, refusals and swaps."""
-    fortress.write("swap/Note.md", "# Swapped\n\ninside\n")
-    fortress.write("swap/file.txt", "inside")
-    with fortress.wire() as wire:
-        wire.post("/index", {})
-    fortress.finish_running()
-    targets = [
-        "/attachments/swap/file.txt?download=true",
-        "/attachments/swap/folder/secret.png?download=true",
-        f"/notes/{identify('swap/Note.md')}",
-    ]
-    served, denied, leaks = [0] * 3, [0] * 3, []
-
-    def ask(number: int) -> None:
-        with fortress.wire() as wire:
-            while time.monotonic() < (deadline if any(served) and any(denied) else latest):
-                target = random.Random(time.perf_counter_ns()).choice(targets)
-                answer = wire.ask("GET", target)
-                assert answer.status in (200, 403, 404), answer
-                served[number] += answer.status == 200
-                denied[number] += answer.status != 200
-                if SECRET in answer.body:
-                    leaks.append(answer)
-
-    deadline, latest = time.monotonic() + seconds, time.monotonic() + PATIENCE
-    with Swapping(fortress) as swapping:
-        askers = [threading.Thread(target=ask, args=(number,)) for number in range(3)]
-        for asker in askers:
-            asker.start()
-        for asker in askers:
-            asker.join()
-    assert leaks == []
-    return sum(served), sum(denied), swapping.swaps
-
-
-@pytest.mark.fault(
-    "Paths",
-    "a symbolic link out of the vault, also one created between check and open",
-    "no byte from outside is read",
-)
-def test_a_swap_for_a_symlink_reads_nothing_outside_the_vault(fortress: Fortress):
-    served, denied, swaps = race(fortress, 2)
-    assert served > 0
-    assert denied > 0
-    print(f"\n{served} reads, {denied} refusals, {swaps} swaps, 0 bytes from outside")
-
-
-@pytest.mark.long
-def test_a_long_race_reads_nothing_outside_the_vault(fortress: Fortress):
-    served, denied, swaps = race(fortress, 60)
-    print(f"\n{served} reads, {denied} refusals, {swaps} swaps, 0 bytes from outside")

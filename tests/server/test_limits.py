@@ -272,6 +272,7 @@ async def test_a_slow_reader_gets_the_complete_reply():
         await hang_up(writer)
 
 
+@pytest.mark.fault("HTTP and access", "a thousand idle sockets", "searches are answered")
 async def test_search_works_beside_a_thousand_silent_sockets():
     async with run(limits=Limits(connections=1000)) as server:
         idle = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(1000)]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.conftest import NO_BROWSER
 from tests.support.clocks import PATIENCE
 from tests.support.program import Program
+from tests.support.writable_program import WritableProgram
 from tests.web.browsers import Elsewhere, expect, find_browser, started_browser
+from tests.web.desk import Desk
 from tests.web.vault import write_vault
 from tests.web.watched import Places, Watch
 
@@ -57,21 +60,41 @@ def own_site(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iter
     yield from serve(tmp_path_factory.mktemp("own"), more=3)
 
 
-def serve(folder: object, *, more: int, **variables: str) -> Iterator[Program]:
-    """Serve the vault and yield the program; stop it afterwards."""
-    program = Program(folder)  # type: ignore[arg-type]
-    program.variables = {
+def serve(
+    folder: Path,
+    *,
+    more: int,
+    allow: str = "",
+    notes: Mapping[str, str | bytes] | None = None,
+    **variables: str,
+) -> Iterator[Any]:
+    """Serve the vault, with its index made, and yield the program; stop it afterwards.
+
+    With `allow`, it may be written. `notes` are more files by path.
+    """
+    program = WritableProgram(folder, allow) if allow else Program(folder)
+    program.variables |= {
         "VAULT_AGENT_WEB_ENABLED": "true",
         "VAULT_AGENT_WATCH_ENABLED": "true",
         **variables,
     }
     write_vault(program.vault, more=more)
+    for path, text in (notes or {}).items():
+        program.write(path, text)
     program.start()
     for job in program.call("GET", "/jobs").data["jobs"]:
         program.finish(job["id"])
     program.finish(program.submit())
     yield program
     program.close()
+
+
+@pytest.fixture
+def desk(program: WritableProgram, browser: Browser, places: Places) -> Iterator[Desk]:
+    """Open pages of the module's own program. The test fails if one misbehaved."""
+    made = Desk(program, browser, places)
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -10,13 +10,12 @@ from urllib.parse import quote
 
 import pytest
 from tests.support.clocks import PATIENCE
-from tests.support.writable_program import WritableProgram
+from tests.support.program import Program
 from tests.web.browsers import expect, held
+from tests.web.conftest import serve
 from tests.web.desk import Desk
 from tests.web.payloads import PAYLOADS
 from tests.web.test_everybody import RULES, settle, violations
-from tests.web.vault import write_vault
-from tests.web.watched import Places
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page, Route
@@ -46,31 +45,14 @@ def at_end(page: Page, text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def program(
-    tmp_path_factory: pytest.TempPathFactory, browser: Browser
-) -> Iterator[WritableProgram]:
+def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
     """Serve a vault that may be written."""
-    made = WritableProgram(tmp_path_factory.mktemp("desk"), allow="create,append,edit")
-    made.variables |= {
-        "VAULT_AGENT_WEB_ENABLED": "true",
-        "VAULT_AGENT_WEB_DIAGRAMS": "true",
-        "VAULT_AGENT_WATCH_ENABLED": "true",
-    }
-    write_vault(made.vault, more=3)
-    made.start()
-    for job in made.call("GET", "/jobs").data["jobs"]:
-        made.finish(job["id"])
-    made.finish(made.submit())
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def desk(program: WritableProgram, browser: Browser, places: Places) -> Iterator[Desk]:
-    """Open pages of it. The test fails if one misbehaved."""
-    made = Desk(program, browser, places)
-    yield made
-    made.close()
+    yield from serve(
+        tmp_path_factory.mktemp("desk"),
+        more=3,
+        allow="create,append,edit",
+        VAULT_AGENT_WEB_DIAGRAMS="true",
+    )
 
 
 def test_without_writing_nothing_that_writes_is_there(

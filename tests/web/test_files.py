@@ -9,51 +9,42 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.program import Program
 from tests.support.waiting import eventually
-from tests.support.writable_program import WritableProgram
 from tests.web.browsers import expect, held
+from tests.web.conftest import serve
 from tests.web.desk import Desk
 from tests.web.test_everybody import RULES, violations
-from tests.web.vault import PICTURE, write_vault
-from tests.web.watched import Places
+from tests.web.vault import PICTURE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 
+NOTES = {
+    "plans/Roof.md": "# Roof\n\nSee [[Beams]] and [beams](../stock/Beams.md).\n",
+    "stock/Beams.md": "# Beams\n\nTwelve of them.\n",
+    "stock/oak/Door.md": "# Door\n\nOf oak.\n",
+    "stock/Old list.md": "# Old list\n\nNobody needs it.\n",
+    "media/Öl & Holz.png": PICTURE,
+    "media/Plan.canvas": '{"nodes": [], "edges": []}',
+}
+
+
 @pytest.fixture(scope="module")
-def program(
-    tmp_path_factory: pytest.TempPathFactory, browser: Browser
-) -> Iterator[WritableProgram]:
+def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
     """Serve a vault in which files may be moved and deleted."""
-    made = WritableProgram(tmp_path_factory.mktemp("files"), allow="create,append,edit,move,delete")
-    made.variables |= {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_WATCH_ENABLED": "true"}
-    write_vault(made.vault, more=230)
-    for name, text in (
-        ("plans/Roof.md", "# Roof\n\nSee [[Beams]] and [beams](../stock/Beams.md).\n"),
-        ("stock/Beams.md", "# Beams\n\nTwelve of them.\n"),
-        ("stock/oak/Door.md", "# Door\n\nOf oak.\n"),
-        ("stock/Old list.md", "# Old list\n\nNobody needs it.\n"),
-    ):
-        made.write(name, text)
-    made.write("media/Öl & Holz.png", PICTURE)
-    made.write("media/Plan.canvas", '{"nodes": [], "edges": []}')
-    (made.vault / "shelf").mkdir()
-    made.start()
-    for job in made.call("GET", "/jobs").data["jobs"]:
-        made.finish(job["id"])
-    made.finish(made.submit())
-    yield made
-    made.close()
+    folder = tmp_path_factory.mktemp("files")
+    for program in serve(folder, more=230, allow="create,append,edit,move,delete", notes=NOTES):
+        (program.vault / "shelf").mkdir()
+        yield program
 
 
 @pytest.fixture
-def desk(program: WritableProgram, browser: Browser, places: Places) -> Iterator[Desk]:
-    """Open pages of it. The test fails if one misbehaved."""
-    made = Desk(program, browser, places)
-    made.settle()  # what the test before has changed
-    yield made
-    made.close()
+def desk(desk: Desk) -> Desk:
+    """Return the desk once what the test before has changed can be found."""
+    desk.settle()
+    return desk
 
 
 def tree(page: Page) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.writable_program import WritableProgram
+from tests.support.program import Program
 from tests.web.browsers import expect, held
+from tests.web.conftest import serve
 from tests.web.desk import Desk
-from tests.web.vault import PICTURE, write_vault
-from tests.web.watched import Places
+from tests.web.vault import PICTURE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -20,34 +20,19 @@ LONG = "# Long\n\n" + "\n".join(
 )
 
 
+TOMATOES = (
+    LONG.replace("# Long", "# A note to find the way to it")
+    .replace("part 80 goes on", "part 80 has tomatoes to show")
+    .replace("part 100 goes on", "part 100 has more tomatoes")
+)
+
+
 @pytest.fixture(scope="module")
-def program(
-    tmp_path_factory: pytest.TempPathFactory, browser: Browser
-) -> Iterator[WritableProgram]:
+def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
     """Serve a vault with a long note that may be written."""
-    made = WritableProgram(tmp_path_factory.mktemp("places"), allow="create,append,edit")
-    made.variables |= {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_WATCH_ENABLED": "true"}
-    write_vault(made.vault, more=3)
-    made.write("Long.md", LONG)
-    made.write(
-        "Tomatoes.md",
-        LONG.replace("# Long", "# A note to find the way to it")
-        .replace("part 80 goes on", "part 80 has tomatoes to show")
-        .replace("part 100 goes on", "part 100 has more tomatoes"),
-    )
-    made.start()
-    for job in made.call("GET", "/jobs").data["jobs"]:
-        made.finish(job["id"])
-    made.finish(made.submit())
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def desk(program: WritableProgram, browser: Browser, places: Places) -> Iterator[Desk]:
-    made = Desk(program, browser, places)
-    yield made
-    made.close()
+    notes = {"Long.md": LONG, "Tomatoes.md": TOMATOES}
+    folder = tmp_path_factory.mktemp("places")
+    yield from serve(folder, more=3, allow="create,append,edit", notes=notes)
 
 
 def in_view(page: Page, text: str) -> None:

@@ -6,36 +6,26 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.writable_program import WritableProgram
+from tests.support.program import Program
 from tests.web.browsers import expect
+from tests.web.conftest import serve
 from tests.web.desk import Desk
-from tests.web.vault import write_vault
-from tests.web.watched import Places
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
+NOTES = {
+    "plans/Roof.md": "# Roof\n\nSee [[Beams]].\n",
+    "stock/Beams.md": "# Beams\n\nTwelve of them.\n",
+}
+
+
 @pytest.fixture
-def desk(
-    tmp_path_factory: pytest.TempPathFactory, browser: Browser, places: Places
-) -> Iterator[Desk]:
-    """Serve a vault in which everything may be changed, and open pages of it."""
-    program = WritableProgram(
-        tmp_path_factory.mktemp("touch"), allow="create,append,edit,move,delete"
-    )
-    program.variables |= {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_WATCH_ENABLED": "true"}
-    write_vault(program.vault, more=3)
-    program.write("plans/Roof.md", "# Roof\n\nSee [[Beams]].\n")
-    program.write("stock/Beams.md", "# Beams\n\nTwelve of them.\n")
-    program.start()
-    for job in program.call("GET", "/jobs").data["jobs"]:
-        program.finish(job["id"])
-    made = Desk(program, browser, places)
-    made.settle()
-    yield made
-    made.close()
-    program.close()
+def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
+    """Serve a vault in which everything may be changed."""
+    folder = tmp_path_factory.mktemp("touch")
+    yield from serve(folder, more=3, allow="create,append,edit,move,delete", notes=NOTES)
 
 
 def test_everything_by_touch_alone(desk: Desk):
