@@ -83,17 +83,41 @@ class Agent(Program):
                 content = error.read()
             return error.code, json.loads(content) if content else None, dict(error.headers)
 
-    def rpc(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Send a request of the newest revision and return the whole JSON-RPC reply."""
-        sent = {**(params or {}), "_meta": META}
-        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
+    def ask(
+        self, agent: str, method: str, headers: dict[str, str] | None = None, **params: Any
+    ) -> dict[str, Any]:
+        """Send a request of the newest revision to an agent's endpoint, or to that of the owner.
+
+        Return the whole JSON-RPC reply.
+        """
+        more = params.pop("more", {})
+        sent = {**params, "_meta": {**META, **more}}
+        given = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method, **(headers or {})}
         name = sent.get("name", sent.get("uri"))
         if name is not None:
-            headers["Mcp-Name"] = name
+            given["Mcp-Name"] = name
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": sent}
-        _, reply, _ = self.post(body, headers)
+        _, reply, _ = self.post(body, given, f"/mcp/{agent}" if agent else "/mcp")
         assert reply is not None
         return reply
+
+    def rpc(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Send a request as the owner and return the whole JSON-RPC reply."""
+        return self.ask("", method, **(params or {}))
+
+    def use(self, agent: str, name: str, **arguments: Any) -> str:
+        """Call a tool as an agent and return its text."""
+        result = self.ask(agent, "tools/call", name=name, arguments=arguments)["result"]
+        text = str(result["content"][0]["text"])
+        assert result["isError"] is False, text
+        return text
+
+    def refuse(self, agent: str, name: str, **arguments: Any) -> str:
+        """Call a tool that must fail as an agent and return the text of its error."""
+        result = self.ask(agent, "tools/call", name=name, arguments=arguments)["result"]
+        text = str(result["content"][0]["text"])
+        assert result["isError"] is True, text
+        return text
 
     def tool(self, name: str, **arguments: Any) -> str:
         """Call a tool and return its text. Call it again while the first index is being built."""
@@ -106,9 +130,7 @@ class Agent(Program):
 
     def failing(self, name: str, **arguments: Any) -> str:
         """Call a tool that must fail and return the text of its error."""
-        result = self.rpc("tools/call", {"name": name, "arguments": arguments})["result"]
-        assert result["isError"] is True, result["content"][0]["text"]
-        return str(result["content"][0]["text"])
+        return self.refuse("", name, **arguments)
 
 
 @pytest.fixture(scope="session")

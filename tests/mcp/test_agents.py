@@ -24,16 +24,8 @@ class Scoped(Agent):
 
     def call_tool(self, name: str, **arguments: object) -> tuple[bool, str]:
         """Call a tool as the agent."""
-        params = {"name": name, "arguments": arguments, "_meta": META}
-        headers = {
-            "MCP-Protocol-Version": MODERN,
-            "Mcp-Method": "tools/call",
-            "Mcp-Name": name,
-            "Authorization": f"Bearer {self.agent_key}",
-        }
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        _, reply, _ = self.post(body, headers, "/mcp/desk")
-        assert reply is not None
+        key = {"Authorization": f"Bearer {self.agent_key}"}
+        reply = self.ask("desk", "tools/call", key, name=name, arguments=arguments)
         return reply["result"]["isError"], reply["result"]["content"][0]["text"]
 
 

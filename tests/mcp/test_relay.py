@@ -308,23 +308,28 @@ def test_it_ends_when_its_parent_is_gone(agent):
         "import subprocess, sys, os, time\n"
         f"child = subprocess.Popen({command!r}, stdin=os.dup(0), stdout=os.dup(1))\n"
         "print(child.pid, file=sys.stderr, flush=True)\n"
-        "time.sleep(2); os._exit(0)"  # the relay has noticed its parent by then
+        "time.sleep(600)"
     )
     reading, writing = os.pipe()  # stays open, as if another process had inherited it
     parent = subprocess.Popen(
         [sys.executable, "-c", script],
         env=agent.environment,
         stdin=reading,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
     assert parent.stderr is not None
+    assert parent.stdout is not None
     child = int(parent.stderr.readline())
+    os.write(writing, json.dumps(PING).encode() + b"\n")
+    assert parent.stdout.readline()  # the relay knows its parent by now
+    parent.kill()
     parent.wait(PATIENCE)
     try:
         eventually(lambda: has_ended(child))
     finally:
         parent.stderr.close()
+        parent.stdout.close()
         os.close(reading)
         os.close(writing)
 

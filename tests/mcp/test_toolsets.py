@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
-from tests.mcp.conftest import FROST, META, Agent
+from tests.mcp.conftest import FROST, Agent
 
 from vault_agent.config.keys import Toolset
 from vault_agent.mcp.toolsets import TOOLSETS
@@ -19,29 +19,15 @@ DEVLOG = "[impl]    2026-05-01  The lamp is wired.\n[problem] 2026-05-02  The la
 class Toolsets(Agent):
     """A server with an agent for each toolset."""
 
-    def ask(self, agent: str, method: str, **params: Any) -> dict[str, Any]:
-        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
-        if "name" in params:
-            headers["Mcp-Name"] = params["name"]
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": META}}
-        _, reply, _ = self.post(body, headers, f"/mcp/{agent}" if agent else "/mcp")
-        assert reply is not None
-        return reply["result"]
-
     def call_as(self, agent: str, name: str, **arguments: Any) -> Any:
         """Return the structured content of a tool's reply, or its text."""
-        result = self.ask(agent, "tools/call", name=name, arguments=arguments)
+        result = self.ask(agent, "tools/call", name=name, arguments=arguments)["result"]
         text = result["content"][0]["text"]
         assert result["isError"] is False, text
         if "structuredContent" in result:
             assert json.loads(text) == result["structuredContent"]
             return result["structuredContent"]
         return text
-
-    def failing_as(self, agent: str, name: str, **arguments: Any) -> str:
-        result = self.ask(agent, "tools/call", name=name, arguments=arguments)
-        assert result["isError"] is True
-        return str(result["content"][0]["text"])
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +55,7 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolsets]:
 
 def test_each_agent_has_its_toolset(seeds):
     def names(agent: str) -> list[str]:
-        return [tool["name"] for tool in seeds.ask(agent, "tools/list")["tools"]]
+        return [tool["name"] for tool in seeds.ask(agent, "tools/list")["result"]["tools"]]
 
     assert names("") == ["search_notes", "list_notes", "read_note", "get_related"]
     assert names("third") == ["note_read", "vault_search", "task_list"]
@@ -77,9 +63,11 @@ def test_each_agent_has_its_toolset(seeds):
     assert names("own")[0] == "vault_search"
     assert set(get_args(Toolset)) == set(TOOLSETS)
     # They name tools that other toolsets lack.
-    assert [each["name"] for each in seeds.ask("", "prompts/list")["prompts"]] == ["ask_vault"]
-    assert seeds.ask("", "resources/list")["resources"] == []
-    assert len(seeds.ask("own", "prompts/list")["prompts"]) == 2
+    assert [each["name"] for each in seeds.ask("", "prompts/list")["result"]["prompts"]] == [
+        "ask_vault"
+    ]
+    assert seeds.ask("", "resources/list")["result"]["resources"] == []
+    assert len(seeds.ask("own", "prompts/list")["result"]["prompts"]) == 2
 
 
 def test_read_note_of_co_cli_gives_a_long_note_in_parts_between_marks(seeds):
@@ -119,9 +107,9 @@ def test_the_tools_of_obsidian_vault_mcp_see_one_repository(seeds):
     for path in ({}, {"path": "/"}, {"path": "."}, {"path": "devlog"}):
         assert [each["text"] for each in ask("task_list", **path)["tasks"]] == ["Buy a fuse"]
     for name in ("..", "shop/devlog", "", "a b"):
-        wrong = seeds.failing_as("third", "note_read", repository_name=name, path="x.md")
+        wrong = seeds.refuse("third", "note_read", repository_name=name, path="x.md")
         assert wrong.startswith("INVALID_REQUEST: ")
-    wrong = seeds.failing_as("third", "note_read", repository_name="shop", path="../other/x.md")
+    wrong = seeds.refuse("third", "note_read", repository_name="shop", path="../other/x.md")
     assert wrong.startswith("PATH_OUTSIDE_VAULT: ")
 
 
@@ -163,7 +151,7 @@ def test_empty_text_for_an_optional_argument_is_as_left_out(seeds):
     assert seeds.call_as("own", "vault_list", tags="", recursive="") == everything
     asked = {"queries": [{"kind": "", "query": "fleece"}]}
     assert "Late frost" in seeds.call_as("own", "vault_context", **asked)
-    assert seeds.failing_as("own", "vault_search", query="").startswith("INVALID_QUERY: ")
+    assert seeds.refuse("own", "vault_search", query="").startswith("INVALID_QUERY: ")
 
 
 def test_values_that_are_too_long_are_refused_by_every_tool(seeds):
@@ -175,7 +163,7 @@ def test_values_that_are_too_long_are_refused_by_every_tool(seeds):
         ("iso", "vault_search", {"query": "x", "tag": long}),
         ("third", "vault_search", {"repository_name": "shop", "query": "x", "path_filter": long}),
     ):
-        wrong = seeds.failing_as(agent, tool, **arguments)
+        wrong = seeds.refuse(agent, tool, **arguments)
         assert wrong.startswith("INVALID_")
         assert long not in wrong
 
@@ -234,7 +222,7 @@ def test_a_tool_that_is_given_an_exact_path_reads_the_file(ahead):
 def test_a_file_is_read_by_path_alone_and_only_in_the_scope(ahead):
     assert "Just saved" in ahead.call_as("shop", "vault_read", path="new.md")
     for path in ("../secret.md", "secret.md", "link.md", "gone.md"):
-        assert "Not for" not in ahead.failing_as("shop", "vault_read", path=path)
+        assert "Not for" not in ahead.refuse("shop", "vault_read", path=path)
     note = identify("shop/new.md")
     for more in ("", "?path=shop/lamps.md", "?path=../vault/shop/new.md"):
         assert ahead.call("GET", f"/notes/{note}{more}").code in ("NOTE_NOT_FOUND", "INVALID_PATH")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.mcp.conftest import META, Agent
+from tests.mcp.conftest import Agent
 from tests.mcp.test_relay import relay
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually
@@ -71,33 +71,11 @@ write = ["create", "append", "edit", "delete"]
 class Writers(Agent):
     """A server that may change notes, and agents with other rights."""
 
-    def ask(self, agent: str, method: str, **params: Any) -> dict[str, Any]:
-        headers = {
-            "Authorization": f"Bearer {KEY}",
-            "MCP-Protocol-Version": "2026-07-28",
-            "Mcp-Method": method,
-            "User-Agent": "some-client/1.0",
-        }
-        if "name" in params:
-            headers["Mcp-Name"] = params["name"]
-        meta = {**META, **params.pop("more", {})}
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
-        _, reply, _ = self.post(body, headers, f"/mcp/{agent}" if agent else "/mcp")
-        assert reply is not None
-        return reply
-
-    def use(self, agent: str, name: str, **arguments: Any) -> str:
-        """Return the text of a tool's reply."""
-        result = self.ask(agent, "tools/call", name=name, arguments=arguments)["result"]
-        text = str(result["content"][0]["text"])
-        assert result["isError"] is False, text
-        return text
-
-    def refuse(self, agent: str, name: str, **arguments: Any) -> str:
-        """Return the text of a tool's error."""
-        result = self.ask(agent, "tools/call", name=name, arguments=arguments)["result"]
-        assert result["isError"] is True
-        return str(result["content"][0]["text"])
+    def ask(
+        self, agent: str, method: str, headers: dict[str, str] | None = None, **params: Any
+    ) -> dict[str, Any]:
+        given = {"Authorization": f"Bearer {KEY}", "User-Agent": "some-client/1.0"}
+        return super().ask(agent, method, {**given, **(headers or {})}, **params)
 
     def tools(self, agent: str) -> dict[str, Any]:
         listed = self.ask(agent, "tools/list")["result"]["tools"]

@@ -60,8 +60,8 @@ async def test_the_deadline_covers_all_requests_of_a_query(endpoint, settings):
 
 
 async def test_a_model_loaded_in_the_meantime_serves_the_next_query(endpoint, settings):
-    endpoint.next(bad.slow(3))
-    async with Embedder(settings(query_timeout=1.0)) as embedder:
+    endpoint.next(bad.slow(4))
+    async with Embedder(settings(query_timeout=3.0)) as embedder:
         with pytest.raises(Unavailable):
             await embedder.embed_query("tea")
         assert not is_usable(embedder)

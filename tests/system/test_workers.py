@@ -103,7 +103,7 @@ async def test_a_dead_idle_worker_is_replaced(pool: WorkerPool[str, str]):
     async with pool:
         pid = int(await pool.run("pid", cpu_seconds=PATIENCE))
         os.kill(pid, signal.SIGKILL)
-        await asyncio.sleep(0.2)
+        await eventually_async(lambda: not pool._idle[0].is_alive)
         assert await pool.run("b", cpu_seconds=PATIENCE) == "B!"
 
 
@@ -128,8 +128,11 @@ async def pid_of(pool: WorkerPool[str, str]) -> str:
     "a machine is busy while a note is parsed",
     "the worker's CPU time counts, not the wait",
 )
-async def test_waiting_does_not_count_as_cpu_time(pool: WorkerPool[str, str]):
+async def test_waiting_does_not_count_as_cpu_time(
+    pool: WorkerPool[str, str], monkeypatch: pytest.MonkeyPatch
+):
     """On a busy machine a worker waits for the CPU, which must not count."""
+    monkeypatch.setattr(workers, "WALL_FACTOR", PATIENCE / 0.2)
     async with pool:
         assert await pool.run("a", cpu_seconds=PATIENCE) == "A!"
         assert await pool.run("wait", cpu_seconds=0.2) == "WAIT!"
