@@ -160,18 +160,6 @@ def violations(module: Path, source: str) -> list[str]:
     return found
 
 
-def test_the_suffixes_of_notes_are_written_once():
-    places = [
-        module.relative_to(PACKAGE).as_posix()
-        for module in MODULES
-        for node in ast.walk(ast.parse(module.read_text("utf-8")))
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and re.search(r"\.markdown\b|\bmd\W{0,4}\|\W{0,4}markdown", node.value, re.IGNORECASE)
-    ]
-    assert set(places) == {"text/names.py"}
-
-
 def test_imports_follow_the_layers():
     wrong = [
         each

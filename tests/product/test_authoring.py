@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import datetime
 
 import pytest
 from tests.support.writable_program import WritableProgram
-
-FROST = "Garden/Frost.md"
-NOTES = {
-    FROST: "# Frost\n\n- [ ] Sow beans 🆔 s1 📅 2025-05-01\n- [ ] Dig ⛔ s1\n\n## Later\n\nText\n",
-}
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram]:
     """Return a program that serves a vault which may be written."""
     made = WritableProgram(tmp_path_factory.mktemp("authoring"), "create,append,edit")
-    for path, text in NOTES.items():
-        made.write(path, text)
+    made.write("Frost.md", "# Frost\n")
     with made.indexed() as program:
         yield program
 
@@ -30,10 +23,6 @@ def refused(served: WritableProgram, *arguments: str) -> str:
     ended = served.run("--json", *arguments)
     assert ended.returncode != 0
     return str(json.loads(ended.stdout or ended.stderr)["error"]["code"])
-
-
-def today() -> str:
-    return str(datetime.now().astimezone().date())
 
 
 @pytest.mark.fault(
@@ -55,26 +44,3 @@ def test_the_task_of_a_listed_line_is_meant_and_no_other(served: WritableProgram
     served.at_a_terminal("tasks", "Nowhere.md", answers=[])
     served.data("tasks", "done", "Listed.md:1")
     assert note.read_text().startswith("- [x] new")
-
-
-def test_a_task_is_completed_by_its_id_after_its_line_has_moved(served: WritableProgram):
-    before = served.text(FROST)
-    tasks = served.data("tasks", "Garden")["tasks"]
-    assert [task["line"] for task in tasks] == [3, 4]
-    served.write(FROST, "moved\n" + before)
-    written = served.data("tasks", "done", tasks[0]["taskId"])
-    assert written["line"] == 4
-    assert written["index"]["state"] in ("indexed", "pending")  # a busy machine indexes it later
-    assert served.text(FROST) == "moved\n" + before.replace(
-        "- [ ] Sow beans 🆔 s1 📅 2025-05-01",
-        f"- [x] Sow beans 🆔 s1 📅 2025-05-01 ✅ {today()}",
-    )
-    opened = served.data("tasks", "toggle", f"{FROST}:4")
-    assert opened["changed"]
-    assert served.text(FROST) == "moved\n" + before
-    cancelled = served.data("tasks", "cancel", f"{FROST}:4")
-    assert "- [-] Sow" in served.text(FROST)
-    assert served.data("undo", cancelled["writeId"])["changed"]
-    assert served.text(FROST) == "moved\n" + before
-    served.write(FROST, before)
-    assert served.data("index")["job"]["state"] == "succeeded"

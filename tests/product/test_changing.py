@@ -152,12 +152,6 @@ def test_the_same_key_writes_once(server: WritableProgram):
     assert (other.status, other.code) == (422, "IDEMPOTENCY_KEY_REUSED")
 
 
-def test_a_person_appends_the_same_line_as_often_as_it_is_typed(server: WritableProgram):
-    for _ in range(2):
-        server.post("note", path="Coffee.md", mode="upsert", content="coffee\n")
-    assert server.text("Coffee.md") == "coffee\ncoffee\n"
-
-
 def test_an_attachment_is_added_once(server: WritableProgram):
     octets = {"Content-Type": "application/octet-stream"}
     content = bytes(range(256)) * 500  # more than a JSON body may have

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 
 import pytest
 from tests.product.conftest import small_vault
 from tests.product.endpoint import Endpoint, running_endpoint
 from tests.support import local_model as misbehaviour
-from tests.support.folders import below
 from tests.support.program import Program, Reply, is_served
 from tests.support.waiting import eventually
 
@@ -40,11 +38,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Program, 
         made.index()
         yield made, running
         made.close()
-
-
-def chunk_texts(endpoint: Endpoint) -> list[str]:
-    """Return the embedded texts of the vault, without probes and queries."""
-    return [text for text in endpoint.texts if "\n" in text]
 
 
 def hybrid(program: Program, query: str) -> Reply:
@@ -79,31 +72,6 @@ def test_operators_are_not_embedded(shared: tuple[Program, Endpoint], mode: str)
     assert len(endpoint.texts) == asked
 
 
-def test_nothing_is_sent_twice(shared: tuple[Program, Endpoint]):
-    program, endpoint = shared
-    asked = len(endpoint.requests)
-    for kind in ("index", "reindex", "index"):
-        summary = program.index(kind)["summary"]
-        assert (summary["embedded"], summary["reused"]) == (0, 4)
-    (program.vault / "Starter.md").rename(program.vault / "renamed.md")
-    assert program.index()["summary"]["renamed"] == 1
-    assert len(endpoint.requests) == asked
-    hybrid(program, "sourdough starter")
-    (program.vault / "renamed.md").rename(program.vault / "Starter.md")
-    assert program.index()["summary"]["renamed"] == 1
-
-
-def test_only_changed_chunks_are_sent(shared: tuple[Program, Endpoint]):
-    program, endpoint = shared
-    before = set(chunk_texts(endpoint))
-    program.write("New.md", "# New\n\nQuinces are hard and fragrant.\n")
-    assert program.index()["summary"]["embedded"] == 1
-    [new] = set(chunk_texts(endpoint)) - before
-    assert "Quinces" in new
-    (program.vault / "New.md").unlink()
-    assert program.index()["summary"]["removed"] == 1
-
-
 def test_related_uses_vectors_without_the_endpoint(shared: tuple[Program, Endpoint]):
     program, endpoint = shared
     endpoint.die()
@@ -135,35 +103,6 @@ def test_search_is_lexical_while_the_endpoint_is_down(shared: tuple[Program, End
     assert program.search("sourdough again").warnings == ["EMBEDDING_UNAVAILABLE"]
     endpoint.revive()
     eventually(lambda: program.search("sourdough").warnings, lambda codes: not codes)
-
-
-def test_fresh_embeddings_are_requested_again(shared: tuple[Program, Endpoint]):
-    program, endpoint = shared
-    asked = len(chunk_texts(endpoint))
-    summary = program.index("reindex", freshEmbeddings=True)["summary"]
-    assert (summary["embedded"], summary["reused"]) == (4, 0)
-    assert len(chunk_texts(endpoint)) == asked + 4
-
-
-@pytest.mark.fault(
-    "The index",
-    "a page of the database of vectors is damaged, or a file of vectors is cut off",
-    "those vectors are not used; the next run makes them again",
-)
-def test_damaged_vectors_are_not_used_and_made_again(program: Program, endpoint: Endpoint):
-    program.start()
-    program.index()
-    for victim, lost in (("*.rows", 1), ("vectors.db", 4)):
-        program.stop()
-        (file,) = below(program.indexes, victim)
-        held = file.read_bytes()
-        file.write_bytes(held[:-9] if lost == 1 else bytes(len(held)))
-        program.start()
-        assert program.search("sourdough starter").warnings != []
-        sent = len(chunk_texts(endpoint))
-        assert program.index()["summary"]["embedded"] == lost
-        assert len(chunk_texts(endpoint)) == sent + lost
-        assert hybrid(program, "sourdough starter").warnings == []
 
 
 def test_words_are_searched_before_the_first_vectors_and_warnings_name_the_job(
@@ -265,63 +204,6 @@ def test_after_a_kill_while_embedding_the_index_is_complete(program: Program):
 
 def warnings_of_health(program: Program) -> list[str]:
     return program.call("GET", "/health").warnings
-
-
-@pytest.mark.long
-def test_the_summary_is_correct_with_an_unreliable_endpoint(program: Program):
-    program.fill(80)
-    chance = random.Random(5)
-    lies = [
-        misbehaviour.status(500),
-        misbehaviour.status(503, retry_after="0"),
-        misbehaviour.nan(),
-        misbehaviour.zeros(),
-        misbehaviour.one_less(),
-        misbehaviour.reset(),
-        misbehaviour.not_json(),
-        misbehaviour.data_null(),
-        misbehaviour.shorter(),
-        misbehaviour.reversed_order(),
-    ]
-    with running_endpoint(program, latency=0.01, at_once=4) as endpoint:
-        program.start()
-        program.index()
-        program.fill(200)
-        job_id = program.submit()
-
-        def ended() -> dict:
-            endpoint.next(*chance.sample(lies, 3), None, None)
-            assert program.search("shared text", mode="lexical").status == 200
-            return program.call("GET", f"/jobs/{job_id}").data["job"]
-
-        state = eventually(ended, lambda job: job["state"] != "running")
-        assert state["state"] == "succeeded"
-        summary = state["summary"]
-        accounted = summary["embedded"] + summary["reused"] + summary["embeddingFailed"]
-        assert accounted == summary["chunks"]
-        endpoint.next()
-        endpoint._script.clear()
-        assert program.index()["summary"]["embeddingFailed"] == 0
-
-
-@pytest.mark.long
-def test_nothing_is_sent_to_a_proxy_or_redirect_target(program: Program, endpoint: Endpoint):
-    with running_endpoint(program) as elsewhere:
-        pass
-    with running_endpoint(program) as elsewhere:
-        program.variables |= {
-            "VAULT_AGENT_EMBEDDING_ENDPOINT": endpoint.url,
-            "http_proxy": f"http://127.0.0.1:{elsewhere.port}",
-            "HTTP_PROXY": f"http://127.0.0.1:{elsewhere.port}",
-            "ALL_PROXY": f"http://127.0.0.1:{elsewhere.port}",
-        }
-        program.start()
-        assert program.index()["summary"]["embeddingFailed"] == 0
-        endpoint.always = misbehaviour.redirect(elsewhere.url)
-        program.write("New.md", "# New\n\nQuinces.\n")
-        assert program.index()["summary"]["embeddingFailed"] == 1
-        assert program.search("quinces").warnings[0] == "EMBEDDING_UNAVAILABLE"
-        assert elsewhere.requests == []
 
 
 def test_doctor_shows_whether_a_model_answers_or_a_remedy(program: Program, endpoint: Endpoint):

@@ -80,16 +80,6 @@ def refuses(where: SplitResult) -> bool:
     return False
 
 
-@pytest.mark.long
-def test_a_killed_idle_server_leaves_no_process(program: Program):
-    program.start()
-    program.index()
-    eventually(lambda: indexers_of(program))  # the next one is being warmed up
-    running = processes_of(program)
-    program.kill()
-    assert wait_until_gone(running, PATIENCE) == []
-
-
 def test_a_hanging_idle_process_does_not_delay_the_stop(program: Program):
     program.start()
     program.index()
@@ -132,18 +122,6 @@ def test_a_damaged_index_is_set_aside_and_rebuilt(program: Program, victim: str)
     assert program.search("filler").code == "INDEX_INCOMPATIBLE"
     program.index("reindex")
     assert program.search("filler").data["results"]
-
-
-def test_damage_found_by_a_search_is_checked_and_the_index_set_aside(program: Program):
-    program.fill(50)
-    program.start()
-    program.index()
-    for file in below(program.indexes, "*.term"):
-        with file.open("r+b") as damaged:  # in place: the server has it mapped
-            damaged.write(b"\xff" * file.stat().st_size)
-    assert program.search("filler").code == "INDEX_INCOMPATIBLE"
-    eventually(lambda: list(below(program.indexes, "damaged-*")))
-    assert program.call("GET", "/health").data["status"] == "error"
 
 
 @pytest.mark.fault(

@@ -281,15 +281,3 @@ def test_a_session_without_a_server_has_its_journal_from_the_next_one(work: Work
     eventually(lambda: "## Outcome" in path.read_text())
     assert "Stream the updates of the cost tracker" in path.read_text()
     assert "files: [src/cost.py]" in path.read_text()
-
-
-@pytest.mark.long
-def test_a_server_that_is_killed_loses_no_session(work: Work):
-    work.program.start()
-    work.session()
-    work.program.kill()
-    work.program.start()
-    [path] = eventually(work.journals)
-    eventually(lambda: "## Outcome" in path.read_text())
-    assert OUTCOME in path.read_text()
-    assert "files: [src/cost.py]" in path.read_text()

@@ -271,6 +271,11 @@ def test_vectors_of_an_earlier_version_are_taken_over(database):
     assert not database.with_suffix(".damaged").exists()
 
 
+@pytest.mark.fault(
+    "The index",
+    "a page of the database of vectors is damaged, or a file of vectors is cut off",
+    "those vectors are not used; the next run makes them again",
+)
 @pytest.mark.parametrize(
     "damage",
     [
