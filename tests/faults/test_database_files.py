@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from tests.product.endpoint import running_endpoint
-from tests.support.folders import below
 from tests.support.program import Program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is open")
@@ -57,19 +56,5 @@ def test_only_sqlite_opens_or_replaces_a_database_in_use(program: Program):
     program.index()
     program.index("reindex")
     assert program.search("flour").status == 200
-    program.stop()
-    assert_only_sqlite_used_databases(program)
-
-
-@pytest.mark.long
-def test_only_sqlite_opens_damaged_databases(program: Program):
-    """Covers damage and a second start."""
-    program.stop()
-    for name in ("jobs.db", "vectors.db"):
-        [damaged] = below(program.indexes, name)
-        damaged.write_bytes(b"\xff" * 8192)
-    program.start()
-    assert program.search("flour").status == 200
-    program.index()
     program.stop()
     assert_only_sqlite_used_databases(program)

@@ -153,29 +153,6 @@ def test_one_line_longer_than_a_page_is_cut_between_characters(agent):
     ("arguments", "expected"),
     [
         (
-            {"path": "Late forst"},
-            "NOTE_NOT_FOUND: no such note. Did you mean:\n- Garden/Beds/Late frost.md",
-        ),
-        (
-            {"path": "Index"},
-            (
-                "NOTE_AMBIGUOUS: several notes have this name. Give the path:\n"
-                "- Garden/Index.md\n- Kitchen/Index.md"
-            ),
-        ),
-        (
-            {"path": "Late frost", "section": "Nothing"},
-            (
-                "HEADING_NOT_FOUND: The note has no such heading or block. Name one of its"
-                " headings.\n- # Late frost\n- ## Protecting seedlings\n- ### Cloches\n"
-                "- ## Records"
-            ),
-        ),
-        (
-            {"path": "../../etc/passwd"},
-            "PATH_OUTSIDE_VAULT: give a path inside the vault, as results show it.",
-        ),
-        (
             {"filename": "Late frost"},
             (
                 "INVALID_REQUEST: unknown argument; vault_read takes path, section, lines, view,"

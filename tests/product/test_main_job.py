@@ -106,16 +106,3 @@ def test_queries_in_many_scripts_and_forms_find_their_notes(read: Program):
         data = read.search(query).data
         assert data["results"][0]["path"] == path, query
         assert f'"{query}"' not in json.dumps({**data, "results": []}), query
-
-
-def test_the_main_job_works_by_command_line(read: Program):
-    found = read.run("search", "sourdough", "--json")
-    assert found.returncode == 0
-    assert json.loads(found.stdout)["data"]["results"][0]["path"] == "Starter.md"
-    assert "Starter.md" in read.run("search", "sourdough").stdout
-    assert read.run("get", "note", BREAD).stdout.startswith("---")
-    assert read.run("get", "chunk", f"{BREAD}:1").stdout.startswith("## Crust")
-    assert read.run("related", BREAD).returncode == 0
-    assert read.run("index").returncode == 0
-    assert read.run("get", "note", "0" * 32).returncode == 4
-    assert "succeeded" in read.run("jobs").stdout
