@@ -67,7 +67,7 @@ async def test_scores_are_in_the_order_of_the_texts(endpoint: LocalModel):
 async def test_a_model_that_is_loaded_first_passes_the_check(endpoint: LocalModel):
     async def loads(request: web.Request, reply: dict) -> None:
         if len(endpoint.reranked) == 1:
-            await asyncio.sleep(PATIENCE)
+            await asyncio.sleep(3.2)
 
     endpoint.always = loads
     async with Reranker(RerankSettings(endpoint.rerank_url, timeout=3.0)) as reranker:
