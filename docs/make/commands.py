@@ -10,7 +10,7 @@ from docs.make.markdown import joined, sentence, table, wrapped
 
 from vault_agent.cli.command import GlobalOption, Invocation, Noun, Repeated
 from vault_agent.cli.exits import Exit
-from vault_agent.cli.run import NAME, SECTIONS, program
+from vault_agent.cli.run import FOR_PROGRAMS, NAME, SECTIONS, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ def page() -> str:
     everywhere = [each for each in program.params if isinstance(each, click.Option)]
     parts = [_HEAD, _options(everywhere), *_exit_codes()]
     shown: dict[object, str] = {}
-    for title, names in SECTIONS.items():
+    for title, names in {**SECTIONS, "For programs": FOR_PROGRAMS}.items():
         parts.append(f"## {title}")
         for name in names:
             command = program.get_command(context, name)

@@ -111,16 +111,7 @@ async def test_no_results_leave_stdout_empty(run: Run, server: FakeServer):
     assert ended.out == ""
     assert ended.err == (
         "No results. Last index run: 2020-02-03.\nTo add newer notes: vault-agent index\n"
-        "No note matches --tag a.\n"
     )
-
-
-async def test_no_results_blame_no_filter_while_a_vault_is_left_out(run: Run, server: FakeServer):
-    server.results = []
-    details = {"vault": "work", "code": "INDEX_NOT_FOUND"}
-    server.warnings = [Warning("VAULT_SKIPPED", "The vault work is left out.", details)]
-    ended = await run("search", "bones", "--tag", "a")
-    assert ended.err == "No results.\nVAULT_SKIPPED: The vault work is left out.\n"
 
 
 async def test_search_options_reach_the_server(run: Run, server: FakeServer):

@@ -95,24 +95,3 @@ async def test_commands_options_and_settings_are_completed(run: Run):
     )
     for ended, offered in zip(all_ended, expected.values(), strict=True):
         assert {line.partition(",")[2] for line in ended.out.splitlines()} == offered
-
-
-async def test_a_name_with_spaces_is_one_word_for_bash(run: Run, tmp_path):
-    bash = shutil.which("bash")
-    if bash is None or sys.platform == "win32":
-        pytest.skip("no bash")
-    fake = tmp_path / "bin" / "vault-agent"
-    fake.parent.mkdir()
-    fake.write_text("#!/bin/sh\nprintf 'plain,Late frost\\nplain,Late, *\\nplain,Late\\n'\n")
-    fake.chmod(0o755)
-    script = (await run("completion", "bash")).out
-    asked = (
-        f"{script}\ncompopt() {{ :; }}\nCOMP_WORDS=(vault-agent show La)\nCOMP_CWORD=2\n"
-        '_vault_agent_completion vault-agent La show\nprintf "%s\\n" "${COMPREPLY[@]}"\n'
-    )
-    process = await asyncio.create_subprocess_exec(
-        bash, "-c", asked, env={"PATH": f"{fake.parent}:/usr/bin:/bin"},
-        stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    out, _ = await process.communicate()
-    assert out.decode().splitlines() == ["Late frost", "Late, *", "Late"]

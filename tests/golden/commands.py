@@ -16,8 +16,6 @@ WITHOUT = {
     "demo": "starts a server of its own for a person to look at; tests/cli/test_start.py",
     "serve": "runs until it is stopped; tests/cli/test_serve.py",
     "show": "is another name of `get note`; tests/cli/test_exit_codes.py",
-    "help": "prints text; tests/cli/test_help.py",
-    "version": "prints the version; tests/cli/test_help.py",
     "config": "prints what `config get` prints; tests/cli/test_enable.py",
     "enable": "restarts the server; tests/cli/test_enable.py",
     "disable": "restarts the server; tests/cli/test_enable.py",

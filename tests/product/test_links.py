@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import orjson
 import pytest
-from tests.product.completing import completed
 from tests.product.conftest import small_vault
 from tests.support.program import Program
 
@@ -188,7 +187,6 @@ def test_a_link_with_a_whole_path_does_not_repeat_it(program: Program):
         "B.md:1:[[A/Long name|short]]",
         "B.md:1:[[Long name]]  → A/Long name.md",
     ]
-    assert completed(program, "show", "Long") == ["Long name"]
 
 
 def test_equal_addresses_of_a_line_keep_their_order():

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.product.completing import completed
 from tests.support.clocks import PATIENCE
 from tests.support.program import PROGRAM, Program
 from tests.support.systems import NO_TERMINALS
@@ -215,22 +214,6 @@ def test_a_pipe_gets_everything_and_a_terminal_a_screenful(large: Program):
     assert len(rest) == 50
 
 
-def test_a_search_without_results_says_what_left_nothing(served: Program):
-    for words, said in (
-        (("fleece", "--tag", "rust"), "No note matches --tag rust."),
-        (("fleece", "tag:rust"), "No note matches tag:rust."),
-        (("fleece", "--tag", "garden", "--path", "Kitchen"), "1 result without --tag garden."),
-        (("fleece", "path:Kitchen", "tag:cold"), "1 result without tag:cold."),
-        (("degrees -fleece",), "1 result without -fleece."),
-        (('"degrees two"',), '1 result without "degrees two".'),
-        (("fleece", "degres", "--all-words"), "without --all-words."),
-        (("fleece", "--after", "2030-01-01"), "No note matches --after 2030-01-01."),
-    ):
-        ended = served.run("search", *words)
-        assert ended.stdout == "", words
-        assert said in ended.stderr, (words, ended.stderr)
-
-
 def test_a_filter_by_date_says_how_many_notes_have_no_date(served: Program):
     left_out = "2 notes are left out because their frontmatter has no date.\n"
     for words in (
@@ -257,29 +240,6 @@ def test_an_unknown_word_is_named(served: Program):
     ]
     assert "unter2xyz" not in json.dumps(reply).lower()
     assert "unknown" not in posted(served, "/search", query="degrees")
-
-
-def test_a_shell_completes_names_of_the_vault(served: Program):
-    for words, offered in (
-        (("show", "La"), ["Late frost"]),
-        (("get", "note", "late f"), ["Late frost"]),
-        (("open", "Garden/"), ["Garden/Late frost.md", "Garden/Beds.md"]),
-        (("graph", "path", "Beds", "Br"), ["Bread"]),
-        (("move", "Bre"), ["Bread"]),
-        (("search", "x", "--tag", "gar"), ["garden"]),
-        (("tags", "add", "Beds", "#co"), ["#cold"]),
-        (("list", "Kit"), ["Kitchen"]),
-        (("grep", "x", "--path", "Gar"), ["Garden"]),
-        (("list", "--vault", "def"), ["default"]),
-        (("show", "zzz"), []),
-    ):
-        assert sorted(completed(served, *words)) == sorted(offered), words
-
-
-def test_without_a_server_a_shell_is_offered_nothing(served: Program):
-    nobody = {"VAULT_AGENT_SERVER_ENDPOINT": "http://127.0.0.1:9"}
-    assert completed(served, "show", "La", **nobody) == []
-    assert completed(served, "list", "Gar", VAULT_AGENT_SERVER_ENDPOINT="nonsense") == []
 
 
 def test_context_prints_excerpts_for_a_prompt(served: Program):

@@ -151,9 +151,9 @@ def test_what_is_left_out_is_said_with_its_count(world: World):
     nothing = world.run("search", "eggs")
     assert nothing.stdout == ""
     assert nothing.stderr.startswith("No results in project:shop, global and default.")
-    assert nothing.stderr.endswith("1 vault left out. 1 result in all: --all-vaults\n")
+    assert nothing.stderr.endswith("Not searched: 1 other vault (--all-vaults)\n")
     outside = world.run("search", "cents", at=world.program.home)
-    assert "3 vaults left out. 1 result in all: --all-vaults\n" in outside.stderr
+    assert "Not searched: 3 other vaults (--all-vaults)\n" in outside.stderr
     empty = world.run("list", "--tag", "none").stderr
     assert empty.startswith("No notes.\n")
     assert "2 vaults left out: global and default." in empty

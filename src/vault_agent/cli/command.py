@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent import __version__
-from vault_agent.cli.completing import complete_names
 from vault_agent.cli.terminal import clean, complain, pass_on
 from vault_agent.errors import Misconfigured, Unavailable, explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from asyncclick.shell_completion import CompletionItem
 
     from vault_agent.client.client import Client, Reply
     from vault_agent.config.layers import Layer
@@ -232,7 +229,6 @@ class Command(click.Command):
         kwargs.setdefault("context_settings", CONTEXT)
         super().__init__(*args, **kwargs)
         self.params.extend(_global_options())
-        complete_names(self.params)
 
     async def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or report extra arguments."""
@@ -305,12 +301,6 @@ class Noun(Group):
         if completes or self._has_verb(args):
             return await super().make_context(info_name, args, parent, **extra)
         return await self.bare.make_context(info_name, args, parent, **extra)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
-        """Return the verbs, and what the first argument of the noun by itself may be."""
-        items = super().shell_complete(ctx, incomplete)
-        argument = next((one for one in self.bare.params if isinstance(one, click.Argument)), None)
-        return items if argument is None else [*items, *argument.shell_complete(ctx, incomplete)]
 
     def _has_verb(self, arguments: list[str]) -> bool:
         words = iter(arguments)

@@ -14,18 +14,6 @@ _INSTALL = {
     "fish": "vault-agent completion fish > ~/.config/fish/completions/vault-agent.fish",
 }
 
-# The parser's scripts take a name with spaces for several, and end one at a comma.
-_CHANGES = {
-    "bash": (
-        (
-            "COMPREPLY+=($value)",
-            """COMPREPLY+=("$value")
-            [[ $value == *[!A-Za-z0-9_./=:-]* ]] && compopt -o filenames""",
-        ),
-    ),
-    "fish": (('string split ","', 'string split -m 1 ","'),),
-}
-
 
 @click.command("completion", cls=Command)
 @click.argument("shell", type=click.Choice(list(_INSTALL)))
@@ -43,10 +31,6 @@ def command(context: click.Context, shell: str) -> None:
         raise click.UsageError("no completion for that shell")
     program = context.find_root().command
     script = maker(program, {}, "vault-agent", "_VAULT_AGENT_COMPLETE").source()
-    for written, better in _CHANGES.get(shell, ()):
-        if written not in script:  # the parser's own script has changed
-            raise click.UsageError("no completion for that shell")
-        script = script.replace(written, better)
     if context.obj.json:
         envelope({"shell": shell, "script": script})
     else:

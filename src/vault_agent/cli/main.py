@@ -15,7 +15,7 @@ def main() -> None:
     _open_closed_streams()
     _end_at_ctrl_c()
     arguments = sys.argv[1:]
-    if arguments == ["--version"]:
+    if arguments in (["--version"], ["version"]):
         # Without the parser, whose import takes longer than the rest.
         with suppress(OSError):  # `run` meets it again, and reports it
             os.write(1, f"vault-agent {__version__}\n".encode())  # no buffer keeps what fails

@@ -52,6 +52,7 @@ SECTIONS = {
         "tags": "List all tags, the notes of one, or those of a note, and change them.",
         "tasks": "List and change tasks in notes.",
         "graph": "List the notes near a note, the nearest first.",
+        "get": "Read one note, chunk or attachment.",
     },
     "Change": {
         "write": "Create a note, or append to, prepend to or overwrite one.",
@@ -66,7 +67,6 @@ SECTIONS = {
         "memory": "Show what is recalled, and what agents got.",
         "journal": "List the journals of agents' sessions, and write missing ones.",
         "context": "Print excerpts of notes for the prompt of an agent's task.",
-        "mcp": "Let an agent search and read the vault (MCP over stdio).",
     },
     "Set up": {
         "setup": "Set up your own notes in five questions.",
@@ -86,14 +86,14 @@ SECTIONS = {
         "service": "Run the server whenever you are logged in.",
         "uninstall": "Remove all that vault-agent has set up outside of notes.",
     },
-    "For scripts": {
-        "get": "Read one note, chunk or attachment.",
-        "completion": "Print the completion script for your shell.",
-        "help": "Print the help of a command; `help all` names all commands.",
-        "version": "Print the version.",
-    },
 }
 """The commands by section, in the order in which a new user needs them, each in one sentence."""
+
+FOR_PROGRAMS = {
+    "mcp": "Let an agent search and read the vault (MCP over stdio).",
+    "completion": "Print the completion script for your shell.",
+}
+"""Commands that agents and shells run. The help leaves them out."""
 
 FIRST = (
     "search", "open", "show", "list", "grep", "links", "related", "tags", "tasks",
@@ -103,9 +103,10 @@ FIRST = (
 )  # fmt: skip
 """The commands on the first screen of the help. `help all` has all of them."""
 
-COMMANDS = tuple(name for section in SECTIONS.values() for name in section)
+_IN_HELP = tuple(name for section in SECTIONS.values() for name in section)
+COMMANDS = (*_IN_HELP, *FOR_PROGRAMS)
 
-_MODULES = {"disable": "enable", "reindex": "index", "show": "get", "version": "help"}
+_MODULES = {"disable": "enable", "reindex": "index", "show": "get"}
 """Commands that stand in the module of another one, under their own name."""
 
 # A full disk or quota, a file size limit, a failing device, a read-only descriptor.
@@ -147,13 +148,13 @@ class _Program(Group):
         del ctx
         _write_sections(formatter, FIRST)
         formatter.write_paragraph()
-        formatter.write_text(f"All {len(COMMANDS)} commands: {NAME} help all")
+        formatter.write_text(f"All {len(_IN_HELP)} commands: {NAME} help all")
 
 
-def all_commands(context: click.Context) -> str:
+def _all_commands() -> str:
     """Return the names of all commands, by section."""
-    formatter = context.make_formatter()
-    _write_sections(formatter, COMMANDS)
+    formatter = click.Context(program).make_formatter()
+    _write_sections(formatter, _IN_HELP)
     formatter.write_paragraph()
     formatter.write_text(f"The help of one: {NAME} help search")
     return formatter.getvalue().strip("\n")
@@ -225,11 +226,24 @@ def _driven(coroutine: Coroutine[Any, Any, int]) -> int:
     raise RuntimeError("a command waits for an event loop")
 
 
+def _with_options(arguments: list[str]) -> list[str]:
+    """Return a command line with `--help` and `--version` for the words that mean them."""
+    match arguments:
+        case ["version", *others]:
+            return ["--version", *others]
+        case ["help", *words]:
+            return [*words, "--help"]
+    return arguments
+
+
 async def _run(arguments: list[str]) -> int:
     try:
         require_utf8(arguments)
+        if arguments == ["help", "all"]:
+            say(_all_commands())
+            return exits.SUCCESS
         result = await program.main(
-            arguments, prog_name=NAME, standalone_mode=False, obj=Invocation()
+            _with_options(arguments), prog_name=NAME, standalone_mode=False, obj=Invocation()
         )
     except click.exceptions.NoArgsIsHelpError as help_wanted:
         say(help_wanted.format_message())

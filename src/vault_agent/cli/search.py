@@ -88,11 +88,7 @@ def command(
         if not by_meaning:
             _name_unknown(query, data)
         left = others(invocation, vaults or (invocation.vault,))
-        if not data["results"] and cursor is None and not skipped:
-            from vault_agent.cli.emptied import say_why
-
-            say_why(client, query, chosen, every_word=all_words, vaults=vaults, others=left)
-        elif left and vaults and is_terminal(sys.stderr):
+        if left and (not data["results"] or (vaults and is_terminal(sys.stderr))):
             tell(f"Not searched: {counted(len(left), 'other vault')} (--all-vaults)")
     if data.get("nextCursor") and (cursor or data["limit"] == _MAX_LIMIT):
         tell(f"More: add --cursor {clean(data['nextCursor'])}")  # before that, --limit is simpler

@@ -25,17 +25,3 @@ def without_operators(text: str) -> str:
     """Return a text as plain words: what looks like an operator in it is none."""
     text = _OPERATOR.sub(r"\1 ", text.replace('"', " "))
     return _EXCLUDED.sub("", text)
-
-
-def conditions(text: str) -> list[tuple[str, str]]:
-    """Return the operators, excluded words and phrases of a query, each with the text without it.
-
-    Instead of a phrase, the text has its words.
-    """
-    found = []
-    for piece in PIECE.finditer(text):
-        if not piece["plain"]:
-            words = piece["phrase"] if piece["phrase"] and not piece["minus"] else ""
-            rest = f"{text[: piece.start()]}{words}{text[piece.end() :]}"
-            found.append((piece[0], " ".join(rest.split())))
-    return found
