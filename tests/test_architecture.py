@@ -64,7 +64,7 @@ ONLY_RELAY = {"cli/relay.py"}
 RELAY = {f"vault_agent.mcp.{name}" for name in ("relay", "lists", "connections")}
 # These ask a model themselves, because they work without a server. One checks an endpoint by the
 # server's own rule when it is set.
-LAZY_MODELS = {"cli/endpoints.py", "cli/config.py"}
+LAZY_MODELS = {"cli/doctor.py", "cli/config.py"}
 # These read and keep events of sessions themselves, because they work without a server.
 LAZY_EVENTS = {"cli/hook.py", "cli/past_sessions.py"}
 
@@ -76,7 +76,6 @@ LAZY = {
 
 # Files that import each other, still. No new ones.
 CIRCLES = {
-    frozenset({"cli.terminal", "cli.wrap"}),
     frozenset({"markdown.inline_notes", "markdown.tree"}),
 }
 

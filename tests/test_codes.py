@@ -10,7 +10,7 @@ import pytest
 
 from vault_agent import errors
 from vault_agent.api.operations import OPERATIONS
-from vault_agent.cli.exits import Exit, exit_code
+from vault_agent.cli.command import Exit, exit_code
 from vault_agent.codes import CODES, Remedy
 from vault_agent.errors import Misconfigured, VaultAgentError, error_of, explained
 from vault_agent.mcp.text import for_models

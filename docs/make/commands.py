@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import asyncclick as click
 from docs.make.markdown import joined, sentence, table, wrapped
 
-from vault_agent.cli.command import GlobalOption, Invocation, Noun, Repeated
-from vault_agent.cli.exits import Exit
+from vault_agent.cli.command import Exit, GlobalOption, Invocation, Noun, Repeated
 from vault_agent.cli.run import FOR_PROGRAMS, NAME, SECTIONS, program
 
 if TYPE_CHECKING:

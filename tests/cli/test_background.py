@@ -18,7 +18,7 @@ from tests.server.test_serve import free_port
 from tests.support.folders import below
 
 from vault_agent.cli import detached
-from vault_agent.cli.background import with_way_out
+from vault_agent.cli.servers import with_way_out
 from vault_agent.config.keys import DEFAULT_PORT
 from vault_agent.config.layers import read_layers
 from vault_agent.errors import Misconfigured

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.cli.fake import FakeServer, Run, job
 
-from vault_agent.cli.following import grouped
+from vault_agent.cli.jobs import grouped
 from vault_agent.model.warning import Warning as Notice
 
 

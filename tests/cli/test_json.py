@@ -13,8 +13,7 @@ import asyncclick as click
 import pytest
 from tests.support.homes import at_home
 
-from vault_agent.cli.command import Invocation
-from vault_agent.cli.exits import Exit
+from vault_agent.cli.command import Exit, Invocation
 from vault_agent.cli.run import program, run
 from vault_agent.cli.uninstall import Step, end
 from vault_agent.errors import Failed

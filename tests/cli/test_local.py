@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_agent.cli.local import LocalVault, forget_task, recalled_task, remember_tasks
+from vault_agent.cli.names import LocalVault, forget_task, recalled_task, remember_tasks
 from vault_agent.system import files
 
 if TYPE_CHECKING:

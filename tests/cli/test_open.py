@@ -14,8 +14,8 @@ from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run, result
 from tests.support.clocks import PATIENCE
 from tests.support.folders import below
 
-from vault_agent.cli.editors import editor_command
-from vault_agent.cli.local import local_vault, note_address, recalled
+from vault_agent.cli.names import local_vault, note_address, recalled
+from vault_agent.cli.open import editor_command
 from vault_agent.cli.terminal import has_links, linked
 from vault_agent.config.layers import read_layers
 from vault_agent.config.rules import index_folder, vault_identity

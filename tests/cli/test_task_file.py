@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vault_agent.cli.task_file import MAX_TASKS, read_tasks
+from vault_agent.cli.context import MAX_TASKS, read_tasks
 from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from vault_agent.cli.times import DAY, ago
+from vault_agent.cli.terminal import DAY, ago
 
 NOW = datetime(2026, 5, 20, 12, 0, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vault_agent.cli.wrap import width, wrapped
+from vault_agent.cli.terminal import width, wrapped
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from tests.support.waiting import eventually
 from tests.support.writable_program import WritableProgram
 
-from vault_agent.cli.exits import Exit
+from vault_agent.cli.command import Exit
 
 NOTES = {
     "Garden/Frost.md": "# Frost\n\nSee [[Fleece]] and [[Nowhere]].\n",

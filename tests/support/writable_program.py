@@ -20,7 +20,7 @@ from tests.support.program import PROGRAM, Program, Reply
 from tests.support.systems import NO_TERMINALS
 from tests.support.waiting import eventually
 
-from vault_agent.cli.exits import Exit
+from vault_agent.cli.command import Exit
 
 KEY = "k" * 40
 ALL = "create,append,edit,overwrite,move,delete,permanent"

@@ -6,10 +6,9 @@ from typing import get_args
 
 import asyncclick as click
 
-from vault_agent.cli import exits
 from vault_agent.cli.applying import wait_for_server
 from vault_agent.cli.clients import CLIENTS, client_name, complete_client
-from vault_agent.cli.command import Command, Invocation, Noun
+from vault_agent.cli.command import Command, Exit, Invocation, Noun
 from vault_agent.cli.servers import server_here
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 from vault_agent.config.keys import Toolset
@@ -101,12 +100,12 @@ def connect(
     if only_print:
         command = connecting.entry_command(invocation, agent)
         say(clean(entries.snippet(CLIENTS[name], command), lines=True))
-        return exits.SUCCESS
+        return Exit.SUCCESS
     done, code = connecting.connect(invocation, name, agent=agent, force=force, hooks=not no_hooks)
     if not invocation.json:
         for line in done:
             say(clean(line))
-    if code != exits.SUCCESS:
+    if code != Exit.SUCCESS:
         if invocation.json:
             envelope({"agent": name, "done": done, "switchedOn": False, "tools": None})
         return code

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
-from vault_agent.cli.asking import DECLINED, agreed, can_ask
-from vault_agent.cli.files import named_file
-from vault_agent.cli.filters import with_options
-from vault_agent.cli.names import whole_text
+from vault_agent.cli.listing import with_options
+from vault_agent.cli.names import named_file, whole_text
 from vault_agent.cli.terminal import (
+    DECLINED,
+    agreed,
+    can_ask,
     clean,
     counted,
     is_terminal,
@@ -188,7 +189,7 @@ def _ended(
 ) -> int | None:
     """Say what was done, at the end of the job if the change is one. Return the exit code."""
     if "job" in reply.envelope["data"]:  # a move of a note that many others link to, or its undo
-        from vault_agent.cli.following import follow
+        from vault_agent.cli.jobs import follow
 
         job_id = reply.envelope["data"]["job"]["id"]
         return follow(client, job_id, as_json=invocation.json)

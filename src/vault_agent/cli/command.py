@@ -1,10 +1,11 @@
-"""Commands and groups that accept the global options before or after the command."""
+"""Commands and groups that accept the global options before or after the command; exit codes."""
 
 from __future__ import annotations
 
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import asyncclick as click
 
 from vault_agent import __version__
 from vault_agent.cli.terminal import clean, complain, pass_on
+from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, Unavailable, explained
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from vault_agent.client.client import Client, Reply
     from vault_agent.config.layers import Layer
+    from vault_agent.errors import VaultAgentError
 
 _SERVERS = ("vault.root", "server.endpoint")
 """The settings that say which server is meant. One of them must be set."""
@@ -360,3 +363,33 @@ def asks_for_json(arguments: list[str]) -> bool:
     """Whether `--json` is among the arguments, even if parsing fails before it."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     return "--json" in arguments[:end]
+
+
+class Exit(IntEnum):
+    """The exit codes with their meanings, which never change."""
+
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str) -> Exit:
+        """Make a member from its number and its meaning."""
+        member = int.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+    SUCCESS = 0, "success"
+    FAILURE = 1, "failure"
+    USAGE = 2, "usage or configuration"
+    AUTHENTICATION = 3, "authentication"
+    NOT_FOUND = 4, "not found: a note, a chunk, an attachment, a job or the index"
+    BUSY = 5, "busy"
+    LINKS_FOUND = 6, "`links check` found broken links"
+    NOTE_CHANGED = 7, "a write was refused because the note has changed, or is being changed"
+    INTERRUPTED = 130, "interrupted by Ctrl-C"  # 128 + SIGINT, as in shells
+    NO_READER = 141, "the reader of the output has closed it"  # 128 + SIGPIPE
+
+
+def exit_code(error: VaultAgentError) -> int:
+    """Return the exit code for an error."""
+    known = CODES.get(error.code)
+    return known.exit if known is not None and known.exit is not None else Exit.FAILURE

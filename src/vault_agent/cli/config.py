@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
-from vault_agent.cli import exits
-from vault_agent.cli.command import Invocation, Noun
+from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.terminal import (
     clean,
     complain,
@@ -96,7 +95,7 @@ def _print_settings(invocation: Invocation, name: str | None) -> int:
             origin = _origin(layers, key)
             note = "" if origin == "default" else "  " + style(f"({origin})", "faint")
             say(f"{key} = {_shown(value)}{note}")
-    return exits.SUCCESS if name is None or _is_set(values[name]) else exits.FAILURE
+    return Exit.SUCCESS if name is None or _is_set(values[name]) else Exit.FAILURE
 
 
 @command.command("set")

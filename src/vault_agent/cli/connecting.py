@@ -7,12 +7,12 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_agent.cli import agent_hooks, entries, exits
-from vault_agent.cli.asking import agreed, can_ask
+from vault_agent.cli import agent_hooks, entries
 from vault_agent.cli.clients import CLIENTS
+from vault_agent.cli.command import Exit, exit_code
 from vault_agent.cli.entries import our_program
 from vault_agent.cli.features import Applied, apply, switch
-from vault_agent.cli.terminal import clean, complain, tell
+from vault_agent.cli.terminal import agreed, can_ask, clean, complain, tell
 from vault_agent.config import rules
 from vault_agent.config.connection import connection, hook_settings
 from vault_agent.errors import Failed, VaultAgentError
@@ -81,7 +81,7 @@ def connect(
     `agent` is the agent of the config file that the client acts as.
     """
     done: list[str] = []
-    code: int = exits.SUCCESS
+    code: int = Exit.SUCCESS
     try:
         done.append(add_entry(name, entry_command(invocation, agent), force=force))
     except VaultAgentError as error:
@@ -97,7 +97,7 @@ def _refused(error: VaultAgentError) -> int:
     complain(error.code, error.message, look="warning")
     for line in str(error.details.get("snippet", "")).splitlines():
         tell(f"  {clean(line)}")
-    return exits.exit_code(error)
+    return exit_code(error)
 
 
 def allow_agents(invocation: Invocation, *, yes: bool) -> Applied | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import stat
@@ -11,9 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import asyncclick as click
 
 from vault_agent import __version__
-from vault_agent.cli import exits
-from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.endpoints import ask_reranker
+from vault_agent.cli.command import Command, Exit, Invocation
 from vault_agent.cli.servers import (
     START,
     STOP,
@@ -21,8 +20,7 @@ from vault_agent.cli.servers import (
     server_at,
     server_here,
 )
-from vault_agent.cli.terminal import as_typed, clean, counted, envelope, say, style
-from vault_agent.cli.wrap import fitted
+from vault_agent.cli.terminal import as_typed, clean, counted, envelope, fitted, say, style
 from vault_agent.client import calls
 from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, VaultAgentError
@@ -33,6 +31,34 @@ if TYPE_CHECKING:
 
     from vault_agent.cli.indexes import Index
     from vault_agent.config import Config
+    from vault_agent.config.sections import EmbeddingSettings, RerankSettings
+    from vault_agent.models.embedder import Check as Answer
+
+
+def ask_embedder(settings: EmbeddingSettings) -> Answer:
+    """Request one vector from the endpoint of these settings. Raises as `check_endpoint`."""
+    from vault_agent.config import endpoint_settings
+    from vault_agent.models.embedder import check_endpoint
+    from vault_agent.models.settings import EndpointSettings
+
+    return asyncio.run(check_endpoint(EndpointSettings(**endpoint_settings(settings))))
+
+
+def ask_reranker(settings: RerankSettings) -> None:
+    """Let the reranker of these settings score two passages. It may take a minute to load first.
+
+    Raises:
+        Unavailable: `RERANK_UNAVAILABLE` if it does not answer, or answers something else.
+    """
+    from vault_agent.config import rerank_settings
+    from vault_agent.models.reranker import Reranker, RerankSettings
+
+    async def test() -> None:
+        async with Reranker(RerankSettings(**rerank_settings(settings))) as reranker:
+            await reranker.test()
+
+    asyncio.run(test())
+
 
 _LEAST_FREE_BYTES = 200 << 20
 _LOOKS = {True: ("ok", "added"), False: ("not ok", "removed"), None: ("-", "faint")}
@@ -73,7 +99,7 @@ def command(invocation: Invocation) -> int:
     else:
         say()
         say(f"{counted(len(wrong), 'problem')} found." if wrong else "All is well.")
-    return exits.FAILURE if wrong else exits.SUCCESS
+    return Exit.FAILURE if wrong else Exit.SUCCESS
 
 
 def _show(check: Check) -> None:
@@ -220,7 +246,7 @@ def _nearest(folder: Path) -> Path:
 
 
 def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
-    from vault_agent.cli.state import index_state, watch_hindrance, watch_state
+    from vault_agent.cli.status import index_state, watch_hindrance, watch_state
 
     server = server_here(invocation.layers())
     try:
@@ -269,7 +295,7 @@ def _is_there(config: Config) -> bool:
 
 
 def _port(invocation: Invocation, config: Config) -> Check:
-    from vault_agent.cli.background import with_way_out
+    from vault_agent.cli.servers import with_way_out
     from vault_agent.system.ports import require_bindable
 
     if any("server.endpoint" in layer.values for layer in invocation.layers()):
@@ -304,8 +330,6 @@ def _ranking(config: Config) -> Iterator[Check]:
 
 
 def _embedding(config: Config) -> Check:
-    from vault_agent.cli.endpoints import ask_embedder
-
     if not config.embedding.enabled:
         what = "off: searches find words only"
         return Check("embedding", None, what, "vault-agent enable embedding")

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import asyncclick as click
 
-from vault_agent.cli.asking import ask, can_ask
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import check_address
-from vault_agent.cli.endpoints import ask_embedder, ask_reranker
+from vault_agent.cli.doctor import ask_embedder, ask_reranker
 from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_applied
 from vault_agent.cli.servers import as_argument
-from vault_agent.cli.terminal import clean, envelope, say, say_prose, tell
+from vault_agent.cli.terminal import ask, can_ask, clean, envelope, say, say_prose, tell
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.write_state import Right
 

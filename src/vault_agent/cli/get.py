@@ -15,6 +15,7 @@ from asyncclick.shell_completion import CompletionItem
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.names import chunk_id, find, find_attachment, is_title
 from vault_agent.cli.terminal import (
+    ago,
     clean,
     counted,
     envelope,
@@ -26,7 +27,6 @@ from vault_agent.cli.terminal import (
     warn,
     write,
 )
-from vault_agent.cli.times import ago
 from vault_agent.client import calls
 from vault_agent.errors import Failed, NotFound
 from vault_agent.system.files import replacing

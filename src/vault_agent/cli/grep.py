@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli import exits
-from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.filters import chosen_filters, note_filters
+from vault_agent.cli.command import Command, Exit, Invocation
 from vault_agent.cli.here import client_here
-from vault_agent.cli.paged import MAX_PAGE, Listing, page_options
+from vault_agent.cli.listing import MAX_PAGE, Listing, chosen_filters, note_filters, page_options
 from vault_agent.cli.terminal import clean, is_terminal, say, style
 from vault_agent.client import calls
 
@@ -72,7 +70,7 @@ def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
     for path, count in list(counts.items())[: options["limit"]] if summary else ():
         say(f"{clean(path)}:{count}" if options["count"] else clean(path))
     listing.close("No lines found.", "line")
-    return exits.SUCCESS if listing.shown else exits.FAILURE
+    return Exit.SUCCESS if listing.shown else Exit.FAILURE
 
 
 def _pattern(typed: str, *, fixed: bool, word: bool) -> str:

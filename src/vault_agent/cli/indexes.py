@@ -6,9 +6,8 @@ import re
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.cli.asking import agreed
 from vault_agent.cli.servers import in_home
-from vault_agent.cli.terminal import tell
+from vault_agent.cli.terminal import agreed, tell
 from vault_agent.errors import Busy, Failed
 from vault_agent.system.address import is_serving, noted_vault
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import asyncclick as click
 
-from vault_agent.cli.asking import agreed, can_ask
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.features import FEATURES, apply
 from vault_agent.cli.registering import (
@@ -21,7 +20,17 @@ from vault_agent.cli.registering import (
     shown_name,
     unwritable,
 )
-from vault_agent.cli.terminal import clean, counted, envelope, say, tell, tell_prose, warn
+from vault_agent.cli.terminal import (
+    agreed,
+    can_ask,
+    clean,
+    counted,
+    envelope,
+    say,
+    tell,
+    tell_prose,
+    warn,
+)
 from vault_agent.client import calls
 from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.config.project import (

@@ -1,27 +1,265 @@
-"""`vault-agent jobs`."""
+"""`vault-agent index`, `reindex` and `jobs`: start, follow and show jobs."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+import time
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
-from vault_agent.cli.command import Invocation, Noun
+from vault_agent.cli.command import Command, Exit, Invocation, Noun, exit_code
 from vault_agent.cli.here import client_here, name_rest, vaults_here
-from vault_agent.cli.terminal import clean, counted, say, style, tell
-from vault_agent.cli.times import ago
-from vault_agent.cli.wrap import fitted
+from vault_agent.cli.progress import display, duration
+from vault_agent.cli.terminal import (
+    ago,
+    clean,
+    complain,
+    counted,
+    fitted,
+    pass_on,
+    say,
+    say_prose,
+    style,
+    tell,
+    warn,
+)
 from vault_agent.client import calls
-from vault_agent.errors import NotFound
-from vault_agent.model.jobs import JobState
+from vault_agent.errors import Busy, NotFound, Unavailable, at_terminal, error_of, explained
+from vault_agent.model.jobs import JobKind, JobState
+from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from vault_agent.client.client import Client
-    from vault_agent.model.jobs import Job
+    from vault_agent.client.client import Client, Reply
+    from vault_agent.model.jobs import Job, OneJob
+
+_TRIES = 5
+_MANY = 4  # warnings of one code in one folder that are shown as one
+
+
+def follow(client: Client, job_id: str, *, as_json: bool) -> int:
+    """Show a job until it ends, print its summary, and return the exit code.
+
+    Ctrl-C leaves the job running and prints how to follow it again.
+    """
+    try:
+        with display(silent=as_json) as shown:
+            _watch(client, job_id, shown.update)
+    except KeyboardInterrupt:
+        known = clean(job_id)
+        tell(
+            "Detached. The job continues.\n"
+            f"  Follow it: vault-agent jobs follow {known}\n"
+            f"  End it:    vault-agent jobs cancel {known}"
+        )
+        return Exit.INTERRUPTED
+    reply = client.call(calls.JOB, job_id=job_id)
+    if as_json:
+        pass_on(reply.body)
+        return ending(reply.data.job)
+    return report(reply.data.job)
+
+
+def report(job: Job) -> int:
+    """Print the warnings and the summary or the error of a job, and return the exit code."""
+    warnings = [Notice(item.code, item.message, item.details) for item in job.warnings]
+    groups = grouped(warnings)
+    warn(groups)
+    if len(groups) < len(warnings):
+        tell(f"All warnings, one by one: vault-agent --json jobs {clean(job.id)}")
+    if job.summary is not None and job.state is JobState.SUCCEEDED:
+        say_prose(summary_line(job))
+    elif job.error is not None:
+        complain(job.error.code, at_terminal(job.error.code, job.error.message, job.error.details))
+    elif job.state.final:
+        code = "JOB_CANCELLED" if job.state is JobState.CANCELLED else "JOB_INTERRUPTED"
+        what = f"the job was {job.state.value}; the last complete index, if any, still serves."
+        if not job.kind.indexes:
+            what = f"the {job.kind.value} was {job.state.value} before anything was changed."
+        complain(code, explained(code, what, {"kind": job.kind.value}))
+    return ending(job)
+
+
+def grouped(warnings: Sequence[Notice]) -> list[Notice]:
+    """Return the warnings with those of one code in one folder as one, if they are many.
+
+    It takes the place and the message of its first one.
+    """
+    groups: dict[tuple[str, str], list[Notice]] = {}
+    for number, warning in enumerate(warnings):
+        path = warning.details.get("path")
+        # A warning about no file stands alone.
+        folder = str(PurePosixPath(path).parent) if isinstance(path, str) else f"\0{number}"
+        groups.setdefault((warning.code, folder), []).append(warning)
+    shown: list[Notice] = []
+    for (code, folder), each in groups.items():
+        if len(each) < _MANY:
+            shown += each
+            continue
+        first = PurePosixPath(str(each[0].details["path"])).name
+        place = "the vault" if folder == "." else folder
+        what = f"{counted(len(each), 'file')} in {place}, such as {first}: {each[0].message}"
+        shown.append(Notice(code, what))
+    return shown
+
+
+def ending(job: Job) -> int:
+    """Return the exit code for the outcome of a job."""
+    if job.state is JobState.SUCCEEDED or not job.state.final:
+        return Exit.SUCCESS
+    if job.error is not None:
+        return exit_code(error_of(job.error.code, job.error.message))
+    return Exit.FAILURE
+
+
+def summary_line(job: Job) -> str:
+    """Return the summary of a job that succeeded, in one line."""
+    summary = job.summary
+    if summary is None:
+        return ""
+    if job.kind is JobKind.UNDO:
+        undo = f"  {clean(summary.write_id)}" if summary.write_id else ""
+        return f"undone, {counted(summary.changed, 'note')} changed{undo}"
+    if job.kind is JobKind.MOVE:
+        rewritten = f"{counted(summary.links, 'link')} in {counted(summary.changed, 'note')}"
+        undo = f"  {clean(summary.write_id)}" if summary.write_id else ""
+        return f"moved, {rewritten} changed{undo}"
+    notes = (
+        (summary.added, "added"),
+        (summary.changed, "changed"),
+        (summary.renamed, "renamed"),
+        (summary.removed, "removed"),
+        (summary.unchanged, "unchanged"),
+    )
+    changes = ", ".join(f"{number:,} {word}" for number, word in notes if number) or "none"
+    parts = [counted(summary.chunks, "chunk"), counted(summary.links, "link")]
+    if summary.unresolved_links:
+        parts[-1] += f" ({summary.unresolved_links:,} unresolved)"
+    if summary.embedded or summary.reused:
+        parts.append(f"{summary.embedded:,} embedded, {summary.reused:,} reused")
+    if summary.embedding_failed:
+        parts.append(f"{summary.embedding_failed:,} without embedding")
+    took = seconds(job)
+    time = f" in {duration(took)}" if took is not None else ""
+    return f"{job.kind.value} done{time}. Notes: {changes}. {', '.join(parts)}."
+
+
+def seconds(job: Job) -> float | None:
+    """Return the duration of a job, or None if it has not begun and ended."""
+    if job.started_at is None or job.finished_at is None:
+        return None
+    begun, ended = map(datetime.fromisoformat, (job.started_at, job.finished_at))
+    return (ended - begun).total_seconds()
+
+
+def _watch(client: Client, job_id: str, update: Callable[[Job], None]) -> None:
+    """Show each state until the last. Reconnect a few times if the stream breaks."""
+    tries = 0
+    while True:
+        try:
+            with closing(client.events(job_id)) as events:
+                for job in events:
+                    tries = 0
+                    update(job)
+                    if job.state.final:
+                        return
+            # The stream ended early: the server is stopping or has just been restarted.
+            if client.call(calls.JOB, job_id=job_id).data.job.state.final:
+                return
+        except Unavailable:
+            if tries == _TRIES:
+                raise
+        tries += 1
+        time.sleep(0.2 * tries)
+
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+
+def job_options(function: _Function) -> _Function:
+    """Add the options that `index` and `reindex` share."""
+    function = click.option(
+        "--detach", is_flag=True, help="Print the job's ID and do not wait for its end."
+    )(function)
+    return click.option(
+        "--require-embeddings", is_flag=True, help="Fail if embeddings cannot be made."
+    )(function)
+
+
+@click.command("index", cls=Command)
+@job_options
+@click.pass_obj
+def index(invocation: Invocation, require_embeddings: bool, detach: bool) -> int:
+    """Bring the index up to date with the notes. Inside a project, that of its vault.
+
+    Shows the progress until the end, also of a job that runs already. Ctrl-C leaves the job
+    running.
+    """
+    return run_job(
+        invocation,
+        lambda client: client.call(calls.INDEX, require_embeddings=require_embeddings),
+        detach=detach,
+        follows_other=True,
+    )
+
+
+def run_job(
+    invocation: Invocation,
+    submit: Callable[[Client], Reply[OneJob]],
+    *,
+    detach: bool,
+    follows_other: bool = False,
+) -> int:
+    """Submit a job, and follow it unless `detach`.
+
+    With `follows_other`, a job that runs already is followed in its place.
+    """
+    with client_here(invocation, changes_index=True) as client:
+        try:
+            reply = submit(client)
+        except Busy as error:
+            running = error.details.get("jobId")
+            if detach or not follows_other or not isinstance(running, str):
+                raise
+            tell("An index job runs already. This is its progress.")
+            return follow(client, running, as_json=invocation.json)
+        job_id: str = reply.envelope["data"]["job"]["id"]
+        if not detach:
+            return follow(client, job_id, as_json=invocation.json)
+    if invocation.json:
+        pass_on(reply.body)
+    else:
+        say(f"{clean(job_id)}  follow it: vault-agent jobs follow {clean(job_id)}")
+    return Exit.SUCCESS
+
+
+@click.command("reindex", cls=Command)
+@job_options
+@click.option(
+    "--fresh-embeddings", is_flag=True, help="Embed every text again and reuse no vectors."
+)
+@click.pass_obj
+def reindex(
+    invocation: Invocation, require_embeddings: bool, fresh_embeddings: bool, detach: bool
+) -> int:
+    """Rebuild the whole index.
+
+    The old index serves until the new one is complete. Shows the progress until the end. Ctrl-C
+    leaves the job running.
+    """
+    return run_job(
+        invocation,
+        lambda client: client.call(
+            calls.REINDEX, require_embeddings=require_embeddings, fresh_embeddings=fresh_embeddings
+        ),
+        detach=detach,
+    )
+
 
 _JOB = click.argument("job_id", metavar="[JOB_ID]", required=False)
 
@@ -35,9 +273,8 @@ command = Noun("jobs")
 def show(invocation: Invocation, job_id: str | None) -> None:
     """List the last jobs, newest first, or show, follow and cancel one."""
     if job_id is None:
-        _list(invocation)
+        _list_jobs(invocation)
         return
-    from vault_agent.cli.following import report
     from vault_agent.cli.progress import count, phase_name
 
     with _vault_of(invocation, job_id) as (client, chosen):
@@ -56,8 +293,6 @@ def show(invocation: Invocation, job_id: str | None) -> None:
 @click.pass_obj
 def follow_job(invocation: Invocation, job_id: str | None) -> int:
     """Show a job's progress until its end. The default is the newest job."""
-    from vault_agent.cli.following import follow
-
     with _vault_of(invocation, job_id) as (client, chosen):
         return follow(client, chosen, as_json=invocation.json)
 
@@ -77,7 +312,7 @@ def cancel(invocation: Invocation, job_id: str | None) -> None:
         tell("The job has already ended.")
 
 
-def _list(invocation: Invocation) -> None:
+def _list_jobs(invocation: Invocation) -> None:
     with client_here(invocation) as client:
         reply = client.call(calls.JOBS)
     if invocation.passed_on(reply):
@@ -124,7 +359,6 @@ def _say_line(job: Job) -> None:
 
 
 def _line(job: Job) -> str:
-    from vault_agent.cli.following import seconds
     from vault_agent.cli.progress import count, duration, phase_name
 
     state = style(f"{job.state.value:<11}", "strong")

@@ -9,24 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli.command import Invocation, Noun
-from vault_agent.cli.exits import Exit
+from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.here import client_here
+from vault_agent.cli.listing import Listing, limit_option, tell_more
 from vault_agent.cli.names import addresses, find, find_attachment, whole_text
-from vault_agent.cli.paged import Listing, limit_option, tell_more
-from vault_agent.cli.results import line_of, marked
+from vault_agent.cli.search import line_of, marked
 from vault_agent.cli.terminal import (
     clean,
     counted,
     distinct_warnings,
     envelope,
+    fitted,
     is_terminal,
     say,
+    shortened,
     style,
     tell,
     warn,
+    width,
 )
-from vault_agent.cli.wrap import fitted, shortened, width
 from vault_agent.client import calls
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, NotFound
 from vault_agent.model.identifiers import identify

@@ -8,11 +8,9 @@ from typing import Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.filters import note_filters
 from vault_agent.cli.here import client_here
-from vault_agent.cli.paged import Listing, page_options
+from vault_agent.cli.listing import Listing, note_filters, page_options, show_tree
 from vault_agent.cli.terminal import clean, is_terminal, say, style
-from vault_agent.cli.trees import show_tree
 from vault_agent.client import calls
 
 _SORTS = ("path", "updated", "created", "title", "connections")

@@ -1,17 +1,25 @@
-"""Names that a user types for a note: an ID, a path, a title, or the number of a result."""
+"""Names that a user types for notes and files, and the numbers of results and tasks.
+
+The results and tasks that were printed last at a terminal are kept in the folder of the index, as
+IDs and lines.
+"""
 
 from __future__ import annotations
 
 import re
+import time
 from contextlib import suppress
 from shlex import quote
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib import parse
+
+import orjson
 
 from vault_agent.cli.here import all_vaults, scope
-from vault_agent.cli.local import recalled
 from vault_agent.cli.terminal import clean, quoted, tell
 from vault_agent.client import calls
-from vault_agent.config.connection import index_folder, several_vaults
+from vault_agent.config import rules
+from vault_agent.config.connection import index_folder, several_vaults, vault_root
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import (
     Busy,
@@ -20,7 +28,9 @@ from vault_agent.errors import (
     InvalidRequest,
     Misconfigured,
     NotFound,
+    VaultAgentError,
 )
+from vault_agent.system.regular import read_optional
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
@@ -29,6 +39,122 @@ if TYPE_CHECKING:
 
     from vault_agent.cli.command import Invocation
     from vault_agent.client.client import Client
+    from vault_agent.config.layers import Layer
+
+_RESULTS = "last-results"
+_TASKS = "last-tasks"
+_TASKS_SECONDS = 3_600.0
+"""Who names a line later has rather seen it elsewhere."""
+
+
+class LocalVault(NamedTuple):
+    """The folder of the notes, and the folder of their index."""
+
+    root: Path
+    index_folder: Path
+
+
+class Shown(NamedTuple):
+    """A result that was printed: a note ID or chunk ID, the line of the match, and its vault."""
+
+    id: str
+    line: int | None
+    vault: str | None = None  # None for the default vault
+
+
+def local_vault(layers: Sequence[Layer], served: str | None) -> LocalVault | None:
+    """Return the vault in the settings if a server serves it, else None.
+
+    `served` is the identity of the vault that the server has.
+    """
+    try:
+        root, index = vault_root(layers), index_folder(layers)
+    except Misconfigured:
+        return None
+    if root is None or index is None or rules.vault_identity(root) != served:
+        return None
+    return LocalVault(root, index)
+
+
+def is_obsidian(root: Path) -> bool:
+    """Whether Obsidian has opened this folder as a vault."""
+    return (root / ".obsidian").is_dir()
+
+
+def obsidian_address(file: Path) -> str:
+    """Return the address that opens a note in Obsidian."""
+    return f"obsidian://open?path={parse.quote(str(file), safe='')}"
+
+
+def note_address(root: Path, path: str) -> str:
+    """Return the address of a note for a hyperlink: in Obsidian, or else its file."""
+    file = root / path
+    return obsidian_address(file) if is_obsidian(root) else file.as_uri()
+
+
+def remember(
+    vault: LocalVault, results: Iterable[dict[str, Any]], searched: str | None = None
+) -> None:
+    """Keep what was printed. Nothing happens if that cannot be written.
+
+    `searched` is the vault of results that do not name theirs, None for the default one.
+    """
+    shown: list[list[Any]] = []
+    for result in results:
+        name = result.get("vault", searched)
+        shown.append([result["id"], result.get("line"), *([name] if name is not None else [])])
+    _keep(vault.index_folder / _RESULTS, shown)
+
+
+def recalled(folder: Path | None, number: int) -> Shown | None:
+    """Return the result of this number, from 1, or None if it was not printed."""
+    if folder is None:
+        return None
+    try:
+        shown = orjson.loads(read_optional(folder / _RESULTS))
+        identifier, line, *vault = shown[number - 1] if number > 0 else (None, None)
+    except (ValueError, LookupError, TypeError):
+        return None
+    if not isinstance(identifier, str) or not isinstance(line, int | None):
+        return None
+    return Shown(identifier, line, vault[0] if vault and isinstance(vault[0], str) else None)
+
+
+def remember_tasks(vault: LocalVault, tasks: Iterable[dict[str, Any]]) -> None:
+    """Keep the IDs of the tasks that were printed. Nothing happens if that cannot be written."""
+    _keep(vault.index_folder / _TASKS, [task["taskId"] for task in tasks])
+
+
+def _keep(file: Path, shown: list[Any]) -> None:
+    from vault_agent.system.files import replace_file
+
+    with suppress(OSError):
+        replace_file(file, orjson.dumps(shown), durable=False)
+
+
+def recalled_task(folder: Path | None, note_id: str, line: int) -> str | None:
+    """Return the ID of the task that was printed lately for a line, or None."""
+    wanted = f"{note_id}:{line}:"
+    tasks = [] if folder is None else _tasks_in(folder)
+    return next((each for each in tasks if each.startswith(wanted)), None)
+
+
+def forget_task(folder: Path | None, task: str) -> None:
+    """Forget a task that was printed, because its line has changed."""
+    if folder is not None and task in (tasks := _tasks_in(folder)):
+        _keep(folder / _TASKS, [each for each in tasks if each != task])
+
+
+def _tasks_in(folder: Path) -> list[str]:
+    try:
+        file = folder / _TASKS
+        if not 0 <= time.time() - file.stat().st_mtime < _TASKS_SECONDS:
+            return []
+        shown = orjson.loads(read_optional(file))
+    except (OSError, ValueError):
+        return []
+    return [each for each in shown if isinstance(each, str)] if isinstance(shown, list) else []
+
 
 _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 _NUMBER = re.compile(r"[1-9][0-9]?")
@@ -295,3 +421,51 @@ def known_folder(invocation: Invocation) -> Path | None:
         return index_folder(invocation.layers())
     except Misconfigured:
         return None
+
+
+_UNKNOWN = ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
+"""The codes of a name that the index does not have. There may be such a file."""
+
+
+class File(NamedTuple):
+    """A file. A note that the index has is named by its ID, which stays if the note moves."""
+
+    note_id: str | None = None
+    path: str | None = None
+
+    @property
+    def body(self) -> dict[str, str]:
+        """The fields of a request that name it."""
+        return {"noteId": self.note_id} if self.note_id is not None else {"path": self.path or ""}
+
+
+def named_file(invocation: Invocation, client: Client, name: str) -> File:
+    """Return the note or the attachment that a person means. An attachment is named by its path.
+
+    An attachment with exactly this path comes before a note whose title it is.
+
+    A path of a note that is not indexed yet is that of the vault that new notes go to. The
+    client's further calls are about the vault that has the file.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
+    """
+    by_path_first = seems_file(name)
+    if by_path_first and (attachment := find_attachment(invocation, client, name)):
+        return File(path=attachment)
+    try:
+        place = find(invocation, client, name)
+    except VaultAgentError as error:
+        if error.code not in _UNKNOWN:
+            raise
+        if is_note(name):
+            return File(path=choose_first(invocation, client, name))
+        if by_path_first:
+            raise
+        attachment = find_attachment(invocation, client, name)
+        if attachment is None:
+            raise
+        return File(path=attachment)
+    if place.path is not None and not is_note(place.path):
+        return File(path=place.path)
+    return File(place.note_id, place.path)

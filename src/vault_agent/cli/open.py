@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Final
 
 import asyncclick as click
 
-from vault_agent.cli.browser import new_address, open_in_browser, place_of, way_to_print
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.editors import editor_command
 from vault_agent.cli.here import root_of
-from vault_agent.cli.local import is_obsidian, local_vault, obsidian_address
-from vault_agent.cli.names import find, look_up, whole_text
+from vault_agent.cli.names import (
+    find,
+    is_obsidian,
+    local_vault,
+    look_up,
+    obsidian_address,
+    whole_text,
+)
 from vault_agent.cli.terminal import clean, envelope, tell
+from vault_agent.cli.ui import new_address, open_in_browser, place_of, way_to_print
 from vault_agent.client import calls
 from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.config.connection import open_in
@@ -30,6 +36,45 @@ if TYPE_CHECKING:
     from vault_agent.cli.names import Place
     from vault_agent.client.client import Client
     from vault_agent.model.retrieval import ChunkContent
+
+# How editors take a line, by the name of their program.
+_PLUS: Final = (
+    "vi vim nvim view gvim nano pico emacs emacsclient micro joe jed kak mg ne gedit bbedit"
+)
+_COLON: Final = "hx helix subl sublime_text zed zeditor mcedit lite-xl"
+_GOTO: Final = "code code-insiders codium vscodium cursor windsurf"
+_LINE: Final = "idea pycharm webstorm mate kate kwrite"
+
+_SYNTAX: Final = {
+    name: form
+    for names, form in (
+        (_PLUS, ("+{line}", "{file}")),
+        (_COLON, ("{file}:{line}",)),
+        (_GOTO, ("--goto", "{file}:{line}")),
+        (_LINE, ("--line", "{line}", "{file}")),
+        ("notepad++", ("-n{line}", "{file}")),
+    )
+    for name in names.split()
+}
+
+
+def editor_command(setting: str, file: str, line: int | None) -> list[str]:
+    """Return the command that opens a file in the editor of `$VISUAL` or `$EDITOR`.
+
+    An editor whose syntax for lines is unknown opens the file at its beginning.
+
+    Raises:
+        ValueError: if the setting is empty or has an unclosed quote.
+    """
+    words = shlex.split(setting, posix=os.name != "nt")
+    if not words:
+        raise ValueError("empty")
+    name = PurePath(words[0].strip('"')).name.lower().removesuffix(".exe").removesuffix(".cmd")
+    form = _SYNTAX.get(name)
+    if line is None or form is None:
+        return [*words, file]
+    return [*words, *(part.format(file=file, line=line) for part in form)]
+
 
 _WITH_LINES = ("text", "code", "csv", "base")
 """The kinds of attachments whose indexed text is the file itself."""

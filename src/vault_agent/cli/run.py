@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli import exits
 from vault_agent.cli.command import (
+    Exit,
     Group,
     Invocation,
     asks_for_json,
+    exit_code,
     require_utf8,
 )
-from vault_agent.cli.misuse import describe
 from vault_agent.cli.terminal import (
     as_typed,
     clean,
@@ -30,6 +30,7 @@ from vault_agent.cli.terminal import (
     error_envelope,
     leave_line,
     prepare_streams,
+    quoted,
     say,
     tell,
 )
@@ -37,6 +38,100 @@ from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
+
+# What people type who come from other programs, and what does it here.
+_MEANT = {
+    "add": "new",
+    "browse": "ui",
+    "cat": "show",
+    "create": "new",
+    "find": "search",
+    "history": "undo --list",
+    "info": "status",
+    "less": "show",
+    "ls": "list",
+    "mkdir": "new FOLDER/",
+    "mv": "move",
+    "note": "show",
+    "notes": "list",
+    "print": "show",
+    "query": "search",
+    "read": "show",
+    "rebuild": "reindex",
+    "refresh": "index",
+    "rename": "move",
+    "restart": "serve --background",
+    "rm": "delete",
+    "settings": "config",
+    "start": "serve --background",
+    "stats": "status",
+    "stop": "serve --stop",
+    "todo": "tasks",
+    "todos": "tasks",
+    "view": "show",
+    "web": "ui",
+}
+_TO_LIST = ("list", "ls", "show")
+_TAKE_AWAY = ("remove", "delete", "forget", "cancel", "disconnect", "uninstall", "rm")
+
+
+def describe(misuse: click.ClickException) -> str:
+    """Return an error message without the values that were typed."""
+    match misuse:
+        case click.NoSuchOption(option_name=typed, possibilities=near):
+            known = misuse.ctx.command.params if misuse.ctx is not None else ()
+            begun = [each for one in known for each in one.opts if each.startswith(f"{typed}-")]
+            hint = _hint([" or ".join(sorted(begun))] if begun else near)
+            return f"No such option: {quoted(typed)}" + (hint or _quoting(misuse.ctx))
+        case click.exceptions.NoSuchCommand(command_name=typed, possibilities=near):
+            return f"No such command: {quoted(typed)}" + _meant(typed, near, misuse.ctx)
+        case click.MissingParameter():
+            return " ".join(
+                misuse.format_message().split()
+            )  # the parser puts choices on separate lines
+        case click.BadParameter(param=click.Parameter() as parameter):
+            hint = parameter.get_error_hint(misuse.ctx)
+            if parameter.name == "limit" and misuse.ctx and misuse.ctx.info_name == "grep":
+                return f"Invalid value for {hint}: it limits the lines, whose numbers are shown"
+            return f"Invalid value for {hint}: {_rule(parameter.type)}"
+        case _:  # our own error, or one that names only an option
+            return misuse.format_message()
+
+
+def _hint(near: list[str] | None) -> str:
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _meant(typed: str, near: list[str] | None, context: click.Context | None) -> str:
+    """Return the hint for a command: another program's name for it, or one that looks alike."""
+    parts = context.command_path.split()[1:] if context is not None else []
+    if parts == ["get"] and not near:
+        return " (to read a note: vault-agent show)"
+    known = " ".join(parts) if parts and typed in _TO_LIST else None
+    known = _MEANT.get(typed) if not parts else known
+    if typed in _TAKE_AWAY and context is not None and isinstance(context.command, click.Group):
+        here = context.command.list_commands(context)
+        known = next((" ".join([*parts, each]) for each in _TAKE_AWAY if each in here), known)
+    return _hint([known] if known else near)
+
+
+def _quoting(context: click.Context | None) -> str:
+    if context is None or context.info_name != "search":
+        return ""
+    return ". To leave a word out, quote the query, as in 'frost -greenhouse'"
+
+
+def _rule(kind: click.ParamType[Any]) -> str:
+    match kind:
+        case click.Choice(choices=choices):
+            return f"not one of {', '.join(map(str, choices))}"
+        case click.IntRange(min=least, max=None):
+            return f"not a number from {least}"
+        case click.types.IntParamType():
+            return "not a valid integer"
+        case _:
+            return f"not a valid {kind.name}"
+
 
 NAME = "vault-agent"
 
@@ -106,7 +201,17 @@ FIRST = (
 _IN_HELP = tuple(name for section in SECTIONS.values() for name in section)
 COMMANDS = (*_IN_HELP, *FOR_PROGRAMS)
 
-_MODULES = {"disable": "enable", "reindex": "index", "show": "get"}
+_MODULES = {
+    "completion": "programs",
+    "delete": "move",
+    "disable": "enable",
+    "index": "jobs",
+    "mcp": "programs",
+    "new": "write",
+    "reindex": "jobs",
+    "related": "search",
+    "show": "get",
+}
 """Commands that stand in the module of another one, under their own name."""
 
 # A full disk or quota, a file size limit, a failing device, a read-only descriptor.
@@ -196,15 +301,15 @@ def run(arguments: list[str]) -> int:
         # What Ctrl-C leaves open ends with the process.
         warnings.simplefilter("ignore", ResourceWarning)
         leave_line()
-        return exits.INTERRUPTED
+        return Exit.INTERRUPTED
     except (_ReaderGone, BrokenPipeError):
         # The reader has closed the pipe (`| head`).
         discard_buffer(sys.stdout)
-        return exits.NO_READER
+        return Exit.NO_READER
     except Exception as defect:  # noqa: BLE001 - as in `_run`
         error = _unwritten(defect) or _internal(defect)
         complain(error.code, error.message)
-        return exits.exit_code(error)
+        return exit_code(error)
     return code
 
 
@@ -241,13 +346,13 @@ async def _run(arguments: list[str]) -> int:
         require_utf8(arguments)
         if arguments == ["help", "all"]:
             say(_all_commands())
-            return exits.SUCCESS
+            return Exit.SUCCESS
         result = await program.main(
             _with_options(arguments), prog_name=NAME, standalone_mode=False, obj=Invocation()
         )
     except click.exceptions.NoArgsIsHelpError as help_wanted:
         say(help_wanted.format_message())
-        return exits.SUCCESS
+        return Exit.SUCCESS
     except click.ClickException as misuse:
         error: VaultAgentError = InvalidRequest("INVALID_REQUEST", _usage(misuse, arguments))
     except VaultAgentError as refusal:
@@ -257,13 +362,13 @@ async def _run(arguments: list[str]) -> int:
     except Exception as defect:  # noqa: BLE001 - its text may contain private data, so it is not shown
         error = _unwritten(defect) or _internal(defect)
     else:
-        return result if isinstance(result, int) else exits.SUCCESS
+        return result if isinstance(result, int) else Exit.SUCCESS
     if asks_for_json(arguments):
         error_envelope(error)
     complain(error.code, _with_next_step(error, arguments))
     for line in _candidates(error):
         tell(line)
-    return exits.exit_code(error)
+    return exit_code(error)
 
 
 def _usage(misuse: click.ClickException, arguments: list[str]) -> str:

@@ -24,7 +24,7 @@ from vault_agent.cli.servers import (
     warn_of_folders_of_agents,
     which_vault,
 )
-from vault_agent.cli.state import embedding_state, index_state, say_rows, watch_state
+from vault_agent.cli.status import embedding_state, index_state, say_rows, watch_state
 from vault_agent.cli.terminal import (
     as_typed,
     clean,
@@ -46,8 +46,7 @@ from vault_agent.system.files import keep_new_files_private
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vault_agent.cli.background import Running
-    from vault_agent.cli.servers import Server
+    from vault_agent.cli.servers import Running, Server
     from vault_agent.config import Config
     from vault_agent.config.layers import Layer
     from vault_agent.model.health import Health
@@ -81,7 +80,7 @@ def _folders(
 @click.option("--mcp", is_flag=True, help="Let agents call /mcp, as with mcp.enabled = true.")
 @click.option("--web", is_flag=True, help="Serve the web page, as with web.enabled = true.")
 @click.option("--until-idle", is_flag=True, help="End after mcp.idle_minutes without requests.")
-@click.option("--background", is_flag=True, help="Run it in the background.")
+@click.option("--background", is_flag=True, help="Run it in the servers.")
 @click.option("--stop", is_flag=True, help="Stop the server of this vault, or the one found here.")
 @click.pass_obj
 def command(
@@ -125,7 +124,7 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
     config = _checked(invocation, flags)
     import asyncio
 
-    from vault_agent.cli.background import with_way_out
+    from vault_agent.cli.servers import with_way_out
     from vault_agent.config import index_directory
     from vault_agent.config.access import require_key
     from vault_agent.config.follow import FollowedFile
@@ -186,7 +185,7 @@ def started(
     One of another version, and one that would end when agents no longer ask it, are replaced by one
     with the same flags. A server is not stopped if another one could not start.
     """
-    from vault_agent.cli import background, detached
+    from vault_agent.cli import detached, servers
     from vault_agent.config import build_config, index_directory
     from vault_agent.config.follow import flags_to_repeat
 
@@ -196,8 +195,8 @@ def started(
         known = detached.running(folder, within=within)
         return server_in(folder) if known is not None else None
 
-    def as_it_is(server: Server) -> background.Running:
-        return background.Running(server.address, folder, before=server)
+    def as_it_is(server: Server) -> servers.Running:
+        return servers.Running(server.address, folder, before=server)
 
     server = already()
     if server is not None:
@@ -213,8 +212,8 @@ def started(
     require_servable(config)
     try:
         if server is not None:
-            return background.replace(invocation, flags, config, until_idle=until_idle)
-        return background.start(invocation, flags, config, until_idle=until_idle)
+            return servers.replace(invocation, flags, config, until_idle=until_idle)
+        return servers.start(invocation, flags, config, until_idle=until_idle)
     except VaultAgentError as error:
         # Another command may have started it at the same moment.
         if error.code not in ("PORT_IN_USE", "INDEX_LOCKED"):
@@ -274,7 +273,7 @@ def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
 
     Ctrl-C leaves the server and the job running.
     """
-    from vault_agent.cli.following import follow
+    from vault_agent.cli.jobs import follow
     from vault_agent.client.client import Client
     from vault_agent.config.connection import connection
 
@@ -289,7 +288,7 @@ def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
 
 
 def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
-    from vault_agent.cli.background import stop
+    from vault_agent.cli.servers import stop
 
     layers = invocation.layers(flags)
     chosen = flags["vault.root"] is not None
@@ -369,7 +368,7 @@ def _open_page(endpoint: str, server: Listening) -> None:
     """Open the web page, without waiting for the browser. If none can be started, go on."""
     from threading import Thread
 
-    from vault_agent.cli.browser import VIEWS, open_in_browser, page_address, place_of
+    from vault_agent.cli.ui import VIEWS, open_in_browser, page_address, place_of
 
     def open_it() -> None:
         with suppress(Failed):

@@ -1,31 +1,34 @@
-"""The servers of this user that run now, as their indexes have them.
-
-A server notes its address in the folder of its index, and holds a lock there. So the one that
-answers at the configured address is known even if it serves another vault than `vault.root`.
-"""
+"""The servers of this user: finds, starts, stops and replaces them, without printing."""
 
 from __future__ import annotations
 
+import os
 import shlex
-from contextlib import suppress
+import signal
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
+from vault_agent.cli import detached
 from vault_agent.cli.terminal import clean, warn
 from vault_agent.config.connection import configured_endpoint, index_folder, index_folders
 from vault_agent.config.follow import InUse, settings_in_use
+from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.system.address import ServerAddress, live_address, noted_vault
 from vault_agent.system.files import make_private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from vault_agent.cli.command import Invocation
     from vault_agent.config import Config
     from vault_agent.config.layers import Layer
+    from vault_agent.system.address import ServerAddress
 
 STOP = "vault-agent serve --stop"
 START = "vault-agent serve --background"
@@ -154,3 +157,222 @@ def warn_of_folders_of_agents(config: Config) -> None:
         if agent.lacks_folder(root, writes=config.write.enabled):
             what = f"The folder of the agent {name} is not in the vault, so it is refused."
             warn([Notice.of("AGENT_FOLDER_NOT_FOUND", what)])
+
+
+_SECONDS_TO_START: Final = 60.0
+_SECONDS_BETWEEN_LOOKS: Final = 0.1
+
+
+class Running(NamedTuple):
+    """A server that runs after a command.
+
+    Args:
+        address: where it listens.
+        folder: the folder of its index.
+        before: the server that ran when the command began, if one did.
+        beside: the server of another vault that keeps the configured port, if one does.
+        taken: why the usual port could not be used.
+        as_service: whether the system runs it as a service.
+    """
+
+    address: ServerAddress
+    folder: Path
+    before: Server | None = None
+    beside: Server | None = None
+    taken: Misconfigured | None = None
+    as_service: bool = False
+
+    @property
+    def about_port(self) -> str | None:
+        """Say that another program has the usual port, and how to keep another one."""
+        if self.taken is None or self.beside is not None:
+            return None
+        return (
+            f"Port {self.taken.details['port']} is in use by another program, so this time it is"
+            f" {urlsplit(self.address.endpoint).port}. To keep one: vault-agent config set"
+            f" server.port {self.taken.details['other']}"
+        )
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the command has started it."""
+        return self.before is None or self.before.address.pid != self.address.pid
+
+
+def start(
+    invocation: Invocation, flags: Mapping[str, Any], config: Config, *, until_idle: bool = False
+) -> Running:
+    """Start the server of `config`, whose vault must exist, and wait until it answers.
+
+    If another program has the port and none was chosen, the system chooses one.
+
+    Raises:
+        VaultAgentError: the error with which the server ended; `PORT_IN_USE`.
+    """
+    from vault_agent.config import index_directory
+    from vault_agent.config.layers import config_path
+
+    folder = index_directory(config)
+    taken, beside = _port_in_use(invocation, flags, config, until_idle=until_idle)
+    if taken is not None:
+        flags = {**flags, "server.port": "0"}
+    named = invocation.config is not None or CONFIG_ENV in os.environ
+    file = config_path(invocation.config) if named else None
+    how = detached.start_of(invocation.layers(flags), file)
+    if until_idle:
+        how = how._replace(arguments=(*how.arguments, "--until-idle"))
+    return Running(detached.start(how, folder), folder, beside=beside, taken=taken)
+
+
+def _port_in_use(
+    invocation: Invocation, flags: Mapping[str, Any], config: Config, *, until_idle: bool
+) -> tuple[Misconfigured | None, Server | None]:
+    """Return the error if another program has the port of `config`, and our server if it is one.
+
+    Raises:
+        Misconfigured: `PORT_IN_USE` if the port was chosen; `CONFIG_INVALID`.
+    """
+    from vault_agent.config import index_directory
+    from vault_agent.system.ports import require_bindable
+
+    try:
+        require_bindable(config.server.host, config.server.port)
+    except Misconfigured as error:
+        layers = invocation.layers(flags)
+        beside = server_at(layers)
+        chosen = any("server.port" in layer.values for layer in layers)
+        replaced = beside is not None and beside.is_gone and not until_idle
+        if error.code != "PORT_IN_USE" or chosen or replaced:
+            folder = index_directory(config)
+            raise with_way_out(error, beside, folder, which_vault(invocation, flags)) from None
+        return error, beside
+    return None, None
+
+
+def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Server | None:
+    """Stop the server of `vault.root`, or else the one that answers at the configured address.
+
+    With `only_of_vault`, stop no server of another vault. Return the server, None if none ran.
+
+    Raises:
+        Failed: `SERVER_FAILED` if it does not end.
+    """
+    folder = index_folder(layers)
+    if folder is not None:
+        detached.running(folder)  # it may still be starting
+    server = server_in(folder) if only_of_vault else server_here(layers)
+    if server is not None:
+        detached.stop(server.folder)
+    return server
+
+
+def replace(
+    invocation: Invocation,
+    flags: Mapping[str, Any],
+    config: Config,
+    *,
+    until_idle: bool = False,
+) -> Running:
+    """Stop the server that runs here, if one does, and start one of this version in its place.
+
+    A service is restarted by the system. `flags` include those that are repeated, and `config` is
+    what they and the settings give; its vault must exist. Ctrl-C does not leave a server stopped.
+
+    Raises:
+        VaultAgentError: as `start` and `stop`.
+    """
+    layers = invocation.layers(flags)
+    before = server_here(layers)
+    if before is not None and not _has_port(before, config):
+        _port_in_use(invocation, flags, config, until_idle=until_idle)
+    if before is not None and runs_as_service(invocation, before):
+        return _restarted_service(invocation, before)
+
+    with _uninterrupted():
+        if before is not None:
+            detached.stop(before.folder)
+        running = start(invocation, flags, config, until_idle=until_idle)
+    return running._replace(before=before)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C end the command only after the block."""
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupts and before is not signal.SIG_IGN:
+        raise KeyboardInterrupt
+
+
+def _has_port(server: Server, config: Config) -> bool:
+    """Whether a server listens at the port of these settings, which is free once it has ended."""
+    return urlsplit(server.address.endpoint).port == config.server.port
+
+
+def runs_as_service(invocation: Invocation, server: Server) -> bool:
+    """Whether the system runs a server as a service."""
+    in_use = server.in_use
+    if in_use is None or in_use.background or in_use.at_terminal:
+        return False
+    from vault_agent.cli.service import is_active
+
+    return is_active(invocation)
+
+
+def with_way_out(
+    error: Misconfigured, server: Server | None, folder: Path | None = None, vault: str = ""
+) -> Misconfigured:
+    """Return `PORT_IN_USE` with what to do if a server of this user has the port.
+
+    `folder` is that of the index that was to be served, and `vault` the flags that name its vault.
+    """
+    if error.code != "PORT_IN_USE" or server is None:
+        return error
+    if server.folder == folder:
+        return Misconfigured(
+            error.code,
+            f"This vault is served already, at {server.address.endpoint}.",
+            error.details,
+            remedy=f"To stop it: `{STOP}{vault}`.",
+        )
+    gone = " Its folder is no longer there." if server.is_gone else ""
+    both = f"`{START} --port {error.details['other']}{vault}`"
+    return Misconfigured(
+        error.code,
+        f"Your server of {server.name} has port {error.details['port']}.{gone}",
+        error.details,
+        remedy=f"To stop it: `{STOP}`." + ("" if gone else f" To serve both: {both}."),
+    )
+
+
+def wait_until_served(invocation: Invocation, *, but_not: int | None = None) -> Server:
+    """Wait for the server that the system starts from the config file, and return it.
+
+    `but_not` is a process that is about to end.
+
+    Raises:
+        Failed: `SERVER_FAILED` if none answers in time.
+    """
+    from vault_agent.config import build_config, index_directory
+
+    layers = [layer for layer in invocation.layers() if layer.origin == "file"]
+    folder = index_directory(build_config(layers))
+    deadline = time.monotonic() + _SECONDS_TO_START
+    while time.monotonic() < deadline:
+        server = server_in(folder)
+        if server is not None and server.address.pid != but_not:
+            return server
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+    raise Failed("SERVER_FAILED", "The service was started, but does not answer.")
+
+
+def _restarted_service(invocation: Invocation, before: Server) -> Running:
+    from vault_agent.cli.service import restart_service
+
+    restart_service(invocation)
+    server = wait_until_served(invocation, but_not=before.address.pid)
+    return Running(server.address, server.folder, before, as_service=True)

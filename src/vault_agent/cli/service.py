@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import asyncclick as click
 
-from vault_agent.cli import exits
-from vault_agent.cli.command import Invocation, Noun
+from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.servers import server_in
 from vault_agent.cli.terminal import clean, envelope, say, tell_prose
 from vault_agent.config.keys import CONFIG_ENV
@@ -79,7 +78,7 @@ def _systemd(home: Path, variables: Mapping[str, str]) -> Service:
         "Restart=on-failure",
         "RestartSec=5",
         "# A wrong setting does not get right by itself.",
-        f"RestartPreventExitStatus={int(exits.USAGE)} {int(exits.Exit.AUTHENTICATION)}",
+        f"RestartPreventExitStatus={int(Exit.USAGE)} {int(Exit.AUTHENTICATION)}",
         "NoNewPrivileges=yes",
         "",
         "[Install]",
@@ -144,7 +143,7 @@ def status(invocation: Invocation) -> int:
     installed = service.file.is_file()
     state = "installed" if installed else "not installed"
     _tell(invocation, service, state, running=_is_running(service))
-    return exits.SUCCESS if installed else int(exits.Exit.NOT_FOUND)
+    return Exit.SUCCESS if installed else int(Exit.NOT_FOUND)
 
 
 @command.command("install")

@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import asyncclick as click
 
-from vault_agent.cli.asking import agreed, ask, can_ask
 from vault_agent.cli.clients import ALIASES, CLIENTS, client_name
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import in_home
-from vault_agent.cli.terminal import clean, complain, counted, envelope, say, style, tell
+from vault_agent.cli.terminal import (
+    agreed,
+    ask,
+    can_ask,
+    clean,
+    complain,
+    counted,
+    envelope,
+    say,
+    style,
+    tell,
+)
 from vault_agent.client import calls
 from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError
 
@@ -225,13 +235,13 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
 
 def _endpoint_of_service(invocation: Invocation) -> str:
     """Wait until the service answers, and return its address."""
-    from vault_agent.cli.background import wait_until_served
+    from vault_agent.cli.servers import wait_until_served
 
     return (wait_until_served(invocation)).address.endpoint
 
 
 def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
-    from vault_agent.cli.browser import VIEWS, new_address, place_of
+    from vault_agent.cli.ui import VIEWS, new_address, place_of
 
     with invocation.client() as client:
         health = client.call(calls.HEALTH).data

@@ -10,13 +10,17 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Invocation, Noun
-from vault_agent.cli.filters import note_filters
 from vault_agent.cli.here import client_here
-from vault_agent.cli.local import forget_task, local_vault, recalled_task, remember_tasks
-from vault_agent.cli.names import find, known_folder
-from vault_agent.cli.paged import Listing, page_options
-from vault_agent.cli.terminal import clean, is_terminal, say, style
-from vault_agent.cli.times import DAY, DAYS
+from vault_agent.cli.listing import Listing, note_filters, page_options
+from vault_agent.cli.names import (
+    find,
+    forget_task,
+    known_folder,
+    local_vault,
+    recalled_task,
+    remember_tasks,
+)
+from vault_agent.cli.terminal import DAY, DAYS, clean, is_terminal, say, style
 from vault_agent.client import calls
 
 _TASK_ID = re.compile(r"[0-9a-f]{32}:[1-9][0-9]*:[0-9a-f]{8}")

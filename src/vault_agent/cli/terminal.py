@@ -1,4 +1,4 @@
-"""Prints safe text, with colour if the terminal supports it.
+"""Prints safe text, with colour and wrapped if the terminal supports it, and asks the person.
 
 Results go to stdout. Errors, warnings and progress go to stderr, errors and warnings as
 `CODE: what happened`.
@@ -10,11 +10,16 @@ import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+import unicodedata
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import asyncclick as click
 import orjson
 
+from vault_agent.errors import InvalidRequest
 from vault_agent.text.visible import CONTROLS, HIDDEN, MOVING
 
 if TYPE_CHECKING:
@@ -172,15 +177,11 @@ def complain(code: str, message: str, *, look: str = "code") -> None:
 
 def say_prose(text: str) -> None:
     """Print a sentence to stdout, wrapped at a terminal. Commands in backticks stay whole."""
-    from vault_agent.cli.wrap import fitted  # it imports this module
-
     say("\n".join(fitted(text)))
 
 
 def tell_prose(text: str) -> None:
     """Print a sentence to stderr, as `say_prose`."""
-    from vault_agent.cli.wrap import fitted  # it imports this module
-
     tell("\n".join(fitted(text, stream=sys.stderr)))
 
 
@@ -243,3 +244,170 @@ def error_envelope(error: VaultAgentError) -> None:
     """Print an error in the form of a server's reply."""
     body = {"code": error.code, "message": error.message, "details": error.details}
     pass_on(orjson.dumps({"error": body}, default=str))
+
+
+_NARROWEST = 20
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@cache
+def _unit() -> re.Pattern[str]:
+    """Return what matches a command in backticks, a word, or one character of an unspaced script.
+
+    Spaces before it belong to it. Compiling takes 10 ms, and only a terminal needs it.
+    """
+    return re.compile(
+        r"(?:\x1b\[[0-9;]*m)*"
+        r"(?:[\u2e80-\uffef]|\s*`[^`\u2e80-\uffef]{1,60}`[^\s\u2e80-\uffef]*"
+        r"|\s*[^\s\u2e80-\uffef]+|\s+)"
+    )
+
+
+def width(text: str) -> int:
+    """Return the number of columns of a text."""
+    return sum(map(_columns, _STYLE.sub("", text)))
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """Return the lines of a text, at most `columns` wide unless a single word is longer."""
+    lines, line, used = [], "", 0
+    for unit in _unit().findall(text):
+        needed = width(unit)
+        if used and used + needed > columns:
+            lines.append(line)
+            line = unit.lstrip()
+            used = width(line)
+        else:
+            line += unit
+            used += needed
+    return [*lines, line] if line else lines
+
+
+def fitted(text: str, *, margin: int = 0, stream: TextIO | None = None) -> list[str]:
+    """Return the lines of a text for a stream: wrapped at a terminal, otherwise a single line.
+
+    The default stream is stdout.
+    """
+    if not is_terminal(stream or sys.stdout):
+        return [text]
+    return wrapped(text, max(get_terminal_size().columns - margin, _NARROWEST))
+
+
+def shortened(text: str, *, margin: int = 0) -> str:
+    """Return a text, cut at a terminal to what fits on the line behind `margin` columns."""
+    if not is_terminal(sys.stdout):
+        return text
+    room = max(get_terminal_size().columns - margin, _NARROWEST)
+    if width(text) <= room:
+        return text
+    shown, used = "", 1
+    for character in text:
+        used += _columns(character)
+        if used > room:
+            break
+        shown += character
+    return f"{shown.rstrip()}…"
+
+
+def fits(text: str) -> bool:
+    """Whether a text needs no second line of stdout. Without a terminal, all texts fit."""
+    return not is_terminal(sys.stdout) or width(text) <= get_terminal_size().columns
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+DECLINED: Final = 1
+"""The exit code of a command whose question was answered with no."""
+
+
+def can_ask() -> bool:
+    """Whether there is a person to ask."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stderr)
+
+
+def ask(question: str, default: str = "") -> str:
+    """Return what the person types, or the default for an empty line."""
+    shown = f"{question} [{default}] " if default else f"{question} "
+    return _line(shown) or default
+
+
+def agreed(question: str, *, yes: bool, default: bool = False) -> bool:
+    """Return whether the person agrees. With `yes`, do not ask.
+
+    Raises:
+        InvalidRequest: if there is nobody to ask.
+    """
+    if yes:
+        return True
+    if not can_ask():
+        raise InvalidRequest("INVALID_REQUEST", "This needs your consent: add --yes.")
+    answer = _line(f"{question} [{'Y/n' if default else 'y/N'}] ")
+    return answer.lower() in ("y", "yes") if answer else default
+
+
+def _line(shown: str) -> str:
+    """Return what the person types. Ctrl-D ends the command, as Ctrl-C does."""
+    sys.stderr.write(shown)
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    if not line:
+        raise click.Abort
+    return line.strip()
+
+
+_UNITS: Final = (("minute", 60), ("hour", 60 * 60), ("day", 24 * 60 * 60))
+_MOST_DAYS: Final = 30
+
+
+DAYS: Final = "YYYY-MM-DD, today, tomorrow, or a number of days such as +7"
+
+
+class _Day(click.ParamType[str]):
+    """A day. Words and numbers of days become a date; the server checks all else."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return a date as ISO 8601, or what was typed."""
+        del param, ctx
+        text = str(value).strip().lower()
+        days = _WORDS.get(text)
+        if days is None and re.fullmatch(r"[+-]\d{1,4}d?", text):
+            days = int(text.removesuffix("d"))
+        if days is None:
+            return str(value)
+        return (datetime.now().astimezone().date() + timedelta(days)).isoformat()
+
+
+_WORDS: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
+DAY: Final = _Day()
+
+
+def ago(written: str, now: datetime | None = None) -> str:
+    """Return how long ago an ISO time was, or its day if that is over 30 days.
+
+    A text that is not a time is returned as it is, cleaned.
+    """
+    try:
+        then = datetime.fromisoformat(written)
+    except ValueError:
+        return clean(written)
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=UTC)
+    seconds = int(((now or datetime.now(UTC)) - then).total_seconds())
+    if seconds < 0:
+        return clean(written)  # a clock that was set back
+    if seconds < 10:
+        return "just now"
+    unit, size = "second", 1
+    for larger, length in _UNITS:
+        if seconds >= length:
+            unit, size = larger, length
+    if unit == "day" and seconds // size > _MOST_DAYS:
+        return then.astimezone().date().isoformat()
+    return f"{counted(seconds // size, unit)} ago"

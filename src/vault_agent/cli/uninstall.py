@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import asyncclick as click
 
-from vault_agent.cli.asking import DECLINED, agreed
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import in_home
-from vault_agent.cli.terminal import clean, complain, counted, envelope, say, tell
+from vault_agent.cli.terminal import DECLINED, agreed, clean, complain, counted, envelope, say, tell
 from vault_agent.errors import Failed, Misconfigured, VaultAgentError
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli.asking import DECLINED, agreed
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.indexes import (
     described,
@@ -21,7 +20,7 @@ from vault_agent.cli.indexes import (
     remove_indexes,
 )
 from vault_agent.cli.registering import counts_as_text, entry_of, notes_by_type, shown_name
-from vault_agent.cli.terminal import clean, envelope, say, tell, warn
+from vault_agent.cli.terminal import DECLINED, agreed, clean, envelope, say, tell, warn
 from vault_agent.config import rules
 from vault_agent.config.connection import index_folders, several_vaults, vault_root
 from vault_agent.config.project import Project, find_project, project_at

@@ -1,12 +1,39 @@
-"""`vault-agent completion`."""
+"""Commands that agents and shells run: `mcp` and `completion`."""
 
 from __future__ import annotations
 
 import asyncclick as click
 from asyncclick.shell_completion import get_completion_class
 
-from vault_agent.cli.command import Command
+from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.relay import Options, relay
 from vault_agent.cli.terminal import envelope, say
+
+
+@click.command("mcp", cls=Command)
+@click.option("--agent", metavar="NAME", help="Act as this agent of the config file.")
+@click.option("--vault-root", metavar="PATH", help="The folder of notes.")
+@click.option("--no-start", is_flag=True, help="Do not start a server if none runs.")
+@click.pass_obj
+def mcp(
+    invocation: Invocation, agent: str | None, vault_root: str | None, *, no_start: bool
+) -> None:
+    """Let an agent search and read the vault (MCP over stdio).
+
+    Agents start this mcp themselves. It starts a server if none runs, and many agents share it.
+    """
+    config = None if invocation.config is None else str(invocation.config)
+    relay(
+        Options(
+            config,
+            invocation.endpoint,
+            invocation.api_key,
+            vault_root,
+            agent,
+            no_start=no_start,
+        )
+    )
+
 
 _INSTALL = {
     "bash": 'eval "$(vault-agent completion bash)"   # in ~/.bashrc; bash 4.4 or newer',
@@ -18,7 +45,7 @@ _INSTALL = {
 @click.command("completion", cls=Command)
 @click.argument("shell", type=click.Choice(list(_INSTALL)))
 @click.pass_context
-def command(context: click.Context, shell: str) -> None:
+def completion(context: click.Context, shell: str) -> None:
     """Print the completion script for your shell.
 
     \b

@@ -1,4 +1,7 @@
-"""Lists of several pages: a screenful at a terminal, all of it in a pipe."""
+"""Lists of several pages and trees, and the options that choose notes.
+
+A list is a screenful at a terminal, and all of it in a pipe.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
-from vault_agent.cli.filters import with_options
-from vault_agent.cli.here import name_rest
-from vault_agent.cli.terminal import distinct_warnings, envelope, is_terminal, pass_on, tell, warn
+from vault_agent.cli.here import client_here, name_rest
+from vault_agent.cli.terminal import (
+    DAY,
+    DAYS,
+    clean,
+    distinct_warnings,
+    envelope,
+    is_terminal,
+    pass_on,
+    say,
+    style,
+    tell,
+    warn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -22,8 +36,88 @@ if TYPE_CHECKING:
 
     Ask: TypeAlias = Callable[[int | None, str | None], Reply[Any]]
     """Asks for a page: at most so many rows, None for the server's default, after a cursor."""
+    from vault_agent.client.call import Call
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+
+def with_options(*options: Callable[[Any], Any]) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds several options, the first one on top."""
+
+    def add(function: _Function) -> _Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+def note_filters(*names: str) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds these filters: `paths`, `tags`, `properties` and so on."""
+    return with_options(*(_FILTERS[name] for name in names))
+
+
+def chosen_filters(**filters: Any) -> dict[str, Any]:
+    """Return the filters that were given, as they are in a request's body."""
+    chosen = {name: value for name, value in filters.items() if value}
+    if "properties" in chosen:
+        chosen["properties"] = dict(chosen["properties"])
+    return chosen
+
+
+def _tags(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
+    """Return tags without the `#` that people type."""
+    del context, option
+    return tuple(tag.removeprefix("#") for tag in value)
+
+
+def _pairs(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
+    """Return the names and values of properties."""
+    del context, option
+    return tuple(map(_named_value, value))
+
+
+def _named_value(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise click.UsageError("--property takes NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+_FILTERS = {
+    "paths": click.option("--path", "paths", multiple=True, help="Only under this folder or glob."),
+    "tags": click.option(
+        "--tag",
+        "tags",
+        multiple=True,
+        callback=_tags,
+        help="Only with this tag. Repeat to require several tags.",
+    ),
+    "types": click.option(
+        "--type", "types", multiple=True, help="Only with this frontmatter `type`."
+    ),
+    "properties": click.option(
+        "--property",
+        "properties",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_pairs,
+        help="Only with this frontmatter property. Repeat to require several.",
+    ),
+    "after": click.option(
+        "--after",
+        metavar="DATE",
+        type=DAY,
+        help=f"Only notes whose frontmatter has a date on or after this day: {DAYS}.",
+    ),
+    "before": click.option(
+        "--before",
+        metavar="DATE",
+        type=DAY,
+        help=f"Only notes whose frontmatter has a date on or before this day: {DAYS}.",
+    ),
+}
+
 
 SCREENFUL = 50
 """Rows at a terminal, and of a JSON reply."""
@@ -141,3 +235,32 @@ def tell_more(shown: int, total: int | None, noun: str) -> None:
         tell(f"{total - shown:,} more: --limit {total}")
     else:
         tell(f"There are more {noun}s: --limit {max(10 * shown, SCREENFUL)}")
+
+
+def show_tree(invocation: Invocation, call: Call[Any], key: str, **options: Any) -> None:
+    """Print the tree of tags or folders; `key` names an entry in the reply."""
+    with client_here(invocation) as client:
+        reply = client.call(call, **options)
+    if invocation.passed_on(reply):
+        return
+    data = reply.envelope["data"]
+    branches = data[f"{key}s"]
+    widest = max((len(f"{branch['total']:,}") for branch in branches), default=0)
+    for branch in branches:
+        _show_branch(branch, key, widest, 0)
+    if not branches:
+        tell(f"No {key}s.")
+    if data["truncated"]:
+        tell("There are more: use --limit, --depth or --prefix")
+    warn(reply.warnings)
+    if not branches or is_terminal(sys.stderr):
+        name_rest(invocation)
+
+
+def _show_branch(branch: dict[str, Any], key: str, widest: int, level: int) -> None:
+    name = branch[key]
+    # Below its parent, only the last part is shown.
+    shown = name.rpartition("/")[2] if level else name
+    say(f"{branch['total']:>{widest},}  {'  ' * level}{style(clean(shown), 'strong')}")
+    for child in branch["children"]:
+        _show_branch(child, key, widest, level + 1)
