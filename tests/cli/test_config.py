@@ -74,9 +74,9 @@ async def test_config_path_follows_the_flag_and_the_environment(
     other = str(tmp_path / "other.toml")
     assert (await run("config", "path", "--config", other)).out == f"{other}\n"
     assert (await run("config", "path", VAULT_AGENT_CONFIG=other)).out == f"{other}\n"
+    Path(environment["HOME"], "notes").mkdir()
     assert (await run("--config", other, "config", "set", "vault.root", "~/notes")).code == 0
     assert (tmp_path / "other.toml").read_text("utf-8") == '[vault]\nroot = "~/notes"\n'
-    Path(environment["HOME"], "notes").mkdir()
     told = await run("config", "set", "vault.root", "~/notes", "--config", other)
     assert "Next: vault-agent serve" in told.err
 
@@ -94,15 +94,17 @@ async def test_an_unknown_variable_is_an_error_for_every_command(run: Run):
 
 
 async def test_config_set_prints_the_stored_value(run: Run):
-    told = await run("config", "set", "vault.root", "notes")
-    assert told.out == f"vault.root = {Path('notes').absolute()}\n"
+    told = await run("config", "set", "vault.root", "tests")
+    assert told.out == f"vault.root = {Path('tests').absolute()}\n"
     assert told.out == f"vault.root = {(await run('config', 'get', 'vault.root')).out}"
 
 
-async def test_a_folder_that_cannot_be_checked_is_only_a_warning(run: Run):
-    told = await run("config", "set", "vault.root", "/" + "far/" * 2000)
-    assert told.code == 0
+@pytest.mark.parametrize("folder", ["~/Nowhere", "/" + "far/" * 2000], ids=["none", "too long"])
+async def test_a_vault_that_does_not_exist_is_refused(run: Run, folder: str):
+    told = await run("config", "set", "vault.root", folder)
+    assert told.code == 2
     assert told.err.startswith("VAULT_NOT_FOUND: ")
+    assert (await run("config", "get", "vault.root")).code == 1
 
 
 async def test_config_set_names_no_server_while_none_runs(run: Run):

@@ -20,8 +20,11 @@ from tests.support.listening import free_port
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
-from vault_agent.cli import detached
+from vault_agent.cli import applying, detached
+from vault_agent.cli.command import Invocation
+from vault_agent.cli.servers import Server
 from vault_agent.config.keys import DEFAULT_PORT
+from vault_agent.system.address import ServerAddress
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -153,23 +156,40 @@ async def test_two_starts_at_once_end_with_the_same_server(run_apart: Run, notes
     assert len({reply["pid"] for reply in replies}) == 1
 
 
-async def test_a_vault_that_does_not_exist_is_not_followed_by_a_command_that_fails(
-    environment: dict[str, str], run: Run
-):
-    told = await run("config", "set", "vault.root", str(Path(environment["HOME"], "none")))
-    assert told.err.startswith("VAULT_NOT_FOUND: ")
-    assert "serve" not in told.err
-
-
 async def test_a_vault_that_does_not_exist_is_named_and_the_server_goes_on(
     run: Run, run_apart: Run, notes: Path
 ):
     first = await started(run_apart, "--background")
-    await run("config", "set", "vault.root", str(notes.with_name("none")))
+    file = Path((await run("config", "path")).out.strip())
+    settings = file.read_text("utf-8")
+    file.write_text(settings.replace(notes.name, "none"), "utf-8")
     told = (await run("search", "bones")).err
     assert told.startswith("VAULT_MISMATCH: ")
     assert "That folder does not exist" in told
-    await run("config", "set", "vault.root", str(notes))
+    file.write_text(settings, "utf-8")
+    assert (await started(run_apart, "--background"))["pid"] == first["pid"]
+
+
+def test_a_server_that_has_ended_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(applying, "_SECONDS_TO_REOPEN", 0.2)
+    monkeypatch.setattr(applying, "_SECONDS_TO_FOLLOW", float("inf"))
+    config = tmp_path / "config.toml"
+    config.write_text(f'[index]\ndir = "{tmp_path.as_posix()}/data"\n')
+    address = ServerAddress("http://127.0.0.1:9", 1, "0", until_idle=False)
+    ended = Server(tmp_path / "index", address, None)
+    assert applying.wait_for_server(Invocation(config=config), ended) is None
+
+
+async def test_flags_that_a_running_server_does_not_have_are_refused(run_apart: Run, notes: Path):
+    first = await started(run_apart, "--background", "--no-watch")
+    port = first["endpoint"].rpartition(":")[2]
+    assert (await started(run_apart, "--background", "--port", port))["pid"] == first["pid"]
+    assert (await started(run_apart, "--background", "--no-watch"))["pid"] == first["pid"]
+    for flags, name in (("--port", str(free_port())), "server.port"), (("--web",), "web.enabled"):
+        refused = await run_apart("serve", "--background", *flags)
+        assert refused.code == 5, flags
+        assert name in refused.err
+        assert "To stop it: `vault-agent serve --stop`" in refused.err
     assert (await started(run_apart, "--background"))["pid"] == first["pid"]
 
 

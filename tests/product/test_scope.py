@@ -113,6 +113,10 @@ def test_a_list_names_notes_as_other_commands_take_them(world: World):
         assert world.done("get", "note", address) == NOTES[name][1]
     found = world.done("search", "flour", "-l").splitlines()
     assert sorted(found) == sorted(ADDRESSES)
+    found = world.done("search", "flour", "-l", "--all-vaults").splitlines()
+    assert sorted(found) == sorted([*ADDRESSES, "Recipes:Pancakes.md"])
+    found = world.done("search", "flour", "-l", "--vault", "Recipes", "--vault", "global")
+    assert sorted(found.splitlines()) == ["Recipes:Pancakes.md", ADDRESSES[1]]
     for name in ("project:shop", "global"):
         line = world.done("grep", "flour|Flour", "--vault", name).splitlines()[0]
         assert line.startswith(f"{NOTES[name][0]}:"), line

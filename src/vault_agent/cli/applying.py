@@ -31,6 +31,8 @@ KEY_NEEDED = (
     " config file, and the web page opens with `vault-agent ui`."
 )
 _SECONDS_TO_FOLLOW = 60.0
+_SECONDS_TO_REOPEN = 5.0
+"""A server that has left its index for so long has ended."""
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 
@@ -73,9 +75,6 @@ def after_change(invocation: Invocation, before: Before, names: Sequence[str]) -
     if now is None:
         return
     root = now.vault.root
-    if "vault.root" in names and root is not None and not os.path.isdir(root):  # noqa: PTH112 - Path.is_dir raises for a name that is too long
-        yield "VAULT_NOT_FOUND: The folder does not exist. Make it, or correct vault.root."
-        return
     yield from _idle(now, names)
     if "search.folders" in names:
         yield from _about_folders(now)
@@ -109,13 +108,17 @@ def wait_for_server(invocation: Invocation, server: Server) -> InUse | None:
     """
     file = config_path(invocation.config)
     deadline = time.monotonic() + _SECONDS_TO_FOLLOW
-    while time.monotonic() < deadline:
+    ended_at = time.monotonic() + _SECONDS_TO_REOPEN
+    while time.monotonic() < min(deadline, ended_at):
         digest = file_digest(file)  # the server may write its key into the file meanwhile
         # With another vault or port, its folder and address are other ones.
         for one in (server, *running_servers(invocation.layers())):
             in_use = settings_in_use(one.folder, server.address.pid)
-            if in_use is not None and in_use.file == digest and is_serving(one.folder):
+            if in_use is None or not is_serving(one.folder):
+                continue
+            if in_use.file == digest:
                 return in_use
+            ended_at = time.monotonic() + _SECONDS_TO_REOPEN
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     return None
 

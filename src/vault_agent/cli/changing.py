@@ -158,7 +158,7 @@ def change(
     shown = client.call(operation, {**body, "dryRun": True})
     data = shown.envelope["data"]
     if not data["changed"]:
-        _report(invocation, shown)
+        _report(invocation, client, shown)
         return None
     before = None
     if not chosen.yes:
@@ -193,7 +193,7 @@ def _ended(
 
         job_id = reply.envelope["data"]["job"]["id"]
         return follow(client, job_id, as_json=invocation.json)
-    _report(invocation, reply, with_warnings=with_warnings)
+    _report(invocation, client, reply, with_warnings=with_warnings)
     return None
 
 
@@ -224,7 +224,9 @@ def _tell_changes(client: Client, data: Mapping[str, Any], before: str) -> None:
     )
 
 
-def _report(invocation: Invocation, reply: Reply[Written], *, with_warnings: bool = True) -> None:
+def _report(
+    invocation: Invocation, client: Client, reply: Reply[Written], *, with_warnings: bool = True
+) -> None:
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -234,6 +236,8 @@ def _report(invocation: Invocation, reply: Reply[Written], *, with_warnings: boo
     else:
         undo = f"  {style(clean(data['writeId']), 'faint')}" if data["writeId"] else ""
         say(f"{_done(data)}{undo}")
+        if client.vault_name is not None:
+            tell(f"In the vault {clean(client.vault_name)}.")
     if with_warnings:
         warn(reply.warnings)
 

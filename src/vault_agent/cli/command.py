@@ -68,8 +68,8 @@ class Invocation:
         return self.json
 
     @contextmanager
-    def client(self, *, changes_index: bool = False) -> Iterator[Client]:
-        """Yield a client of the configured server.
+    def client(self, *, changes_index: bool = False, starts: bool = True) -> Iterator[Client]:
+        """Yield a client of the configured server. With `starts`, start it if none runs.
 
         If the server serves another vault than `vault.root` names, the user is warned. With
         `changes_index` and without `--endpoint`, Misconfigured VAULT_MISMATCH is raised instead,
@@ -79,13 +79,17 @@ class Invocation:
             Unavailable: `SERVER_UNAVAILABLE` if no setting names a vault or a server.
         """
         from vault_agent.client.client import Client
-        from vault_agent.config.connection import connection, names_any
+        from vault_agent.config.connection import connection, names_any, own_server
 
         layers = self.layers()
-        where = connection(layers)
         if not names_any(layers, *_SERVERS):
             # Whatever listens at the usual port may serve another vault, and be another user's.
             raise Unavailable("SERVER_UNAVAILABLE", "No vault is set yet.", remedy=_FIRST)
+        if starts and own_server(layers) is None:
+            from vault_agent.cli.waking import wake  # slow, and seldom needed
+
+            wake(layers, self.config)
+        where = connection(layers)
         refuse = changes_index and self.endpoint is None and self.vault is None
         warn = None if refuse else partial(_warn_of_another_vault, layers, where.endpoint)
         client = Client(where.endpoint, where.api_key, on_vault=warn)

@@ -147,6 +147,10 @@ def _change(invocation: Invocation, key: Key, value: str | None) -> None:
     before = before_change(invocation)
     if name in _ENDPOINTS and value is not None:
         check_address(before.config, name, value)
+    if name == "vault.root" and value is not None and not os.path.isdir(rules.folder(value)):  # noqa: PTH112 - Path.is_dir raises for a name that is too long
+        raise Misconfigured(
+            "VAULT_NOT_FOUND", "The folder does not exist.", remedy="Make it, or name another one."
+        )
     try:
         problems = set_value(config_path(invocation.config), name, value)
     except Misconfigured as error:

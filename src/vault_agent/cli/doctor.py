@@ -250,7 +250,7 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
 
     server = server_here(invocation.layers())
     try:
-        with invocation.client() as client:
+        with invocation.client(starts=False) as client:
             reply = client.call(calls.HEALTH)
             endpoint = client.endpoint
     except VaultAgentError as error:

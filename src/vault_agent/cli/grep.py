@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
     """Find lines of notes by a regular expression.
 
-    The text is that of the last index run. Prints `path:line:text`, at a terminal grouped by note.
+    The text is that of the last index run, without the frontmatter: `list --property` filters by
+    that. Prints `path:line:text`, at a terminal grouped by note.
     The exit code is 1 if nothing is found.
 
     \b
@@ -69,8 +70,8 @@ def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
     lines.end()
     for path, count in list(counts.items())[: options["limit"]] if summary else ():
         say(f"{clean(path)}:{count}" if options["count"] else clean(path))
-    listing.close("No lines found.", "line")
-    return Exit.SUCCESS if listing.shown else Exit.FAILURE
+    code = listing.close("No lines found. Properties are not searched.", "line")
+    return code or (Exit.SUCCESS if listing.shown else Exit.FAILURE)
 
 
 def _pattern(typed: str, *, fixed: bool, word: bool) -> str:

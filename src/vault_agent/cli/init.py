@@ -245,7 +245,7 @@ def _wait_for_indexes(invocation: Invocation) -> None:
     from vault_agent.cli.here import vaults_here
 
     deadline = time.monotonic() + _SECONDS_FOR_INDEXES
-    with suppress(VaultAgentError), invocation.client() as client:
+    with suppress(VaultAgentError), invocation.client(starts=False) as client:
         for vault in vaults_here(invocation):
             client.vault_name = vault
             while (

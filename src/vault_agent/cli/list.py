@@ -7,7 +7,7 @@ from typing import Any
 
 import asyncclick as click
 
-from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.command import Command, Exit, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.listing import Listing, note_filters, page_options, show_tree
 from vault_agent.cli.terminal import clean, is_terminal, say, style
@@ -27,7 +27,7 @@ _SORTS = ("path", "updated", "created", "title", "connections")
 )
 @page_options("Notes")
 @click.pass_obj
-def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any) -> None:
+def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any) -> int:
     """List notes, all or those of a folder.
 
     Prints paths, at a terminal also the day of the last change and the tags.
@@ -42,7 +42,7 @@ def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any)
             raise click.UsageError("--folders takes one FOLDER")
         prefix = folders[0] if folders else None
         show_tree(invocation, calls.FOLDERS, "folder", prefix=prefix, limit=options["limit"])
-        return
+        return Exit.SUCCESS
     arguments = {
         "path": folders,
         "tag": options["tags"],
@@ -62,7 +62,7 @@ def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any)
         for notes in pages:
             for note in notes:
                 _show(note)
-    listing.close("No notes.", "note")
+    return listing.close("No notes.", "note")
 
 
 def _show(note: dict[str, Any]) -> None:

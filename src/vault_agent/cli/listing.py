@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
+from vault_agent.cli.command import Exit
 from vault_agent.cli.here import client_here, name_rest
 from vault_agent.cli.terminal import (
     DAY,
@@ -186,10 +187,15 @@ class Listing:
             data |= {"hasMore": self._next is not None, "nextCursor": self._next}
             envelope(data, distinct_warnings(replies))
 
-    def close(self, none: str, noun: str) -> None:
-        """Print that there is nothing, or how many rows are left and how to see them."""
+    def close(self, none: str, noun: str) -> Exit:
+        """Print that there is nothing, or how many rows are left and how to see them.
+
+        Return the exit code, which is another one if a folder or note that was named is missing.
+        """
+        is_missing = any(notice.code == "FOLDER_NOT_FOUND" for notice in self.warnings())
+        code = Exit.NOT_FOUND if is_missing and not self.shown else Exit.SUCCESS
         if self.invocation.json:
-            return
+            return code
         if not self.shown and self._next is None:
             tell(none)
         warn(self.warnings())
@@ -197,6 +203,7 @@ class Listing:
             tell_more(self.shown, self.total, noun)
         if not self.shown or is_terminal(sys.stderr):
             name_rest(self.invocation)
+        return code
 
     def _pages(self, ask: Ask) -> Generator[tuple[Reply[Any], list[dict[str, Any]]]]:
         room = sys.maxsize if self.whole else self.limit or self.screenful

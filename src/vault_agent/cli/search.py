@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.here import listed, others
+from vault_agent.cli.here import listed, others, vaults_here
 from vault_agent.cli.listing import chosen_filters, note_filters, with_options
 from vault_agent.cli.names import LocalVault, find, local_vault, note_address, remember
 from vault_agent.cli.terminal import (
@@ -27,7 +27,6 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
-from vault_agent.cli.waking import wake
 from vault_agent.client import calls
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import IndexUnavailable
@@ -80,7 +79,6 @@ def searched(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
     () for one.
     """
     from vault_agent.cli.here import all_vaults as every
-    from vault_agent.cli.here import vaults_here
 
     if all_vaults and (invocation.vault is not None or invocation.vaults):
         raise click.UsageError("--vault and --all-vaults exclude each other")
@@ -92,7 +90,6 @@ def show(
     client: Client,
     reply: Reply[Any],
     *,
-    first: str | None,
     numbered: bool = False,
     only_paths: bool = False,
     none: str = "No results.",
@@ -100,13 +97,14 @@ def show(
     """Print a reply's results, or `none` if there are none.
 
     At a terminal those of a search are `numbered`: `open` and other commands take the numbers,
-    until the next search at a terminal. In a pipe each is one line, `path:line:text`. `first` is
-    the vault whose paths need no name of a vault before them.
+    until the next search at a terminal. In a pipe each is one line, `path:line:text`. Paths have
+    the name of their vault before them, unless other commands take them without it.
     """
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
     results = data["results"]
+    first = (vaults_here(invocation) or (invocation.vault or DEFAULT,))[0]
     if only_paths:
         for path in dict.fromkeys(_address(result, first) for result in results):
             say(clean(path))
@@ -127,7 +125,7 @@ def line_of(path: str, line: int | None, text: str) -> str:
     return f"{path}:{line or 1}:{text}"
 
 
-def _address(result: dict[str, Any], first: str | None) -> str:
+def _address(result: dict[str, Any], first: str) -> str:
     """Return the path of a result as every command takes it."""
     vault = result.get("vault")
     return f"{vault}:{result['path']}" if vault not in (None, first) else str(result["path"])
@@ -237,7 +235,7 @@ def command(
 ) -> None:
     """Find the notes and passages that match a query.
 
-    Starts the server if none runs. With - it reads the query from standard input. Without a QUERY,
+    With - it reads the query from standard input. Without a QUERY,
     lists all notes that match a filter such as --tag. `open`, `get` and `related`
     take the number of a result.
 
@@ -255,7 +253,6 @@ def command(
             click.get_current_context(),
         )
     vaults = searched(invocation, all_vaults=all_vaults)
-    wake(invocation)
     with invocation.client() as client:
         reply = _call_with_index(
             client,
@@ -276,10 +273,9 @@ def command(
         by_meaning = _is_by_meaning_alone(data)
         if by_meaning and not invocation.json:
             tell("No note has it; nearest in meaning:")
-        first = vaults[0] if vaults else None
         show(
             invocation, client, reply,
-            first=first, numbered=True, only_paths=only_paths, none=none,
+            numbered=True, only_paths=only_paths, none=none,
         )  # fmt: skip
         if invocation.json:
             return
@@ -363,5 +359,4 @@ def related(
         reply = client.call(
             calls.RELATED, id=place.id, linked=linked, vaults=vaults, **ranking(**options)
         )
-    here = (client.vault_name or DEFAULT) if not vaults else vaults[0]
-    show(invocation, client, reply, first=here, only_paths=only_paths)
+    show(invocation, client, reply, only_paths=only_paths)

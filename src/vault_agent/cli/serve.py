@@ -6,6 +6,7 @@ import shlex
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
@@ -15,6 +16,7 @@ from vault_agent.cli.applying import KEY_NEEDED
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import (
     START,
+    STOP,
     as_argument,
     in_home,
     require_servable,
@@ -39,7 +41,7 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.client import calls
 from vault_agent.config import rules
-from vault_agent.errors import Failed, Misconfigured, VaultAgentError, explained
+from vault_agent.errors import Busy, Failed, Misconfigured, VaultAgentError, explained
 from vault_agent.system.address import noted_vault
 from vault_agent.system.files import keep_new_files_private
 
@@ -202,6 +204,7 @@ def started(
     if server is not None:
         ends = server.address.until_idle and not until_idle
         if not ends and server.address.version == __version__:
+            _require_flags(invocation, flags, server)
             return as_it_is(server)
         given = {name: value for name, value in flags.items() if value not in (None, "")}
         flags = {**(flags_to_repeat(server.in_use) if server.in_use else {}), **given}
@@ -222,6 +225,28 @@ def started(
         if server is None:
             raise
         return as_it_is(server)
+
+
+def _require_flags(invocation: Invocation, flags: dict[str, Any], server: Server) -> None:
+    """Raise Busy `INDEX_LOCKED` if a running server was started without one of these flags."""
+    from vault_agent.config import build_config
+    from vault_agent.config.follow import flags_to_repeat
+    from vault_agent.config.settings import value_of
+
+    wanted = build_config(invocation.layers(flags))
+    used = build_config(invocation.layers(flags_to_repeat(server.in_use) if server.in_use else {}))
+    names = [name for name, value in flags.items() if value not in (None, "")]
+    other = [name for name in names if value_of(wanted, name) != value_of(used, name)]
+    port = urlsplit(server.address.endpoint).port
+    if "server.port" in names and wanted.server.port not in (0, port):
+        other.append("server.port")
+    if other:
+        raise Busy(
+            "INDEX_LOCKED",
+            f"This vault is served already, at {server.address.endpoint}, with another"
+            f" {' and '.join(dict.fromkeys(other))}.",
+            remedy=f"To stop it: `{STOP}{which_vault(invocation, flags)}`. Then start it again.",
+        )
 
 
 def _tell_running(invocation: Invocation, flags: dict[str, Any], running: Running) -> None:

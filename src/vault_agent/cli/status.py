@@ -102,7 +102,7 @@ def command(invocation: Invocation) -> None:
 
     It also shows whether the index is up to date, and which features are switched on.
     """
-    with invocation.client() as client:
+    with invocation.client(starts=False) as client:
         reply = client.call(calls.HEALTH)
         layers = invocation.layers()
         vault = local_vault(layers, client.vault)

@@ -44,7 +44,7 @@ command = Noun("tasks")
 @click.option("--due-before", metavar="DATE", type=DAY, help=f"Only due to this day: {DAYS}.")
 @page_options("Tasks")
 @click.pass_obj
-def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> None:
+def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> int:
     """List and change tasks in notes.
 
     A task is a list item with a check box. PATH is a note or a folder.
@@ -73,7 +73,7 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
         vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
     if vault is not None and not invocation.json:
         remember_tasks(vault, seen)
-    listing.close("No tasks.", "task")
+    return listing.close("No tasks.", "task")
 
 
 @command.command("add")

@@ -345,7 +345,7 @@ def agreed(question: str, *, yes: bool, default: bool = False) -> bool:
     if yes:
         return True
     if not can_ask():
-        raise InvalidRequest("INVALID_REQUEST", "This needs your consent: add --yes.")
+        raise InvalidRequest("CONFIRM_REQUIRED", "This needs your consent.", remedy="Add --yes.")
     answer = _line(f"{question} [{'Y/n' if default else 'y/N'}] ")
     return answer.lower() in ("y", "yes") if answer else default
 

@@ -9,38 +9,34 @@ import time
 from typing import TYPE_CHECKING
 
 from vault_agent.cli.terminal import tell
-from vault_agent.config.connection import connection, names_any, own_server
+from vault_agent.config.connection import connection, own_server
 from vault_agent.errors import Failed, error_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-    from vault_agent.cli.command import Invocation
+    from vault_agent.config.layers import Layer
 
 _SECONDS_TO_START = 60.0
 _SECONDS_BETWEEN_LOOKS = 0.1
 _ERROR = re.compile(r"([A-Z][A-Z_]+): (.+)")
 
 
-def wake(invocation: Invocation) -> None:
-    """Start the server of `vault.root` if none answers, and say so. It ends when it is idle.
+def wake(layers: Sequence[Layer], config_file: Path | None) -> None:
+    """Start the server of `vault.root`, and say so. It ends when it is idle.
 
-    Nothing happens if the settings name a server by its address, or no vault.
+    Nothing happens while a server of another vault has its address: the reply warns of it.
 
     Raises:
         VaultAgentError: why the server did not start.
     """
-    layers = invocation.layers()
-    if names_any(layers, "server.endpoint") or not names_any(layers, "vault.root"):
-        return
-    if own_server(layers) is not None:
-        return
     from vault_agent.system.ports import is_answering  # slow, and seldom needed
 
     if is_answering(connection(layers).endpoint):
-        return  # the server of another vault: the reply warns of it
+        return
     tell("No server runs. Starting one, which ends when nobody asks it for a while …")
-    flags = [] if invocation.config is None else ["--config", str(invocation.config)]
+    flags = [] if config_file is None else ["--config", str(config_file)]
 
     def look() -> str | None:
         server = own_server(layers)
