@@ -27,6 +27,7 @@ from vault_agent.model.metadata import Metadata
 from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.names import NamedNote, NamedNotes
 from vault_agent.model.pages import Ticket
+from vault_agent.model.reading import NoteOutline, OutlineHeading
 from vault_agent.model.reply import Reply
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
 from vault_agent.model.search import Answer, Hit
@@ -151,6 +152,7 @@ class FakeServer:
         app.router.add_delete("/jobs/{id}", self._job)
         app.router.add_get("/jobs/{id}/events", self._events)
         app.router.add_get("/notes/{id}", self._note)
+        app.router.add_get("/notes/{id}/outline", self._outline)
         app.router.add_get("/chunks/{id}/{index}", self._chunk)
         app.router.add_get("/attachments/{path:.*}", self._attachment)
         app.router.add_get("/vaults/{vault}/resolve", self._resolve)
@@ -280,6 +282,11 @@ class FakeServer:
                 links=(), attachments=(), links_truncated=False, link_count=0,
             )
         )  # fmt: skip
+
+    async def _outline(self, request: web.Request) -> web.Response:
+        heading = OutlineHeading("1", 1, "Stock", ("Stock",), 1, 9, "")
+        note_id = request.match_info["id"]
+        return self._reply(NoteOutline(note_id, "Kitchen/Stock.md", (heading,), ()))
 
     async def _chunk(self, request: web.Request) -> web.Response:
         start = self.chunk_lines.get(int(request.match_info["index"]))

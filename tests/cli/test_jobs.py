@@ -13,7 +13,7 @@ from tests.cli.fake import PROGRAM, FakeServer, Run, job
 from tests.cli.test_output import needs_pty, on_a_terminal
 from tests.support.clocks import PATIENCE
 
-from vault_agent.cli.progress import count, duration
+from vault_agent.cli.jobs import count, duration
 from vault_agent.model.jobs import Job, PhaseProgress
 from vault_agent.model.warning import Warning
 

@@ -192,14 +192,6 @@ async def test_an_unknown_name_lists_similar_notes(vault: Path, server: FakeServ
     )
 
 
-async def test_a_path_with_a_line_is_the_chunk_with_that_line(server: FakeServer, run: Run):
-    starts = {0: 1, 1: 5, 2: 9, 3: 14, 4: 30}
-    server.chunk_lines = starts
-    for line, index in ((1, 0), (4, 0), (5, 1), (13, 2), (29, 3), (99, 4)):
-        await run("get", "chunk", f"Kitchen/Stock.md:{line}")
-        assert server.asked[-1][1] == f"/chunks/{NOTE}/{index}"
-
-
 @pytest.mark.fault(
     "Paths",
     "a server's reply names a path outside the vault",

@@ -1,4 +1,4 @@
-"""Task files are read in three formats, and wrong ones are refused without their content."""
+"""Task files are read in two formats, and wrong ones are refused without their content."""
 
 from __future__ import annotations
 
@@ -19,18 +19,11 @@ prompt = "P"
 model = "mine"
 vault_context = [{query = "x"}, {kind = "read", query = "n"}]
 """
-YAML = """
-tasks:
-  - name: a
-    prompt: P
-    model: mine
-    vault_context: [{query: x}, {kind: read, query: n}]
-"""
 JSON = """{"tasks": [{"name": "a", "prompt": "P", "model": "mine",
   "vault_context": [{"query": "x"}, {"kind": "read", "query": "n"}]}]}"""
 
 
-@pytest.mark.parametrize(("name", "text"), [("t.toml", TOML), ("t.YML", YAML), ("t.json", JSON)])
+@pytest.mark.parametrize(("name", "text"), [("t.toml", TOML), ("t.json", JSON)])
 def test_a_task_file_is_read_with_the_keys_of_others(tmp_path: Path, name: str, text: str):
     file = tmp_path / name
     file.write_text(text)
@@ -44,13 +37,9 @@ def test_a_task_file_is_read_with_the_keys_of_others(tmp_path: Path, name: str, 
     ]
 
 
-BOMB = "a: &a [canary]\n" + "\n".join(f"{n}: &x{n} [*a, *a]" for n in range(50))
-
-
 @pytest.mark.fault(
     "Note contents",
-    "a task file with aliases, tags or deep nesting, over 1 MiB or 500 tasks, or with "
-    "an unknown key",
+    "a task file with deep nesting, over 1 MiB or 500 tasks, or with an unknown key",
     "refused with the line or key, without its content",
 )
 @pytest.mark.parametrize(
@@ -60,11 +49,7 @@ BOMB = "a: &a [canary]\n" + "\n".join(f"{n}: &x{n} [*a, *a]" for n in range(50))
         ("t.toml", "canary", "not valid TOML"),
         ("t.json", "{canary", "not valid JSON (line 1)"),
         ("t.json", "[" * 100_000, "JSON"),
-        ("t.yaml", "a: [canary", "not valid YAML (line"),
-        ("t.yaml", BOMB, "alias (line 1)"),
-        ("t.yaml", "a: !!python/name:canary x", "tag (line 1)"),
-        ("t.yaml", "[" * 100_000, "YAML"),
-        ("t.yaml", "x" * ((1 << 20) + 1), "over 1 MiB"),
+        ("t.toml", "x" * ((1 << 20) + 1), "over 1 MiB"),
         ("t.json", "{}", "needs a list `tasks`"),
         ("t.json", "[]", "needs a list `tasks`"),
         ("t.json", f'{{"tasks": [{",".join(["{}"] * (MAX_TASKS + 1))}]}}', "more than 500"),

@@ -102,7 +102,7 @@ READING = {
         run("get note", "Starter"),
         run("get note", "Same", what="ambiguous"),
         run("get note", "Brad", what="unknown"),
-        run("get chunk", "Starter.md:5"),
+        run("get chunk", "Starter"),
         run("get attachment", "jar.png"),
         run("get attachment", "none.png", what="unknown"),
         run("open", "Bread", "--in", "editor"),

@@ -82,14 +82,15 @@ class Invocation:
         from vault_agent.config.connection import connection, names_any, own_server
 
         layers = self.layers()
+        where = connection(layers)
         if not names_any(layers, *_SERVERS):
             # Whatever listens at the usual port may serve another vault, and be another user's.
             raise Unavailable("SERVER_UNAVAILABLE", "No vault is set yet.", remedy=_FIRST)
         if starts and own_server(layers) is None:
-            from vault_agent.cli.waking import wake  # slow, and seldom needed
+            from vault_agent.cli.detached import wake  # slow, and seldom needed
 
             wake(layers, self.config)
-        where = connection(layers)
+            where = connection(layers)
         refuse = changes_index and self.endpoint is None and self.vault is None
         warn = None if refuse else partial(_warn_of_another_vault, layers, where.endpoint)
         client = Client(where.endpoint, where.api_key, on_vault=warn)

@@ -28,7 +28,7 @@ _MISSING = "CONTEXT_NOTE_NOT_FOUND"
 @click.option(
     "--task-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Tasks as TOML, YAML or JSON.",
+    help="Tasks as TOML or JSON.",
 )
 @click.option("--task", metavar="NAME", help="Only this task of the file.")
 @click.option("--search", "searches", multiple=True, metavar="QUERY", help="Add a search.")
@@ -109,7 +109,6 @@ def _context(client: Client, task: dict[str, Any], max_tokens: int) -> dict[str,
 MAX_BYTES = 1 << 20
 MAX_TASKS = 500
 MAX_QUERIES = 20
-_MAX_DEPTH = 50
 QUERY_KEYS = ("kind", "query", "limit", "path", "tags", "section")
 
 
@@ -149,34 +148,7 @@ def _parsed(text: str, suffix: str) -> Any:
         except tomllib.TOMLDecodeError as error:
             line = getattr(error, "lineno", None)
             raise _wrong(f"is not valid TOML{f' (line {line})' if line else ''}") from None
-    if suffix in (".yaml", ".yml"):
-        return _yaml(text)
-    raise _wrong("must end in .toml, .yaml, .yml or .json")
-
-
-def _yaml(text: str) -> Any:
-    """Parse YAML without aliases, which can grow without limit, and without tags."""
-    import yaml
-
-    depth = 0
-    try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            line = event.start_mark.line + 1 if event.start_mark is not None else 0
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > _MAX_DEPTH:  # the scanner's time grows with the square of the depth
-                raise _wrong("is nested too deeply")
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise _wrong(f"has an alias (line {line})")
-            if getattr(event, "tag", None):
-                raise _wrong(f"has a tag (line {line})")
-        return yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f" (line {mark.line + 1})" if mark is not None else ""
-        raise _wrong(f"is not valid YAML{where}") from None
-    except (yaml.YAMLError, ValueError):
-        raise _wrong("is not valid YAML") from None
+    raise _wrong("must end in .toml or .json")
 
 
 def _checked_tasks(value: Any) -> list[dict[str, Any]]:

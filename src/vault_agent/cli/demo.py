@@ -93,7 +93,7 @@ def _show(folder: Path) -> None:
         best = _best(client, _SEARCHES[0])
         _run(environment, "related", best["title"], "--limit", "3")
         _run(environment, "links", best["path"], "--in", "--limit", "3")
-        _run(environment, "get", "chunk", f"{best['path']}:{best['line']}")
+        _run(environment, "get", "chunk", best["id"])
         _run(environment, "get", "note", best["path"])
         say()
 

@@ -13,7 +13,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.names import chunk_id, find, find_attachment, is_title
+from vault_agent.cli.names import find, find_attachment, heading_line, is_title
 from vault_agent.cli.terminal import (
     ago,
     clean,
@@ -81,16 +81,14 @@ show.name = "show"
 
 def _section(text: str, outline: dict[str, Any], place: Place) -> str:
     """Return the section with the place's heading, block or line: to the next heading like it."""
-    headings, blocks = outline["headings"], outline["blocks"]
+    headings = outline["headings"]
     line = place.line or 1
     if place.heading is not None:
-        wanted = place.heading.rpartition("#")[2].strip().casefold()
-        lines = [each["line"] for each in headings if each["text"].casefold() == wanted]
-        lines += [each["line"] for each in blocks if f"^{each['blockId']}".casefold() == wanted]
-        if not lines:
+        found = heading_line(outline, place.heading)
+        if found is None:
             what = f"The note has no heading {quoted(place.heading)}."
             raise NotFound("HEADING_NOT_FOUND", what, {"headings": headings}, remedy="")
-        line = lines[0]
+        line = found
     above = [heading for heading in headings if heading["line"] <= line]
     first = above[-1]["line"] if above else 1
     last = above[-1]["endLine"] if above else headings[0]["line"] - 1 if headings else None
@@ -103,13 +101,12 @@ def _section(text: str, outline: dict[str, Any], place: Place) -> str:
 def chunk(invocation: Invocation, name: str) -> None:
     """Print one chunk as it was indexed.
 
-    CHUNK is a chunk ID, the number of a result of your last search, or PATH:LINE. Of any other note
-    it is the first chunk.
+    CHUNK is a chunk ID, or the number of a result of your last search. Of a note it is the first
+    chunk.
     """
     with invocation.client() as client:
         place = find(invocation, client, name)
-        note_id, _, index = (chunk_id(client, place)).partition(":")
-        reply = client.call(calls.CHUNK, note_id=note_id, chunk_index=index)
+        reply = client.call(calls.CHUNK, note_id=place.note_id, chunk_index=place.chunk or 0)
     _show_text(reply, as_json=invocation.json)
 
 

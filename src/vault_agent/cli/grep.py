@@ -12,7 +12,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Exit, Invocation
 from vault_agent.cli.here import client_here
 from vault_agent.cli.listing import MAX_PAGE, Listing, chosen_filters, note_filters, page_options
-from vault_agent.cli.terminal import clean, is_terminal, say, style
+from vault_agent.cli.terminal import clean, is_terminal, marked, say, style
 from vault_agent.client import calls
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _show_note(path: str, group: Sequence[dict[str, Any]]) -> None:
         if last and line > last + 1 and any(each["before"] or each["after"] for each in group):
             say(style("--", "faint"))
         mark = "-" if matches is None else ":"
-        say(f"{style(f'{line}{mark}', 'faint')}{_marked(text, matches or ())}")
+        say(f"{style(f'{line}{mark}', 'faint')}{marked(text, matches or ())}")
         last = line
     if group[-1]["moreInNote"]:
         say(style("… more lines in this note: use --path with its path", "faint"))
@@ -168,12 +168,3 @@ def _numbered(
             found.setdefault(number + 1 + place, (text, None))
         found[number] = (line["text"], line["matches"])
     return sorted(found.items(), key=lambda each: each[0])
-
-
-def _marked(text: str, matches: Sequence[Sequence[int]]) -> str:
-    pieces, end = [], 0
-    for start, stop in matches:
-        if end <= start <= stop <= len(text):
-            pieces += [clean(text[end:start]), style(clean(text[start:stop]), "match")]
-            end = stop
-    return "".join(pieces) + clean(text[end:])

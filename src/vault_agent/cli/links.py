@@ -13,7 +13,7 @@ from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.here import client_here
 from vault_agent.cli.listing import Listing, limit_option, tell_more
 from vault_agent.cli.names import addresses, find, find_attachment, whole_text
-from vault_agent.cli.search import line_of, marked
+from vault_agent.cli.search import line_of
 from vault_agent.cli.terminal import (
     clean,
     counted,
@@ -21,6 +21,7 @@ from vault_agent.cli.terminal import (
     envelope,
     fitted,
     is_terminal,
+    marked,
     say,
     shortened,
     style,

@@ -159,7 +159,6 @@ def _tasks_in(folder: Path) -> list[str]:
 _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 _NUMBER = re.compile(r"[1-9][0-9]?")
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]{1,5}$", re.IGNORECASE)
-_MOST_CHUNKS = 1 << 20
 _MOST_SEARCHED = 40
 
 
@@ -372,36 +371,16 @@ def look_up(client: Client, text: str) -> Place:
     )
 
 
-def chunk_id(client: Client, place: Place) -> str:
-    """Return the ID of the chunk that has the place's line, or else of the first chunk.
-
-    Raises:
-        NotFound: `NOTE_NOT_FOUND`, `CHUNK_NOT_FOUND`.
-    """
-    if place.chunk is not None or place.line is None:
-        return f"{place.note_id}:{place.chunk or 0}"
-    # The last chunk that starts at or above the line. Each step doubles or halves the range.
-    least, above = 0, 1
-    while above < _MOST_CHUNKS and _starts_by(client, place, above):
-        least, above = above, above * 2
-    while above - least > 1:
-        middle = (least + above) // 2
-        if _starts_by(client, place, middle):
-            least = middle
-        else:
-            above = middle
-    return f"{place.note_id}:{least}"
-
-
-def _starts_by(client: Client, place: Place, index: int) -> bool:
-    """Whether the note has a chunk of this index that starts at or above the place's line."""
-    try:
-        reply = client.call(calls.CHUNK, note_id=place.note_id, chunk_index=index)
-    except NotFound as error:
-        if error.code != "CHUNK_NOT_FOUND":
-            raise
-        return False
-    return place.line is not None and reply.data.start_line <= place.line
+def heading_line(outline: dict[str, Any], heading: str) -> int | None:
+    """Return the line of a heading or a block (`^abc`) in a note's outline, or None."""
+    wanted = heading.rpartition("#")[2].strip().casefold()
+    for entry in outline["headings"]:
+        if entry["text"].casefold() == wanted:
+            return int(entry["line"])
+    for entry in outline["blocks"]:
+        if f"^{entry['blockId']}".casefold() == wanted:
+            return int(entry["line"])
+    return None
 
 
 def whole_text(client: Client, note_id: str, path: str | None = None) -> str:

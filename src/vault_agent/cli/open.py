@@ -1,15 +1,17 @@
-"""`vault-agent open`."""
+"""`vault-agent open` and `vault-agent ui`: a note in a program, and the web page in the browser."""
 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import signal
 import subprocess
 import sys
+import webbrowser
 from pathlib import Path, PurePath
+from shlex import quote
 from typing import TYPE_CHECKING, Final
+from urllib import parse
 
 import asyncclick as click
 
@@ -17,15 +19,15 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.here import root_of
 from vault_agent.cli.names import (
     find,
+    heading_line,
     is_obsidian,
     local_vault,
     look_up,
     obsidian_address,
-    whole_text,
 )
-from vault_agent.cli.terminal import clean, envelope, tell
-from vault_agent.cli.ui import new_address, open_in_browser, place_of, way_to_print
+from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.client import calls
+from vault_agent.client.call import Call
 from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.config.connection import open_in
 from vault_agent.config.keys import OPENERS
@@ -35,7 +37,93 @@ from vault_agent.text.names import is_note
 if TYPE_CHECKING:
     from vault_agent.cli.names import Place
     from vault_agent.client.client import Client
+    from vault_agent.model.pages import Ticket
     from vault_agent.model.retrieval import ChunkContent
+
+_TICKET: Call[Ticket] = Call("POST", "/ui/tickets", ("pages.Ticket",), has_body=True)
+VIEWS = ("notes", "graph", "memory", "jobs")
+
+
+def place_of(view: str, note: Place | None = None) -> str:
+    """Return a place in the page: a view, and a note in it."""
+    if note is None:
+        return f"/{view}"
+    line = f"?line={note.line}" if note.line is not None else ""
+    return f"/{view}/{note.note_id}{line}"
+
+
+def page_address(endpoint: str, place: str, ticket: str | None) -> str:
+    """Return the address of the web page.
+
+    Everything about the vault is in the fragment, which browsers do not send.
+    """
+    if ticket is None:
+        return f"{endpoint}/ui/#{place}"
+    return f"{endpoint}/ui/#ticket={ticket}&to={parse.quote(place, safe='')}"
+
+
+def new_address(client: Client, place: str, *, printed: bool = False) -> str:
+    """Return an address that opens the page, with a ticket if the server has a key.
+
+    Raises:
+        Misconfigured: `FEATURE_DISABLED` if the server has no web page.
+    """
+    data = client.call(_TICKET, {"printed": printed}).envelope["data"]
+    return page_address(client.endpoint, place, data["ticket"])
+
+
+def open_in_browser(address: str, otherwise: str) -> None:
+    """Open an address in the user's browser.
+
+    Raises:
+        Failed: `OPEN_FAILED`, with what to do `otherwise`.
+    """
+    try:
+        opened = webbrowser.open(address)
+    except (webbrowser.Error, OSError):
+        opened = False
+    if not opened:
+        raise Failed("OPEN_FAILED", f"No browser could be started. {otherwise}")
+
+
+def way_to_print(note: str | None = None, view: str = VIEWS[0]) -> str:
+    """Return how to see the address of the page without a browser. `note` is as it was typed."""
+    named = "" if note is None else f" {clean(quote(note))}"
+    shown = "" if view == VIEWS[0] else f" --view {view}"
+    return f"`vault-agent ui{named}{shown} --print` prints the address instead."
+
+
+@click.command("ui", cls=Command)
+@click.argument("name", metavar="[NOTE]", required=False)
+@click.option("--view", type=click.Choice(VIEWS), default=VIEWS[0], help="What to show first.")
+@click.option("--print", "printed", is_flag=True, help="Print the address instead of opening it.")
+@click.pass_obj
+def ui(invocation: Invocation, name: str | None, *, view: str, printed: bool) -> None:
+    """Open the web page in your browser.
+
+    NOTE is an ID, a path or its end, a title, or the number of a result of your last search. The
+    page needs `web.enabled`, or a server that runs with `serve --web`.
+
+    If the server has a key, the address has a ticket that works once. A printed one works for five
+    minutes. Anyone on this computer who sees it in that time can use it.
+
+    \b
+    vault-agent ui
+    vault-agent ui "Kitchen/Stock.md" --view graph
+    vault-agent ui --print
+    """  # noqa: D301 - \\b tells the parser to keep these lines
+    with invocation.client() as client:
+        note = find(invocation, client, name) if name is not None else None
+        copied = printed or invocation.json
+        address = new_address(client, place_of(view, note), printed=copied)
+    if invocation.json:
+        envelope({"address": address})
+    elif printed:
+        say(address)
+    else:
+        open_in_browser(address, way_to_print(name, view))
+        tell("The web page opens in your browser.")
+
 
 # How editors take a line, by the name of their program.
 _PLUS: Final = (
@@ -78,7 +166,6 @@ def editor_command(setting: str, file: str, line: int | None) -> list[str]:
 
 _WITH_LINES = ("text", "code", "csv", "base")
 """The kinds of attachments whose indexed text is the file itself."""
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$")
 
 
 @click.command("open", cls=Command)
@@ -179,15 +266,7 @@ def _line_of_heading(client: Client, place: Place) -> int | None:
     """Return the line of the heading that was named, or None for a whole note."""
     if place.heading is None:
         return None
-    wanted = place.heading.rpartition("#")[2].strip().casefold()
-    text = whole_text(client, place.note_id, place.path)
-    for number, line in enumerate(text.splitlines(), 1):
-        heading = _HEADING.match(line)
-        if heading and heading[1].casefold() == wanted:
-            return number
-        if wanted.startswith("^") and line.rstrip().casefold().endswith(wanted):
-            return number
-    return None
+    return heading_line(client.call(calls.OUTLINE, **place.file).envelope["data"], place.heading)
 
 
 def _file(root: Path, path: str) -> Path:

@@ -244,7 +244,7 @@ class _Finder:
 
     def _started(self) -> str:
         """Start a server in the background, or wait for one that another relay has started."""
-        from vault_agent.cli.waking import start_until_idle  # slow, and seldom needed
+        from vault_agent.cli.detached import start_until_idle  # slow, and seldom needed
 
         return start_until_idle(["--mcp", *self._same()], self._endpoint)
 

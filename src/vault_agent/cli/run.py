@@ -211,6 +211,7 @@ _MODULES = {
     "reindex": "jobs",
     "related": "search",
     "show": "get",
+    "ui": "open",
 }
 """Commands that stand in the module of another one, under their own name."""
 

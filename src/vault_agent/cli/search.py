@@ -21,6 +21,7 @@ from vault_agent.cli.terminal import (
     has_links,
     is_terminal,
     linked,
+    marked,
     quoted,
     say,
     style,
@@ -202,17 +203,6 @@ def _listed(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {part}" for name, part in value.items())
     return str(value)
-
-
-def marked(snippet: str, matches: list[list[int]]) -> str:
-    """Return a snippet with its matches highlighted. Each piece is cleaned separately."""
-    pieces, end = [], 0
-    for start, stop in matches:
-        if end <= start <= stop <= len(snippet):
-            pieces.append(clean(snippet[end:start]))
-            pieces.append(style(clean(snippet[start:stop]), "match"))
-            end = stop
-    return "".join(pieces) + clean(snippet[end:])
 
 
 _MAX_LIMIT = 50

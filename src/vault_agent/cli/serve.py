@@ -393,7 +393,7 @@ def _open_page(endpoint: str, server: Listening) -> None:
     """Open the web page, without waiting for the browser. If none can be started, go on."""
     from threading import Thread
 
-    from vault_agent.cli.ui import VIEWS, open_in_browser, page_address, place_of
+    from vault_agent.cli.open import VIEWS, open_in_browser, page_address, place_of
 
     def open_it() -> None:
         with suppress(Failed):

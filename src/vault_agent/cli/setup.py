@@ -241,7 +241,7 @@ def _endpoint_of_service(invocation: Invocation) -> str:
 
 
 def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
-    from vault_agent.cli.ui import VIEWS, new_address, place_of
+    from vault_agent.cli.open import VIEWS, new_address, place_of
 
     with invocation.client() as client:
         health = client.call(calls.HEALTH).data

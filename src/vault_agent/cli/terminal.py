@@ -23,7 +23,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.text.visible import CONTROLS, HIDDEN, MOVING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from vault_agent.client.client import Reply
     from vault_agent.errors import VaultAgentError
@@ -117,6 +117,16 @@ def style(text: str, name: str, stream: TextIO | None = None) -> str:
         "place": {"fg": "cyan"},
     }
     return click.style(text, **looks[name])
+
+
+def marked(text: str, matches: Iterable[Sequence[int]]) -> str:
+    """Return a text with its matches highlighted. Each piece is cleaned separately."""
+    pieces, end = [], 0
+    for start, stop in matches:
+        if end <= start <= stop <= len(text):
+            pieces += [clean(text[end:start]), style(clean(text[start:stop]), "match")]
+            end = stop
+    return "".join(pieces) + clean(text[end:])
 
 
 # Terminals that show OSC 8 hyperlinks, by a variable that they set, or by TERM_PROGRAM or TERM.
