@@ -2,7 +2,8 @@
 
 import pytest
 
-from vault_agent.cli.terminal import width, wrapped
+from vault_agent.cli import terminal
+from vault_agent.cli.terminal import marked, width, wrapped
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,16 @@ def test_lines_are_wrapped_between_words_by_columns(text, lines):
 
 def test_wide_characters_take_two_columns_and_styles_none():
     assert width("a味\x1b[31mé\x1b[0m") == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "matches", "shown"),
+    [
+        ("I don't know", [(2, 5), (6, 7)], "I <don't> know"),
+        ("it's Bob's tea", [(3, 4), (5, 8)], "it's <Bob's> tea"),
+        ("a 'quoted' word", [(3, 9)], "a '<quoted>' word"),
+    ],
+)
+def test_no_part_of_a_contraction_is_marked(text, matches, shown, monkeypatch):
+    monkeypatch.setattr(terminal, "style", lambda text, name: f"<{text}>")
+    assert marked(text, matches) == shown

@@ -147,7 +147,6 @@ SECTIONS = {
         "tags": "List all tags, the notes of one, or those of a note, and change them.",
         "tasks": "List and change tasks in notes.",
         "graph": "List the notes near a note, the nearest first.",
-        "get": "Read one note, chunk or attachment.",
     },
     "Change": {
         "write": "Create a note, or append to, prepend to or overwrite one.",
@@ -185,10 +184,11 @@ SECTIONS = {
 """The commands by section, in the order in which a new user needs them, each in one sentence."""
 
 FOR_PROGRAMS = {
+    "get": "Read one note, chunk or attachment.",
     "mcp": "Let an agent search and read the vault (MCP over stdio).",
     "completion": "Print the completion script for your shell.",
 }
-"""Commands that agents and shells run. The help leaves them out."""
+"""Commands that scripts, agents and shells run. The help leaves them out."""
 
 FIRST = (
     "search", "open", "show", "list", "grep", "links", "related", "tags", "tasks",

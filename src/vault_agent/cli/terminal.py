@@ -6,14 +6,11 @@ Results go to stdout. Errors, warnings and progress go to stderr, errors and war
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
-import unicodedata
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import asyncclick as click
@@ -31,6 +28,8 @@ if TYPE_CHECKING:
 
 _UNSAFE = re.compile(f"[{CONTROLS}{MOVING}]")
 _UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+_APOSTROPHE = re.compile(r"\w['’]")
+_CONTRACTED = re.compile(r"['’][a-z]{1,2}\b", re.IGNORECASE)
 # JSON escapes C0 itself, and has line ends between its members.
 _UNSAFE_IN_JSON = re.compile(f"[\x7f-\x9f\u2028\u2029{HIDDEN}]")
 
@@ -120,9 +119,16 @@ def style(text: str, name: str, stream: TextIO | None = None) -> str:
 
 
 def marked(text: str, matches: Iterable[Sequence[int]]) -> str:
-    """Return a text with its matches highlighted. Each piece is cleaned separately."""
+    """Return a text with its matches highlighted. Each piece is cleaned separately.
+
+    A contraction such as `don't` is marked as a whole, or not at all.
+    """
     pieces, end = [], 0
     for start, stop in matches:
+        if _APOSTROPHE.fullmatch(text, max(start - 2, 0), start):
+            continue
+        if tail := _CONTRACTED.match(text, stop):
+            stop = tail.end()  # noqa: PLW2901 - the match is that much longer
         if end <= start <= stop <= len(text):
             pieces += [clean(text[end:start]), style(clean(text[start:stop]), "match")]
             end = stop
@@ -234,6 +240,8 @@ def write(content: bytes) -> None:
 def pass_on(body: bytes) -> None:
     """Print a server's reply on one line, with hidden characters escaped."""
     if not body.isascii():
+        import json  # seldom needed
+
         text = body.decode("utf-8", "replace")
         body = _UNSAFE_IN_JSON.sub(lambda match: json.dumps(match[0])[1:-1], text).encode()
     write(body.rstrip() + b"\n")
@@ -301,14 +309,14 @@ def fitted(text: str, *, margin: int = 0, stream: TextIO | None = None) -> list[
     """
     if not is_terminal(stream or sys.stdout):
         return [text]
-    return wrapped(text, max(get_terminal_size().columns - margin, _NARROWEST))
+    return wrapped(text, max(_terminal_columns() - margin, _NARROWEST))
 
 
 def shortened(text: str, *, margin: int = 0) -> str:
     """Return a text, cut at a terminal to what fits on the line behind `margin` columns."""
     if not is_terminal(sys.stdout):
         return text
-    room = max(get_terminal_size().columns - margin, _NARROWEST)
+    room = max(_terminal_columns() - margin, _NARROWEST)
     if width(text) <= room:
         return text
     shown, used = "", 1
@@ -320,12 +328,20 @@ def shortened(text: str, *, margin: int = 0) -> str:
     return f"{shown.rstrip()}…"
 
 
+def _terminal_columns() -> int:
+    from shutil import get_terminal_size  # slow, and needed only at a terminal
+
+    return get_terminal_size().columns
+
+
 def fits(text: str) -> bool:
     """Whether a text needs no second line of stdout. Without a terminal, all texts fit."""
-    return not is_terminal(sys.stdout) or width(text) <= get_terminal_size().columns
+    return not is_terminal(sys.stdout) or width(text) <= _terminal_columns()
 
 
 def _columns(character: str) -> int:
+    import unicodedata  # only a terminal needs it
+
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
