@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from contextlib import suppress
+import signal
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent import __version__
+from vault_agent.cli import detached, servers
 from vault_agent.cli.applying import KEY_NEEDED
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import (
@@ -22,6 +24,7 @@ from vault_agent.cli.servers import (
     require_servable,
     running_servers,
     server_at,
+    server_here,
     server_in,
     warn_of_folders_of_agents,
     which_vault,
@@ -46,7 +49,7 @@ from vault_agent.system.address import noted_vault
 from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from vault_agent.cli.servers import Running, Server
     from vault_agent.config import Config
@@ -187,7 +190,6 @@ def started(
     One of another version, and one that would end when agents no longer ask it, are replaced by one
     with the same flags. A server is not stopped if another one could not start.
     """
-    from vault_agent.cli import detached, servers
     from vault_agent.config import build_config, index_directory
     from vault_agent.config.follow import flags_to_repeat
 
@@ -215,7 +217,7 @@ def started(
     require_servable(config)
     try:
         if server is not None:
-            return servers.replace(invocation, flags, config, until_idle=until_idle)
+            return _replace(invocation, flags, config, until_idle=until_idle)
         return servers.start(invocation, flags, config, until_idle=until_idle)
     except VaultAgentError as error:
         # Another command may have started it at the same moment.
@@ -225,6 +227,71 @@ def started(
         if server is None:
             raise
         return as_it_is(server)
+
+
+def _replace(
+    invocation: Invocation,
+    flags: Mapping[str, Any],
+    config: Config,
+    *,
+    until_idle: bool = False,
+) -> Running:
+    """Stop the server that runs here, if one does, and start one of this version in its place.
+
+    A service is restarted by the system. `flags` include those that are repeated, and `config` is
+    what they and the settings give; its vault must exist. Ctrl-C does not leave a server stopped.
+
+    Raises:
+        VaultAgentError: as `start` and `stop`.
+    """
+    layers = invocation.layers(flags)
+    before = server_here(layers)
+    if before is not None and not _has_port(before, config):
+        servers.port_in_use(invocation, flags, config, until_idle=until_idle)
+    if before is not None and _runs_as_service(invocation, before):
+        return _restarted_service(invocation, before)
+
+    with _uninterrupted():
+        if before is not None:
+            detached.stop(before.folder)
+        running = servers.start(invocation, flags, config, until_idle=until_idle)
+    return running._replace(before=before)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C end the command only after the block."""
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupts and before is not signal.SIG_IGN:
+        raise KeyboardInterrupt
+
+
+def _has_port(server: Server, config: Config) -> bool:
+    """Whether a server listens at the port of these settings, which is free once it has ended."""
+    return urlsplit(server.address.endpoint).port == config.server.port
+
+
+def _runs_as_service(invocation: Invocation, server: Server) -> bool:
+    """Whether the system runs a server as a service."""
+    in_use = server.in_use
+    if in_use is None or in_use.background or in_use.at_terminal:
+        return False
+    from vault_agent.cli.service import is_active
+
+    return is_active(invocation)
+
+
+def _restarted_service(invocation: Invocation, before: Server) -> Running:
+    from vault_agent.cli.service import restart_service
+
+    restart_service(invocation)
+    server = servers.wait_until_served(invocation, but_not=before.address.pid)
+    return servers.Running(server.address, server.folder, before, as_service=True)
 
 
 def _require_flags(invocation: Invocation, flags: dict[str, Any], server: Server) -> None:

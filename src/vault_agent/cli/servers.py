@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -22,7 +21,7 @@ from vault_agent.system.address import ServerAddress, live_address, noted_vault
 from vault_agent.system.files import make_private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from vault_agent.cli.command import Invocation
@@ -213,7 +212,7 @@ def start(
     from vault_agent.config.layers import config_path
 
     folder = index_directory(config)
-    taken, beside = _port_in_use(invocation, flags, config, until_idle=until_idle)
+    taken, beside = port_in_use(invocation, flags, config, until_idle=until_idle)
     if taken is not None:
         flags = {**flags, "server.port": "0"}
     named = invocation.config is not None or CONFIG_ENV in os.environ
@@ -224,7 +223,7 @@ def start(
     return Running(detached.start(how, folder), folder, beside=beside, taken=taken)
 
 
-def _port_in_use(
+def port_in_use(
     invocation: Invocation, flags: Mapping[str, Any], config: Config, *, until_idle: bool
 ) -> tuple[Misconfigured | None, Server | None]:
     """Return the error if another program has the port of `config`, and our server if it is one.
@@ -264,63 +263,6 @@ def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Server | No
     if server is not None:
         detached.stop(server.folder)
     return server
-
-
-def replace(
-    invocation: Invocation,
-    flags: Mapping[str, Any],
-    config: Config,
-    *,
-    until_idle: bool = False,
-) -> Running:
-    """Stop the server that runs here, if one does, and start one of this version in its place.
-
-    A service is restarted by the system. `flags` include those that are repeated, and `config` is
-    what they and the settings give; its vault must exist. Ctrl-C does not leave a server stopped.
-
-    Raises:
-        VaultAgentError: as `start` and `stop`.
-    """
-    layers = invocation.layers(flags)
-    before = server_here(layers)
-    if before is not None and not _has_port(before, config):
-        _port_in_use(invocation, flags, config, until_idle=until_idle)
-    if before is not None and runs_as_service(invocation, before):
-        return _restarted_service(invocation, before)
-
-    with _uninterrupted():
-        if before is not None:
-            detached.stop(before.folder)
-        running = start(invocation, flags, config, until_idle=until_idle)
-    return running._replace(before=before)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C end the command only after the block."""
-    interrupts: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if interrupts and before is not signal.SIG_IGN:
-        raise KeyboardInterrupt
-
-
-def _has_port(server: Server, config: Config) -> bool:
-    """Whether a server listens at the port of these settings, which is free once it has ended."""
-    return urlsplit(server.address.endpoint).port == config.server.port
-
-
-def runs_as_service(invocation: Invocation, server: Server) -> bool:
-    """Whether the system runs a server as a service."""
-    in_use = server.in_use
-    if in_use is None or in_use.background or in_use.at_terminal:
-        return False
-    from vault_agent.cli.service import is_active
-
-    return is_active(invocation)
 
 
 def with_way_out(
@@ -368,11 +310,3 @@ def wait_until_served(invocation: Invocation, *, but_not: int | None = None) -> 
             return server
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     raise Failed("SERVER_FAILED", "The service was started, but does not answer.")
-
-
-def _restarted_service(invocation: Invocation, before: Server) -> Running:
-    from vault_agent.cli.service import restart_service
-
-    restart_service(invocation)
-    server = wait_until_served(invocation, but_not=before.address.pid)
-    return Running(server.address, server.folder, before, as_service=True)
