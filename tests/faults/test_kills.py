@@ -148,10 +148,6 @@ def kill_at_random(program: Program, *, kills: int, seed: int) -> list[float]:
     return starts
 
 
-def test_a_few_kills_lose_nothing(program: Program):
-    kill_at_random(program, kills=2, seed=1)
-
-
 @pytest.mark.long
 def test_two_hundred_kills_lose_nothing(program: Program):
     starts = kill_at_random(program, kills=200, seed=2)

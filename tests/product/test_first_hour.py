@@ -94,3 +94,25 @@ def test_an_attachment_can_be_deleted_and_is_not_edited(served: WritableProgram)
     assert served.done("delete", "data.csv", "--yes").startswith("deleted data.csv -> .trash/")
     served.done("undo")
     assert served.text("data.csv") == "a,b\n"
+
+
+@pytest.mark.fault(
+    "Writing",
+    "a line has another task than the list has shown",
+    "`TASK_NOT_FOUND`, nothing changed",
+)
+def test_the_task_of_a_listed_line_is_meant_and_no_other(served: WritableProgram):
+    note = served.write("Listed.md", "- [ ] one\n- [ ] two\n")
+    served.data("index")
+    code, shown = served.at_a_terminal("tasks", "Listed.md", answers=[])
+    assert (code, "Listed.md:1: [ ] one" in shown) == (0, True)
+    served.data("tasks", "done", "Listed.md:2")
+    served.data("tasks", "toggle", "Listed.md:2")
+    assert note.read_text() == "- [ ] one\n- [ ] two\n"
+    note.write_text("- [ ] new\n- [ ] one\n- [ ] two\n")
+    refused = served.run("tasks", "done", "Listed.md:1")
+    assert refused.stderr.startswith("TASK_NOT_FOUND")
+    assert "[x]" not in note.read_text()
+    served.at_a_terminal("tasks", "Nowhere.md", answers=[])
+    served.data("tasks", "done", "Listed.md:1")
+    assert note.read_text().startswith("- [x] new")

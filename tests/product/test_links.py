@@ -200,17 +200,16 @@ def test_equal_addresses_of_a_line_keep_their_order():
     "a mistyped path for `links check`",
     "exit 4, with and without a server",
 )
-def test_a_check_of_links_fails_for_what_is_asked(program: Program):
-    started(program)
-    checked = program.run("links", "check")
+def test_a_check_of_links_fails_for_what_is_asked(linked: Program):
+    checked = linked.run("links", "check")
     assert checked.returncode == 6
     assert "Links.md:3:11: unresolved-note [[Nowhere]]\n" in checked.stdout
     assert "Links.md:4:1: unresolved-heading [[Bread#Crumb]]\n" in checked.stdout
     assert checked.stderr == "3 findings: 1 unresolved-heading, 2 unresolved-note.\n"
-    assert program.run("links", "check", "./日記/").returncode == 0
-    assert program.run("links", "check", "日記", "none").returncode == 4
-    assert program.run("links", "check", "--fail-on", "block").returncode == 0
-    assert program.run("links", "check", "--fail-on", "web").returncode == 2
-    found = json.loads(program.run("links", "check", "--json", "Links.md").stdout)["data"]
+    assert linked.run("links", "check", "./日記/").returncode == 0
+    assert linked.run("links", "check", "日記", "none").returncode == 4
+    assert linked.run("links", "check", "--fail-on", "block").returncode == 0
+    assert linked.run("links", "check", "--fail-on", "web").returncode == 2
+    found = json.loads(linked.run("links", "check", "--json", "Links.md").stdout)["data"]
     assert (found["total"], found["findings"][0]["target"]) == (3, "Nowhere")
-    assert program.run("links", "check", "--vault-root", "/no/such/folder").returncode == 2
+    assert linked.run("links", "check", "--vault-root", "/no/such/folder").returncode == 2

@@ -276,7 +276,7 @@ async def test_a_note_does_not_grow_over_its_limit(tmp_path: Path):
 
 
 async def test_a_note_that_somebody_changes_is_waited_for(tmp_path: Path):
-    vault = Vault(tmp_path, replace(QUIET, quiet_seconds=1.5))
+    vault = Vault(tmp_path, replace(QUIET, quiet_seconds=3.0))
     file = vault.put("A.md", "one\n")
     async with vault.opened():
         writing = asyncio.create_task(vault.append("A.md", "end\n"))
