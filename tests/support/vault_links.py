@@ -2,7 +2,7 @@
 
 `Resolver` follows them by brute force. With it, tests decide whether each link leads to the same
 file after a move. The links themselves are read as the product reads them:
-tests/product/test_obsidian.py holds that to the links which were written.
+tests/markdown/test_obsidian.py holds that to the links which were written.
 """
 
 from __future__ import annotations
