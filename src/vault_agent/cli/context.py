@@ -10,7 +10,7 @@ import asyncclick as click
 import orjson
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.here import client_here
+from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, envelope, say, warn
 from vault_agent.client import calls
 from vault_agent.errors import InvalidRequest, NotFound
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 _FORMATS = ("section", "prompt", "json")
 _MISSING = "CONTEXT_NOTE_NOT_FOUND"
+MAX_BYTES = 1 << 20
+MAX_TASKS = 500
+MAX_QUERIES = 20
+QUERY_KEYS = ("kind", "query", "limit", "path", "tags", "section")
 
 
 @click.command("context", cls=Command)
@@ -104,12 +108,6 @@ def _context(client: Client, task: dict[str, Any], max_tokens: int) -> dict[str,
         return {"section": "", "tokens": 0, "sources": [], "warnings": ()}
     reply = client.call(calls.CONTEXT, {"queries": list(queries)}, max_tokens=max_tokens)
     return {**reply.envelope["data"], "warnings": reply.warnings}
-
-
-MAX_BYTES = 1 << 20
-MAX_TASKS = 500
-MAX_QUERIES = 20
-QUERY_KEYS = ("kind", "query", "limit", "path", "tags", "section")
 
 
 def read_tasks(path: Path) -> list[dict[str, Any]]:

@@ -34,6 +34,13 @@ if TYPE_CHECKING:
     from vault_agent.config.sections import EmbeddingSettings, RerankSettings
     from vault_agent.models.embedder import Check as Answer
 
+_LEAST_FREE_BYTES = 200 << 20
+_LOOKS = {True: ("ok", "added"), False: ("not ok", "removed"), None: ("-", "faint")}
+_MARGIN = 19
+_KEPT_BEFORE = ("sessions-before", "sessions.db", "session-texts.db", "spool")
+"""What earlier versions kept of sessions. Their journals are notes, and agents' transcripts are
+read again by `journal import`."""
+
 
 def ask_embedder(settings: EmbeddingSettings) -> Answer:
     """Request one vector from the endpoint of these settings. Raises as `check_endpoint`."""
@@ -58,16 +65,6 @@ def ask_reranker(settings: RerankSettings) -> None:
             await reranker.test()
 
     asyncio.run(test())
-
-
-_LEAST_FREE_BYTES = 200 << 20
-_LOOKS = {True: ("ok", "added"), False: ("not ok", "removed"), None: ("-", "faint")}
-_MARGIN = 19
-
-
-_KEPT_BEFORE = ("sessions-before", "sessions.db", "session-texts.db", "spool")
-"""What earlier versions kept of sessions. Their journals are notes, and agents' transcripts are
-read again by `journal import`."""
 
 
 class Check(NamedTuple):

@@ -10,9 +10,9 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Invocation, Noun
-from vault_agent.cli.here import client_here, name_rest
 from vault_agent.cli.listing import note_filters
 from vault_agent.cli.names import find
+from vault_agent.cli.scope import client_here, name_rest
 from vault_agent.cli.terminal import (
     clean,
     counted,

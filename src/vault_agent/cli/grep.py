@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation
-from vault_agent.cli.here import client_here
 from vault_agent.cli.listing import MAX_PAGE, Listing, chosen_filters, note_filters, page_options
+from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, is_terminal, marked, say, style
 from vault_agent.client import calls
 

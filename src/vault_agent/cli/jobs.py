@@ -12,12 +12,12 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation, Noun, exit_code
-from vault_agent.cli.here import client_here, name_rest, vaults_here
+from vault_agent.cli.scope import client_here, name_rest, vaults_here
 from vault_agent.cli.terminal import (
     ago,
     clean,
@@ -39,7 +39,6 @@ from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from types import TracebackType
 
     from rich.progress import TaskID
 
@@ -55,36 +54,14 @@ _DETAILS = len("99/s  99,999 characters/s  59 min 59 s left")
 _PHASES = {"store": "links"}  # the name that users see
 # Details in the order in which they are left out if there is not enough room.
 _EXPENDABLE = ("characters", "rate", "warnings", "left")
+_TRIES = 5
+_MANY = 4  # warnings of one code in one folder that are shown as one
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+_JOB = click.argument("job_id", metavar="[JOB_ID]", required=False)
 
 
-class Display(Protocol):
-    """Shows a job within its context."""
-
-    def __enter__(self) -> Self:
-        """Start the display."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End the display."""
-
-    def update(self, job: Job) -> None:
-        """Show the current state of the job."""
-
-
-def display(*, silent: bool) -> Display:
-    """Return the display that fits stderr."""
-    if silent:
-        return Silence()
-    live = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
-    return LiveDisplay() if live else PlainDisplay()
-
-
-class Silence:
-    """Shows nothing, for `--json`."""
+class Display:
+    """Shows a job within its context. This one shows nothing, for `--json`."""
 
     def __enter__(self) -> Self:
         return self
@@ -93,10 +70,18 @@ class Silence:
         pass
 
     def update(self, job: Job) -> None:
-        """Show nothing."""
+        """Show the current state of the job."""
 
 
-class PlainDisplay(Silence):
+def display(*, silent: bool) -> Display:
+    """Return the display that fits stderr."""
+    if silent:
+        return Display()
+    live = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
+    return LiveDisplay() if live else PlainDisplay()
+
+
+class PlainDisplay(Display):
     """Prints a line at the start of each phase and every few seconds."""
 
     def __init__(self) -> None:
@@ -115,7 +100,7 @@ class PlainDisplay(Silence):
         tell(f"{job.kind.value}: {phase_name(job.phase)} {', '.join(parts)}".rstrip())
 
 
-class LiveDisplay:
+class LiveDisplay(Display):
     """One bar for each phase, with count, rate, time left, and number of warnings."""
 
     def __init__(self) -> None:
@@ -218,10 +203,6 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-_TRIES = 5
-_MANY = 4  # warnings of one code in one folder that are shown as one
 
 
 def follow(client: Client, job_id: str, *, as_json: bool) -> int:
@@ -360,9 +341,6 @@ def _watch(client: Client, job_id: str, update: Callable[[Job], None]) -> None:
         time.sleep(0.2 * tries)
 
 
-_Function = TypeVar("_Function", bound="Callable[..., Any]")
-
-
 def job_options(function: _Function) -> _Function:
     """Add the options that `index` and `reindex` share."""
     function = click.option(
@@ -441,9 +419,6 @@ def reindex(
         ),
         detach=detach,
     )
-
-
-_JOB = click.argument("job_id", metavar="[JOB_ID]", required=False)
 
 
 command = Noun("jobs")

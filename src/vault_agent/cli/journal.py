@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation, Noun
-from vault_agent.cli.here import client_here
 from vault_agent.cli.names import whole_id
+from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, counted, distinct_warnings, envelope, say, tell, warn
 from vault_agent.client import calls
 from vault_agent.errors import Unavailable

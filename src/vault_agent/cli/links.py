@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Exit, Invocation, Noun
-from vault_agent.cli.here import client_here
 from vault_agent.cli.listing import Listing, limit_option, tell_more
 from vault_agent.cli.names import addresses, find, find_attachment, whole_text
+from vault_agent.cli.scope import client_here
 from vault_agent.cli.search import line_of
 from vault_agent.cli.terminal import (
     clean,

@@ -8,8 +8,8 @@ from typing import Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation
-from vault_agent.cli.here import client_here
 from vault_agent.cli.listing import Listing, note_filters, page_options, show_tree
+from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, is_terminal, say, style
 from vault_agent.client import calls
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import asyncclick as click
 
 from vault_agent.cli.command import Exit
-from vault_agent.cli.here import client_here, name_rest
+from vault_agent.cli.scope import client_here, name_rest
 from vault_agent.cli.terminal import (
     DAY,
     DAYS,
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from vault_agent.client.call import Call
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
+SCREENFUL = 50
+"""Rows at a terminal, and of a JSON reply."""
+MAX_PAGE = 200
 
 
 def with_options(*options: Callable[[Any], Any]) -> Callable[[_Function], _Function]:
@@ -118,11 +121,6 @@ _FILTERS = {
         help=f"Only notes whose frontmatter has a date on or before this day: {DAYS}.",
     ),
 }
-
-
-SCREENFUL = 50
-"""Rows at a terminal, and of a JSON reply."""
-MAX_PAGE = 200
 
 
 def limit_option(noun: str, usual: int = SCREENFUL) -> Callable[[_Function], _Function]:

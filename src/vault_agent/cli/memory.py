@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Group, Invocation
-from vault_agent.cli.here import client_here
 from vault_agent.cli.names import find, whole_id
+from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import ago, clean, counted, say, style, tell, tell_prose, warn
 from vault_agent.client import calls
 from vault_agent.model.memory import RecallWeights

@@ -15,7 +15,7 @@ from urllib import parse
 
 import orjson
 
-from vault_agent.cli.here import all_vaults, scope
+from vault_agent.cli.scope import all_vaults, scope
 from vault_agent.cli.terminal import clean, quoted, tell
 from vault_agent.client import calls
 from vault_agent.config import rules
@@ -44,7 +44,13 @@ if TYPE_CHECKING:
 _RESULTS = "last-results"
 _TASKS = "last-tasks"
 _TASKS_SECONDS = 3_600.0
-"""Who names a line later has rather seen it elsewhere."""
+"""Lines of tasks are forgotten after an hour: the list has probably scrolled away by then."""
+_ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
+_NUMBER = re.compile(r"[1-9][0-9]?")
+_SUFFIX = re.compile(r"\.[a-z][a-z0-9]{1,5}$", re.IGNORECASE)
+_MOST_SEARCHED = 40
+_UNKNOWN = ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
+"""The codes of a name that the index does not have. There may be such a file."""
 
 
 class LocalVault(NamedTuple):
@@ -154,12 +160,6 @@ def _tasks_in(folder: Path) -> list[str]:
     except (OSError, ValueError):
         return []
     return [each for each in shown if isinstance(each, str)] if isinstance(shown, list) else []
-
-
-_ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
-_NUMBER = re.compile(r"[1-9][0-9]?")
-_SUFFIX = re.compile(r"\.[a-z][a-z0-9]{1,5}$", re.IGNORECASE)
-_MOST_SEARCHED = 40
 
 
 class Place(NamedTuple):
@@ -400,10 +400,6 @@ def known_folder(invocation: Invocation) -> Path | None:
         return index_folder(invocation.layers())
     except Misconfigured:
         return None
-
-
-_UNKNOWN = ("NOTE_NOT_FOUND", "INDEX_NOT_FOUND")
-"""The codes of a name that the index does not have. There may be such a file."""
 
 
 class File(NamedTuple):

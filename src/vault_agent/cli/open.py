@@ -16,7 +16,6 @@ from urllib import parse
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.here import root_of
 from vault_agent.cli.names import (
     find,
     heading_line,
@@ -25,6 +24,7 @@ from vault_agent.cli.names import (
     look_up,
     obsidian_address,
 )
+from vault_agent.cli.scope import root_of
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.client import calls
 from vault_agent.client.call import Call
@@ -42,6 +42,15 @@ if TYPE_CHECKING:
 
 _TICKET: Call[Ticket] = Call("POST", "/ui/tickets", ("pages.Ticket",), has_body=True)
 VIEWS = ("notes", "graph", "memory", "jobs")
+# How editors take a line, by the name of their program.
+_PLUS: Final = (
+    "vi vim nvim view gvim nano pico emacs emacsclient micro joe jed kak mg ne gedit bbedit"
+)
+_COLON: Final = "hx helix subl sublime_text zed zeditor mcedit lite-xl"
+_GOTO: Final = "code code-insiders codium vscodium cursor windsurf"
+_LINE: Final = "idea pycharm webstorm mate kate kwrite"
+_WITH_LINES = ("text", "code", "csv", "base")
+"""The kinds of attachments whose indexed text is the file itself."""
 
 
 def place_of(view: str, note: Place | None = None) -> str:
@@ -125,14 +134,6 @@ def ui(invocation: Invocation, name: str | None, *, view: str, printed: bool) ->
         tell("The web page opens in your browser.")
 
 
-# How editors take a line, by the name of their program.
-_PLUS: Final = (
-    "vi vim nvim view gvim nano pico emacs emacsclient micro joe jed kak mg ne gedit bbedit"
-)
-_COLON: Final = "hx helix subl sublime_text zed zeditor mcedit lite-xl"
-_GOTO: Final = "code code-insiders codium vscodium cursor windsurf"
-_LINE: Final = "idea pycharm webstorm mate kate kwrite"
-
 _SYNTAX: Final = {
     name: form
     for names, form in (
@@ -162,10 +163,6 @@ def editor_command(setting: str, file: str, line: int | None) -> list[str]:
     if line is None or form is None:
         return [*words, file]
     return [*words, *(part.format(file=file, line=line) for part in form)]
-
-
-_WITH_LINES = ("text", "code", "csv", "base")
-"""The kinds of attachments whose indexed text is the file itself."""
 
 
 @click.command("open", cls=Command)

@@ -9,6 +9,12 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.relay import Options, relay
 from vault_agent.cli.terminal import envelope, say
 
+_INSTALL = {
+    "bash": 'eval "$(vault-agent completion bash)"   # in ~/.bashrc; bash 4.4 or newer',
+    "zsh": 'eval "$(vault-agent completion zsh)"    # in ~/.zshrc, after compinit',
+    "fish": "vault-agent completion fish > ~/.config/fish/completions/vault-agent.fish",
+}
+
 
 @click.command("mcp", cls=Command)
 @click.option("--agent", metavar="NAME", help="Act as this agent of the config file.")
@@ -33,13 +39,6 @@ def mcp(
             no_start=no_start,
         )
     )
-
-
-_INSTALL = {
-    "bash": 'eval "$(vault-agent completion bash)"   # in ~/.bashrc; bash 4.4 or newer',
-    "zsh": 'eval "$(vault-agent completion zsh)"    # in ~/.zshrc, after compinit',
-    "fish": "vault-agent completion fish > ~/.config/fish/completions/vault-agent.fish",
-}
 
 
 @click.command("completion", cls=Command)

@@ -73,68 +73,7 @@ _MEANT = {
 }
 _TO_LIST = ("list", "ls", "show")
 _TAKE_AWAY = ("remove", "delete", "forget", "cancel", "disconnect", "uninstall", "rm")
-
-
-def describe(misuse: click.ClickException) -> str:
-    """Return an error message without the values that were typed."""
-    match misuse:
-        case click.NoSuchOption(option_name=typed, possibilities=near):
-            known = misuse.ctx.command.params if misuse.ctx is not None else ()
-            begun = [each for one in known for each in one.opts if each.startswith(f"{typed}-")]
-            hint = _hint([" or ".join(sorted(begun))] if begun else near)
-            return f"No such option: {quoted(typed)}" + (hint or _quoting(misuse.ctx))
-        case click.exceptions.NoSuchCommand(command_name=typed, possibilities=near):
-            return f"No such command: {quoted(typed)}" + _meant(typed, near, misuse.ctx)
-        case click.MissingParameter():
-            return " ".join(
-                misuse.format_message().split()
-            )  # the parser puts choices on separate lines
-        case click.BadParameter(param=click.Parameter() as parameter):
-            hint = parameter.get_error_hint(misuse.ctx)
-            if parameter.name == "limit" and misuse.ctx and misuse.ctx.info_name == "grep":
-                return f"Invalid value for {hint}: it limits the lines, whose numbers are shown"
-            return f"Invalid value for {hint}: {_rule(parameter.type)}"
-        case _:  # our own error, or one that names only an option
-            return misuse.format_message()
-
-
-def _hint(near: list[str] | None) -> str:
-    return f" (did you mean {near[0]}?)" if near else ""
-
-
-def _meant(typed: str, near: list[str] | None, context: click.Context | None) -> str:
-    """Return the hint for a command: another program's name for it, or one that looks alike."""
-    parts = context.command_path.split()[1:] if context is not None else []
-    if parts == ["get"] and not near:
-        return " (to read a note: vault-agent show)"
-    known = " ".join(parts) if parts and typed in _TO_LIST else None
-    known = _MEANT.get(typed) if not parts else known
-    if typed in _TAKE_AWAY and context is not None and isinstance(context.command, click.Group):
-        here = context.command.list_commands(context)
-        known = next((" ".join([*parts, each]) for each in _TAKE_AWAY if each in here), known)
-    return _hint([known] if known else near)
-
-
-def _quoting(context: click.Context | None) -> str:
-    if context is None or context.info_name != "search":
-        return ""
-    return ". To leave a word out, quote the query, as in 'frost -greenhouse'"
-
-
-def _rule(kind: click.ParamType[Any]) -> str:
-    match kind:
-        case click.Choice(choices=choices):
-            return f"not one of {', '.join(map(str, choices))}"
-        case click.IntRange(min=least, max=None):
-            return f"not a number from {least}"
-        case click.types.IntParamType():
-            return "not a valid integer"
-        case _:
-            return f"not a valid {kind.name}"
-
-
 NAME = "vault-agent"
-
 SECTIONS = {
     "Find": {
         "search": "Find the notes and passages that match a query.",
@@ -190,6 +129,9 @@ FOR_PROGRAMS = {
 }
 """Commands that scripts, agents and shells run. The help leaves them out."""
 
+_IN_HELP = tuple(name for section in SECTIONS.values() for name in section)
+COMMANDS = (*_IN_HELP, *FOR_PROGRAMS)
+
 FIRST = (
     "search", "open", "show", "list", "grep", "links", "related", "tags", "tasks",
     "write",
@@ -197,9 +139,6 @@ FIRST = (
     "setup", "serve", "status", "doctor",
 )  # fmt: skip
 """The commands on the first screen of the help. `help all` has all of them."""
-
-_IN_HELP = tuple(name for section in SECTIONS.values() for name in section)
-COMMANDS = (*_IN_HELP, *FOR_PROGRAMS)
 
 _MODULES = {
     "completion": "programs",
@@ -217,6 +156,69 @@ _MODULES = {
 
 # A full disk or quota, a file size limit, a failing device, a read-only descriptor.
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+_RIGHTS = {"move": "move", "delete": "delete", "write": "overwrite"}
+"""Rights that writing does not include by itself, by the commands whose line names them."""
+
+
+def describe(misuse: click.ClickException) -> str:
+    """Return an error message without the values that were typed.
+
+    It repeats the name of an option or command that does not exist. Values may be a query, a path
+    or a key, and errors end up in logs and bug reports.
+    """
+    match misuse:
+        case click.NoSuchOption(option_name=typed, possibilities=near):
+            known = misuse.ctx.command.params if misuse.ctx is not None else ()
+            begun = [each for one in known for each in one.opts if each.startswith(f"{typed}-")]
+            hint = _hint([" or ".join(sorted(begun))] if begun else near)
+            return f"No such option: {quoted(typed)}" + (hint or _quoting(misuse.ctx))
+        case click.exceptions.NoSuchCommand(command_name=typed, possibilities=near):
+            return f"No such command: {quoted(typed)}" + _meant(typed, near, misuse.ctx)
+        case click.MissingParameter():
+            # The parser puts choices on separate lines.
+            return " ".join(misuse.format_message().split())
+        case click.BadParameter(param=click.Parameter() as parameter):
+            hint = parameter.get_error_hint(misuse.ctx)
+            if parameter.name == "limit" and misuse.ctx and misuse.ctx.info_name == "grep":
+                return f"Invalid value for {hint}: it limits the lines, whose numbers are shown"
+            return f"Invalid value for {hint}: {_rule(parameter.type)}"
+        case _:  # our own error, or one that names only an option
+            return misuse.format_message()
+
+
+def _hint(near: list[str] | None) -> str:
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _meant(typed: str, near: list[str] | None, context: click.Context | None) -> str:
+    """Return the hint for a command: another program's name for it, or one that looks alike."""
+    parts = context.command_path.split()[1:] if context is not None else []
+    if parts == ["get"] and not near:
+        return " (to read a note: vault-agent show)"
+    known = " ".join(parts) if parts and typed in _TO_LIST else None
+    known = _MEANT.get(typed) if not parts else known
+    if typed in _TAKE_AWAY and context is not None and isinstance(context.command, click.Group):
+        here = context.command.list_commands(context)
+        known = next((" ".join([*parts, each]) for each in _TAKE_AWAY if each in here), known)
+    return _hint([known] if known else near)
+
+
+def _quoting(context: click.Context | None) -> str:
+    if context is None or context.info_name != "search":
+        return ""
+    return ". To leave a word out, quote the query, as in 'frost -greenhouse'"
+
+
+def _rule(kind: click.ParamType[Any]) -> str:
+    match kind:
+        case click.Choice(choices=choices):
+            return f"not one of {', '.join(map(str, choices))}"
+        case click.IntRange(min=least, max=None):
+            return f"not a number from {least}"
+        case click.types.IntParamType():
+            return "not a valid integer"
+        case _:
+            return f"not a valid {kind.name}"
 
 
 class _ReaderGone(Exception):
@@ -411,10 +413,6 @@ def unknown_setting(error: VaultAgentError) -> str | None:
         ):
             return str(problem["key"])
     return None
-
-
-_RIGHTS = {"move": "move", "delete": "delete", "write": "overwrite"}
-"""Rights that writing does not include by itself, by the commands whose line names them."""
 
 
 def _candidates(error: VaultAgentError) -> list[str]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.here import listed, others, vaults_here
 from vault_agent.cli.listing import chosen_filters, note_filters, with_options
 from vault_agent.cli.names import LocalVault, find, local_vault, note_address, remember
+from vault_agent.cli.scope import listed, others, vaults_here
 from vault_agent.cli.terminal import (
     ago,
     clean,
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _MARGIN = " " * 6
 EVERY_NOTE = "path:**"
 """A query that matches every note, for a search by filters only."""
+_MAX_LIMIT = 50
+_MOST_CHARACTERS = 1_000
 
 
 class Ranking(TypedDict):
@@ -79,7 +81,7 @@ def searched(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
 
     () for one.
     """
-    from vault_agent.cli.here import all_vaults as every
+    from vault_agent.cli.scope import all_vaults as every
 
     if all_vaults and (invocation.vault is not None or invocation.vaults):
         raise click.UsageError("--vault and --all-vaults exclude each other")
@@ -150,7 +152,7 @@ def _of_result(vault: LocalVault, result: dict[str, Any], searched: str | None) 
     name = result.get("vault", searched)
     if name in (None, DEFAULT):
         return vault
-    from vault_agent.cli.here import root_of
+    from vault_agent.cli.scope import root_of
 
     return vault._replace(root=root_of(name) or vault.root)
 
@@ -203,10 +205,6 @@ def _listed(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {part}" for name, part in value.items())
     return str(value)
-
-
-_MAX_LIMIT = 50
-_MOST_CHARACTERS = 1_000
 
 
 @click.command("search", cls=Command)

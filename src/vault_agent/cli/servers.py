@@ -1,4 +1,4 @@
-"""The servers of this user: finds, starts, stops and replaces them, without printing."""
+"""The servers of this user: finds, starts and stops them, without printing."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 STOP = "vault-agent serve --stop"
 START = "vault-agent serve --background"
+_SECONDS_TO_START: Final = 60.0
+_SECONDS_BETWEEN_LOOKS: Final = 0.1
 
 
 class Server(NamedTuple):
@@ -156,10 +158,6 @@ def warn_of_folders_of_agents(config: Config) -> None:
         if agent.lacks_folder(root, writes=config.write.enabled):
             what = f"The folder of the agent {name} is not in the vault, so it is refused."
             warn([Notice.of("AGENT_FOLDER_NOT_FOUND", what)])
-
-
-_SECONDS_TO_START: Final = 60.0
-_SECONDS_BETWEEN_LOOKS: Final = 0.1
 
 
 class Running(NamedTuple):

@@ -10,7 +10,6 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Invocation, Noun
-from vault_agent.cli.here import client_here
 from vault_agent.cli.listing import Listing, note_filters, page_options
 from vault_agent.cli.names import (
     find,
@@ -20,6 +19,7 @@ from vault_agent.cli.names import (
     recalled_task,
     remember_tasks,
 )
+from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import DAY, DAYS, clean, is_terminal, say, style
 from vault_agent.client import calls
 

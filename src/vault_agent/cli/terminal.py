@@ -33,7 +33,6 @@ _CONTRACTED = re.compile(r"['’][a-z]{1,2}\b", re.IGNORECASE)
 # JSON escapes C0 itself, and has line ends between its members.
 _UNSAFE_IN_JSON = re.compile(f"[\x7f-\x9f\u2028\u2029{HIDDEN}]")
 
-
 _MOST_TYPED = 100
 
 # Names in the server's messages, and the options for them.
@@ -49,6 +48,21 @@ _AS_OPTIONS = (
     ("Repeat the request with `confirm: true`", "Add --yes"),
     ("send its `contentHash` as `expectedHash`", "give its hash with --expected-hash"),
 )
+
+# Terminals that show OSC 8 hyperlinks, by a variable that they set, or by TERM_PROGRAM or TERM.
+_LINKING_VARIABLES = ("KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "DOMTERM")
+_LINKING_PROGRAMS = {"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "Tabby"}
+_LINKING_TERMS = ("xterm-kitty", "foot", "alacritty", "contour", "xterm-ghostty", "wezterm")
+
+_NARROWEST = 20
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+DECLINED: Final = 1
+"""The exit code of a command whose question was answered with no."""
+
+_UNITS: Final = (("minute", 60), ("hour", 60 * 60), ("day", 24 * 60 * 60))
+_MOST_DAYS: Final = 30
+DAYS: Final = "YYYY-MM-DD, today, tomorrow, or a number of days such as +7"
+_WORDS: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
 
 
 def clean(text: str, *, lines: bool = False) -> str:
@@ -133,12 +147,6 @@ def marked(text: str, matches: Iterable[Sequence[int]]) -> str:
             pieces += [clean(text[end:start]), style(clean(text[start:stop]), "match")]
             end = stop
     return "".join(pieces) + clean(text[end:])
-
-
-# Terminals that show OSC 8 hyperlinks, by a variable that they set, or by TERM_PROGRAM or TERM.
-_LINKING_VARIABLES = ("KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "DOMTERM")
-_LINKING_PROGRAMS = {"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "Tabby"}
-_LINKING_TERMS = ("xterm-kitty", "foot", "alacritty", "contour", "xterm-ghostty", "wezterm")
 
 
 def has_links(stream: TextIO) -> bool:
@@ -264,11 +272,6 @@ def error_envelope(error: VaultAgentError) -> None:
     pass_on(orjson.dumps({"error": body}, default=str))
 
 
-_NARROWEST = 20
-
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
-
-
 @cache
 def _unit() -> re.Pattern[str]:
     """Return what matches a command in backticks, a word, or one character of an unspaced script.
@@ -347,10 +350,6 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-DECLINED: Final = 1
-"""The exit code of a command whose question was answered with no."""
-
-
 def can_ask() -> bool:
     """Whether there is a person to ask."""
     return is_terminal(sys.stdin) and is_terminal(sys.stderr)
@@ -386,13 +385,6 @@ def _line(shown: str) -> str:
     return line.strip()
 
 
-_UNITS: Final = (("minute", 60), ("hour", 60 * 60), ("day", 24 * 60 * 60))
-_MOST_DAYS: Final = 30
-
-
-DAYS: Final = "YYYY-MM-DD, today, tomorrow, or a number of days such as +7"
-
-
 class _Day(click.ParamType[str]):
     """A day. Words and numbers of days become a date; the server checks all else."""
 
@@ -410,7 +402,6 @@ class _Day(click.ParamType[str]):
         return (datetime.now().astimezone().date() + timedelta(days)).isoformat()
 
 
-_WORDS: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
 DAY: Final = _Day()
 
 

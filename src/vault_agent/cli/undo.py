@@ -8,7 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.here import client_here
+from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import ago, clean, counted, say, style, tell, warn
 from vault_agent.client import calls
 from vault_agent.errors import NotFound

@@ -17,7 +17,7 @@ from vault_agent.cli.changing import (
     text_options,
 )
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.here import client_here
+from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, quoted, say, style, tell
 from vault_agent.client import calls
 
