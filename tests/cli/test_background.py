@@ -89,19 +89,18 @@ async def test_a_server_in_the_background_is_found_and_stopped(
 
 
 @pytest.mark.usefixtures("vault")
-async def test_a_search_starts_the_server_and_waits_for_the_first_index(run: Run, run_apart: Run):
+@pytest.mark.parametrize("words", [("search", "bones"), ("list",)], ids=" ".join)
+async def test_a_command_starts_the_server_and_waits_for_the_first_index(
+    run: Run, run_apart: Run, words: tuple[str, ...]
+):
     await run("config", "set", "server.port", str(free_port()))
     assert "No server answers" in (await run_apart("status")).err
     try:
-        found = await run_apart("search", "bones")
+        found = await run_apart(*words)
         assert (found.code, "Stock.md" in found.out) == (0, True), found.err
         assert found.err.startswith("No server runs. Starting one")
-        again = await run_apart("search", "bones")
+        again = await run_apart(*words)
         assert (again.out, again.err) == (found.out, "")
-        assert (await run_apart("serve", "--stop")).code == 0
-        listed = await run_apart("show", "Stock")
-        assert (listed.code, listed.out != "") == (0, True), listed.err
-        assert listed.err.startswith("No server runs. Starting one")
     finally:
         assert (await run_apart("serve", "--stop")).code == 0
 

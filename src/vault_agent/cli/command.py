@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent import __version__
-from vault_agent.cli.terminal import clean, complain, pass_on
+from vault_agent.cli.terminal import clean, complain, pass_on, tell
 from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, Unavailable, explained
 
@@ -71,6 +71,8 @@ class Invocation:
     def client(self, *, changes_index: bool = False, starts: bool = True) -> Iterator[Client]:
         """Yield a client of the configured server. With `starts`, start it if none runs.
 
+        Its calls wait then for the first index.
+
         If the server serves another vault than `vault.root` names, the user is warned. With
         `changes_index` and without `--endpoint`, Misconfigured VAULT_MISMATCH is raised instead,
         before anything is yielded.
@@ -95,9 +97,14 @@ class Invocation:
         warn = None if refuse else partial(_warn_of_another_vault, layers, where.endpoint)
         client = Client(where.endpoint, where.api_key, on_vault=warn)
         client.vault_name = self.vault
+        client.on_first_index = _tell_first_index if starts else None
         if refuse:
             _refuse_another_vault(client, layers, where.endpoint)
         yield client
+
+
+def _tell_first_index() -> None:
+    tell("The first index is being built. This goes on when it is ready …")
 
 
 def _configured_vault(layers: Iterable[Layer]) -> tuple[str, Path] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import asyncclick as click
@@ -30,7 +29,6 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.client import calls
 from vault_agent.config.registry import DEFAULT
-from vault_agent.errors import IndexUnavailable
 from vault_agent.model.modes import Mode
 
 if TYPE_CHECKING:
@@ -242,8 +240,8 @@ def command(
         )
     vaults = searched(invocation, all_vaults=all_vaults)
     with invocation.client() as client:
-        reply = _call_with_index(
-            client,
+        reply = client.call(
+            calls.SEARCH,
             query=query or EVERY_NOTE,
             match="all" if all_words else None,
             cursor=cursor,
@@ -284,21 +282,6 @@ def _query(words: tuple[str, ...]) -> str:
     if len(query) > _MOST_CHARACTERS:
         tell(f"Only the first {_MOST_CHARACTERS:,} characters of the query are searched.")
     return query[:_MOST_CHARACTERS].strip()
-
-
-def _call_with_index(client: Client, **fields: Any) -> Reply[Any]:
-    """Search. While the first index is built, wait for it, and search then."""
-    try:
-        return client.call(calls.SEARCH, **fields)
-    except IndexUnavailable as error:
-        job_id = error.details.get("jobId")
-        if not isinstance(job_id, str):
-            raise
-    tell("The first index is being built. The search begins when it is ready …")
-    with closing(client.events(job_id)) as jobs:
-        for _ in jobs:
-            pass
-    return client.call(calls.SEARCH, **fields)
 
 
 def _is_by_meaning_alone(data: dict[str, Any]) -> bool:

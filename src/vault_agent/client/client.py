@@ -19,7 +19,14 @@ from vault_agent import __version__
 from vault_agent.client import calls
 from vault_agent.client.address import Address
 from vault_agent.client.exchange import BrokenReply, NotConnected, exchange
-from vault_agent.errors import Failed, Unavailable, VaultAgentError, at_terminal, error_of
+from vault_agent.errors import (
+    Failed,
+    IndexUnavailable,
+    Unavailable,
+    VaultAgentError,
+    at_terminal,
+    error_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -87,6 +94,8 @@ class Client:
         self.vault: str | None = None
         """The identity of the served vault, known after the first reply."""
         self.vault_name: str | None = None  # that calls are about; None for the default one
+        self.on_first_index: Callable[[], None] | None = None
+        """Is called before a wait for the first index. Without it, there is no such wait."""
         self._on_vault = on_vault
         self._is_other_version = True  # of the server, until a reply says that it is the same
         self.endpoint = endpoint.rstrip("/")
@@ -103,8 +112,23 @@ class Client:
         """Carry out an operation, one of `client.calls`.
 
         `fields` have the names of the request in Python. Those that are None, False or empty are
-        left out, so their defaults apply. `body` has names of JSON and is sent as it is.
+        left out, so their defaults apply. `body` has names of JSON and is sent as it is. With
+        `on_first_index`, an operation that needs the first index waits until it is built.
         """
+        try:
+            return self._call(call, body, fields)
+        except IndexUnavailable as error:
+            job_id = error.details.get("jobId")
+            if self.on_first_index is None or not isinstance(job_id, str):
+                raise
+            self.on_first_index()
+            for _ in self.events(job_id):
+                pass
+            return self._call(call, body, fields)
+
+    def _call(
+        self, call: Call[Data], body: Mapping[str, Any] | None, fields: Mapping[str, object]
+    ) -> Reply[Data]:
         path, others = call.addressed(fields)
         content = None if not call.has_body else {**(body or {}), **others}
         if content is None and others:
