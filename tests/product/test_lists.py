@@ -130,7 +130,7 @@ def test_grep_prints_lines_that_editors_can_open(served: Program):
     ]
     nothing = served.run("grep", "no such line")
     assert (nothing.returncode, nothing.stdout) == (1, "")
-    assert nothing.stderr == "No lines found.\n"
+    assert nothing.stderr == "No lines found. Properties are not searched.\n"
     counts = served.run("grep", "-c", "-i", "fleece").stdout.splitlines()
     assert all(re.fullmatch(r".+\.md:[1-9]", line) for line in counts), counts
     paths = served.run("grep", "-l", "-i", "fleece").stdout.splitlines()

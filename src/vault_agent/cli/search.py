@@ -9,7 +9,6 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.listing import chosen_filters, note_filters, with_options
-from vault_agent.cli.names import LocalVault, find, local_vault, note_address, remember
 from vault_agent.cli.scope import listed, others, vaults_here
 from vault_agent.cli.terminal import (
     ago,
@@ -33,6 +32,7 @@ from vault_agent.model.modes import Mode
 
 if TYPE_CHECKING:
     from vault_agent.cli.command import Invocation
+    from vault_agent.cli.names import LocalVault
     from vault_agent.client.client import Client, Reply
 
 _MARGIN = " " * 6
@@ -135,6 +135,8 @@ def _address(result: dict[str, Any], first: str) -> str:
 def _show_at_terminal(
     invocation: Invocation, client: Client, results: list[dict[str, Any]], *, numbered: bool
 ) -> None:
+    from vault_agent.cli.names import local_vault, remember  # only a terminal needs it
+
     vault = local_vault(invocation.layers(), client.vault)
     if vault is not None and numbered:
         remember(vault, results, invocation.vault)
@@ -195,6 +197,8 @@ def _explain(result: dict[str, Any]) -> None:
 def _linked(text: str, vault: LocalVault, path: str) -> str:
     if not has_links(sys.stdout) or ".." in path.split("/"):
         return text
+    from vault_agent.cli.names import note_address  # as above
+
     return linked(text, note_address(vault.root, path))
 
 
@@ -321,6 +325,8 @@ def related(
     They are similar in text, linked, or linked with the same notes. NOTE is an ID, a path or its
     end, a title, or the number of a result of your last search.
     """
+    from vault_agent.cli.names import find  # a search does without
+
     with invocation.client() as client:
         place = find(invocation, client, name)
         linked = "exclude" if unlinked else None
