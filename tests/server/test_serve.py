@@ -11,7 +11,8 @@ import subprocess
 import sys
 import textwrap
 import time
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -111,9 +112,9 @@ async def test_localhost_is_served_on_all_its_addresses():
         assert (await server.ask("GET", "/health"))[0] == 200
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_the_server_despite_open_connections(number: signal.Signals):
+@contextmanager
+def serving() -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Start a server in a process of its own, and yield the process and the port."""
     port = free_port()
     root = Path(__file__).parent.parent.parent
     process = subprocess.Popen(
@@ -126,6 +127,16 @@ def test_a_signal_stops_the_server_despite_open_connections(number: signal.Signa
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == f"{port} ok\n"
+        yield process, port
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_the_server_despite_open_connections(number: signal.Signals):
+    with serving() as (process, port):
         idle = socket.create_connection(("127.0.0.1", port))
         following = socket.create_connection(("127.0.0.1", port))
         following.sendall(b"POST /index HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -140,9 +151,6 @@ def test_a_signal_stops_the_server_despite_open_connections(number: signal.Signa
         time.sleep(0.1)
         process.send_signal(number)
         _, log = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-        process.communicate()
     for each in (idle, following, half):
         each.close()
     assert process.returncode == 0
@@ -152,33 +160,18 @@ def test_a_signal_stops_the_server_despite_open_connections(number: signal.Signa
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_a_second_signal_stops_the_server_at_once():
-    port = free_port()
-    root = Path(__file__).parent.parent.parent
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(PROGRAM), str(port)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])},
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == f"{port} ok\n"
-        with socket.create_connection(("127.0.0.1", port)) as half:
-            half.sendall(
-                b"POST /search HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
-                b"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n"
-            )
-            assert half.recv(4096).startswith(b"HTTP/1.1 100 ")  # it waits for the body
-            process.send_signal(signal.SIGTERM)
-            assert process.stderr is not None
-            while '"event":"stopping"' not in process.stderr.readline():
-                pass
-            process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-        process.communicate()
+    with serving() as (process, port), socket.create_connection(("127.0.0.1", port)) as half:
+        half.sendall(
+            b"POST /search HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n"
+        )
+        assert half.recv(4096).startswith(b"HTTP/1.1 100 ")  # it waits for the body
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr is not None
+        while '"event":"stopping"' not in process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE)
     assert process.returncode == -signal.SIGTERM
 
 

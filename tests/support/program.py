@@ -73,6 +73,7 @@ class Program:
     """
 
     def __init__(self, folder: Path) -> None:
+        self.headers: dict[str, str] = {}
         self.vault = folder / "vault"
         self.vault.mkdir(exist_ok=True)
         self.indexes = folder / "data"
@@ -218,13 +219,21 @@ class Program:
             self.private.examine("a command's error", ended.stdout)
         return ended
 
-    def call(self, method: str, path: str, body: object = None) -> Reply:
-        """Send a request."""
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        headers: dict[str, str] | None = None,
+    ) -> Reply:
+        """Send a request, with `self.headers` in it."""
+        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        given = {} if data is None else {"Content-Type": "application/json"}
         request = urllib.request.Request(
             self.endpoint + path,
             method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={} if body is None else {"Content-Type": "application/json"},
+            data=data,
+            headers={**self.headers, **given, **(headers or {})},
         )
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
@@ -234,6 +243,10 @@ class Program:
                 content = error.read()
             self.private.examine("an error reply", content)
             return Reply(error.code, json.loads(content))
+
+    def call(self, method: str, path: str, body: object = None) -> Reply:
+        """Send a request."""
+        return self.send(method, path, body)
 
     def search(self, query: str, **options: object) -> Reply:
         """Search."""

@@ -7,8 +7,6 @@ import os
 import select
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +30,7 @@ class WritableProgram(Program):
     def __init__(self, folder: Path, allow: str = ALL) -> None:
         super().__init__(folder)
         self.private.add("the key", KEY)
+        self.headers = {"Authorization": f"Bearer {KEY}"}
         self.variables = {
             "VAULT_AGENT_WRITE_ENABLED": "true",
             "VAULT_AGENT_WRITE_FOLDERS": ".",
@@ -39,34 +38,6 @@ class WritableProgram(Program):
             "VAULT_AGENT_WRITE_QUIET_SECONDS": "0",
             "VAULT_AGENT_SERVER_API_KEY": KEY,
         }
-
-    def send(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        headers: dict[str, str] | None = None,
-    ) -> Reply:
-        """Send a request with the key."""
-        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        given = {"Authorization": f"Bearer {KEY}"}
-        if data is not None:
-            given["Content-Type"] = "application/json"
-        request = urllib.request.Request(
-            self.endpoint + path, method=method, data=data, headers={**given, **(headers or {})}
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
-                return Reply(reply.status, json.loads(reply.read()))
-        except urllib.error.HTTPError as error:
-            with error:
-                content = error.read()
-            self.private.examine("an error reply", content)
-            return Reply(error.code, json.loads(content))
-
-    def call(self, method: str, path: str, body: object = None) -> Reply:
-        """Send a request with the key."""
-        return self.send(method, path, body)
 
     def post(self, operation: str, **body: Any) -> Reply:
         """Change notes."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
 
-from tests.support.clocks import PATIENCE
 from tests.support.program import Program, Reply
 from tests.web.vault import write_vault
 
@@ -42,6 +38,7 @@ class SeveralVaultsServer(Program):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
+        self.headers = {"Authorization": f"Bearer {KEY}"}
         self.variables = {
             "VAULT_AGENT_SERVER_API_KEY": KEY,
             "VAULT_AGENT_WEB_ENABLED": "true",
@@ -69,21 +66,6 @@ class SeveralVaultsServer(Program):
         self.start()
         for job in self.call("GET", "/jobs").data["jobs"]:
             self.finish(job["id"])
-
-    def call(self, method: str, path: str, body: object = None) -> Reply:
-        """Send a request with the key."""
-        request = urllib.request.Request(
-            self.endpoint + path,
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"},
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
-                return Reply(reply.status, json.loads(reply.read()))
-        except urllib.error.HTTPError as error:
-            with error:
-                return Reply(error.code, json.loads(error.read()))
 
     def identity(self, name: str) -> str:
         """Return the identity of a vault."""
