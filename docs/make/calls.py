@@ -27,7 +27,7 @@ def module() -> str:
     imported = defaultdict(set)
     rows = []
     for operation in OPERATIONS:
-        if operation.http is None or operation.http.octets:
+        if not operation.path or operation.octets:
             continue
         for each in operation.replies:
             imported[each.__module__].add(each.__name__)
@@ -42,12 +42,11 @@ def module() -> str:
 
 
 def _values(operation) -> list[str]:
-    http = operation.http
-    values = [f'"{http.method}"', f'"{http.path}"']
+    values = [f'"{operation.method}"', f'"{operation.path}"']
     if operation.replies:
         kinds = (f"{each.__module__}.{each.__name__}" for each in operation.replies)
         values.append(str(tuple(each.removeprefix(_MODEL) for each in kinds)))
-    if http.takes_body:
+    if operation.takes_body:
         values.append("has_body=True")
     return values
 

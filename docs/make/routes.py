@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from docs.make.markdown import joined, sentence, table, wrapped
 
 from vault_agent.server.openapi import describe
-from vault_agent.server.routes import ROUTES, Route
+from vault_agent.server.routes import ROUTES
 from vault_agent.wire.writing import WriteBody
+
+if TYPE_CHECKING:
+    from vault_agent.api.operation import Operation
 
 _HEAD = """\
 # Routes
@@ -38,8 +41,8 @@ def page() -> str:
         fields = [field for field in _fields(route, document) if field not in every_write]
         for _, rule, _, _ in fields:
             nested |= _nested(rule, schemas)
-        needs = f" It needs `{route.operation.needs}`." if route.operation.needs else ""
-        about = wrapped(" ".join(f"{route.operation.summary}{needs}".split()))
+        needs = f" It needs `{route.needs}`." if route.needs else ""
+        about = wrapped(" ".join(f"{route.summary}{needs}".split()))
         parts += [f"## `{route.method} {route.path}`", about, _table(fields, schemas)]
     for name, schema in nested.items():
         about = wrapped(" ".join(schema.get("description", "").split()))
@@ -54,16 +57,16 @@ def _every_write(document: dict[str, Any]) -> list[Field]:
     return [field for field in first if all(field in other for other in others)]
 
 
-def _anchor(route: Route) -> str:
+def _anchor(route: Operation) -> str:
     kept = "".join(letter for letter in route.path.lower() if letter.isalnum() or letter in "-_")
     return f"{route.method.lower()}-{kept}"
 
 
-def _summary(route: Route) -> str:
-    return route.operation.summary.partition("\n\n")[0]
+def _summary(route: Operation) -> str:
+    return route.summary.partition("\n\n")[0]
 
 
-def _fields(route: Route, document: dict[str, Any]) -> list[Field]:
+def _fields(route: Operation, document: dict[str, Any]) -> list[Field]:
     """Return the parameters of a route, then the fields of its body.
 
     What a path already says, and headers that repeat a field, are left out.
@@ -74,7 +77,7 @@ def _fields(route: Route, document: dict[str, Any]) -> list[Field]:
         for each in described["parameters"]
         if each["in"] == "query" or "description" in each
     ]
-    if route.http.takes_body:
+    if route.takes_body:
         content = described["requestBody"]["content"]["application/json"]["schema"]
         fields += _properties(_resolved(content, document["components"]["schemas"]))
     return fields

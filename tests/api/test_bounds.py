@@ -7,11 +7,11 @@ import json
 import pytest
 from tests.server.conftest import FakeEngine, hit, run
 
-from vault_agent.api import operations
+from vault_agent.api import jobs, search
 from vault_agent.api.bounds import MAX_CHARACTERS, MAX_ENTRIES, REPLY_BYTES
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
-from vault_agent.api.operation import answer
+from vault_agent.api.operation import encode, perform
 from vault_agent.api.shown import MAX_WARNING_BYTES, shown_job, shown_warnings
 from vault_agent.config import Config
 from vault_agent.model.jobs import Job, JobKind, JobState
@@ -38,6 +38,10 @@ HOSTILE = {
 }
 
 
+async def answer(operation, call, sent):
+    return await encode(operation, await perform(operation, call, sent))
+
+
 def called(engine: FakeEngine) -> CallContext:
     return CallContext(None, engine, OWNER)
 
@@ -48,9 +52,9 @@ async def test_search_replies_stay_below_the_size_limit(name: str, fields: str):
     engine = FakeEngine(Config())
     engine.hits = (HOSTILE[name],) * 50
     sent = SearchBody(query="a", limit=50, fields=fields)
-    outcome = await answer(operations.SEARCH, called(engine), sent)
-    assert len(outcome.body) <= REPLY_BYTES
-    shown = json.loads(outcome.body)
+    _, body = await answer(search.search, called(engine), sent)
+    assert len(body) <= REPLY_BYTES
+    shown = json.loads(body)
     results = shown["data"]["results"]
     assert 1 <= len(results) <= 50
     if len(results) < 50:
@@ -62,8 +66,8 @@ async def test_search_replies_stay_below_the_size_limit(name: str, fields: str):
 async def test_one_result_that_is_too_large_hides_no_other():
     engine = FakeEngine(Config())
     engine.hits = (hit(path="\x01" * 750_000), hit(), hit())
-    outcome = await answer(operations.SEARCH, called(engine), SearchBody(query="a"))
-    reply = json.loads(outcome.body)
+    _, body = await answer(search.search, called(engine), SearchBody(query="a"))
+    reply = json.loads(body)
     assert len(reply["data"]["results"]) == 2
     assert reply["warnings"][-1]["details"]["omitted"] == 1
 
@@ -71,22 +75,22 @@ async def test_one_result_that_is_too_large_hides_no_other():
 async def test_the_best_result_is_kept_with_its_long_names_cut():
     engine = FakeEngine(Config())
     engine.hits = (HOSTILE["30,000 tags"], hit())
-    outcome = await answer(operations.RELATED, called(engine), RelatedBody(id=ID))
-    first, second = json.loads(outcome.body)["data"]["results"]
+    found, body = await answer(search.related, called(engine), RelatedBody(id=ID))
+    first, second = json.loads(body)["data"]["results"]
     assert len(first["metadata"]["tags"]) == MAX_ENTRIES
     assert second["metadata"]["tags"] == ["lamp"]
-    assert outcome.reply.warnings[-1].details == {"omitted": 0, "shortened": 1}
+    assert found.warnings[-1].details == {"omitted": 0, "shortened": 1}
     engine.hits = (HOSTILE["a title of a megabyte"],)
-    outcome = await answer(operations.RELATED, called(engine), RelatedBody(id=ID))
-    assert len(outcome.reply.data.hits[0].title) == MAX_CHARACTERS
+    found, body = await answer(search.related, called(engine), RelatedBody(id=ID))
+    assert len(found.data.hits[0].title) == MAX_CHARACTERS
 
 
 async def test_a_reply_below_the_size_limit_is_not_changed():
     engine = FakeEngine(Config())
     engine.hits = (hit(title="T" * 3_000),) * 50
-    outcome = await answer(operations.SEARCH, called(engine), SearchBody(query="a", limit=50))
-    assert outcome.reply.warnings == ()
-    assert {len(each.title) for each in outcome.reply.data.hits} == {3_000}
+    found, _ = await answer(search.search, called(engine), SearchBody(query="a", limit=50))
+    assert found.warnings == ()
+    assert {len(each.title) for each in found.data.hits} == {3_000}
 
 
 async def test_the_size_limit_applies_over_http():
@@ -132,11 +136,11 @@ async def test_a_cut_list_of_jobs_keeps_the_newest_and_counts_the_omitted():
     engine = FakeEngine(Config())
     for number in range(100):
         engine.jobs.all[f"job{number}"] = troubled(number)
-    outcome = await answer(operations.JOBS, called(engine), NoParams())
-    assert len(outcome.body) <= REPLY_BYTES
-    shown = outcome.reply.data.jobs
+    found, body = await answer(jobs.jobs, called(engine), NoParams())
+    assert len(body) <= REPLY_BYTES
+    shown = found.data.jobs
     assert shown[0].id == "job99"
-    assert outcome.reply.warnings[-1].details["omitted"] == 100 - len(shown)
+    assert found.warnings[-1].details["omitted"] == 100 - len(shown)
 
 
 @pytest.mark.fault(

@@ -7,12 +7,7 @@ import base64
 import orjson
 import pytest
 
-from vault_agent.api.cursors import (
-    MAX_CURSOR_CHARACTERS,
-    Cursor,
-    decode_cursor,
-    encode_cursor,
-)
+from vault_agent.api.cursors import MAX_CURSOR_CHARACTERS, Cursor, decode_cursor, encode_cursor
 from vault_agent.errors import InvalidRequest
 from vault_agent.wire.base import Model
 

@@ -7,17 +7,16 @@ from types import SimpleNamespace
 import pytest
 from tests.server.conftest import NOTE_ID, FakeEngine, run
 
-from vault_agent.api import operations
+from vault_agent.api import reading
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.context import CallContext
-from vault_agent.api.operation import Http, Operation, answer, perform
+from vault_agent.api.operation import Operation, encode, perform
 from vault_agent.api.operations import OPERATIONS
-from vault_agent.codes import CODES
 from vault_agent.config import Config
 from vault_agent.config.keys import KEYS
 from vault_agent.errors import Misconfigured, NotFound
 from vault_agent.server import openapi, routes
-from vault_agent.server.routes import ROUTES, Route
+from vault_agent.server.routes import ROUTES
 from vault_agent.wire.requests import NoParams, NoteRequest
 
 
@@ -26,9 +25,11 @@ class Switched:
 
     def __init__(self, needs: str):
         self.runs = 0
-        self.operation = Operation("switched", NoParams, self.run, writes=True, needs=needs)
+        self.operation = Operation(
+            self.switched, NoParams, (), "POST", "/switched", writes=True, needs=needs
+        )
 
-    async def run(self, call: CallContext, sent: NoParams) -> str:
+    async def switched(self, call: CallContext, sent: NoParams) -> str:
         """Run the operation."""
         self.runs += 1
         return f"done for the {call.caller.kind}"
@@ -65,8 +66,7 @@ async def test_a_disabled_route_replies_403_and_names_the_setting(
     monkeypatch: pytest.MonkeyPatch,
 ):
     switched = Switched("embedding.enabled")
-    route = Route(switched.operation, Http("POST", "/switched", body=None))
-    monkeypatch.setattr(routes, "ROUTES", (*ROUTES, route))
+    monkeypatch.setattr(routes, "ROUTES", (*ROUTES, switched.operation))
     async with run() as server:
         status, body, _ = await server.ask("POST", "/switched")
         assert (status, body["error"]["code"]) == (403, "FEATURE_DISABLED")
@@ -75,11 +75,10 @@ async def test_a_disabled_route_replies_403_and_names_the_setting(
     assert switched.runs == 0
 
 
-def test_openapi_marks_operations_that_can_be_disabled(monkeypatch: pytest.MonkeyPatch):
-    route = Route(Switched("embedding.enabled").operation, Http("POST", "/switched", body=None))
+def test_openapi_has_the_name_and_summary_of_an_operation(monkeypatch: pytest.MonkeyPatch):
+    route = Switched("embedding.enabled").operation
     monkeypatch.setattr(openapi, "ROUTES", (route,))
     described = openapi.describe()["paths"]["/switched"]["post"]
-    assert "FEATURE_DISABLED" in described["responses"]["403"]["description"]
     assert (described["operationId"], described["summary"]) == (
         "switched",
         "Run the operation.",
@@ -104,17 +103,11 @@ def test_agents_change_nothing_but_notes():
 
 
 def test_every_operation_has_a_route_with_its_description():
-    routed = {route.operation.name for route in ROUTES}
-    only_http = {"openapi", "ui", "ui_asset", "ui_ticket", "ui_session", "ui_sign_out"}
-    assert {each.name for each in OPERATIONS} - {"download"} == routed - only_http
-    assert len({each.name for each in OPERATIONS}) == len(OPERATIONS)
+    assert {each for each in OPERATIONS if each.path} < set(ROUTES)
+    assert {each.name for each in OPERATIONS if not each.path} == {"read", "note_search"}
+    assert len({each.name for each in ROUTES}) == len(ROUTES)
     for each in OPERATIONS:
         assert each.summary.endswith("."), each.name
-
-
-def test_every_code_of_an_operation_exists():
-    for each in OPERATIONS:
-        assert all(CODES[code].status for code in each.codes), each.name
 
 
 def test_every_operation_switch_is_a_setting():
@@ -123,14 +116,15 @@ def test_every_operation_switch_is_a_setting():
 
 def test_no_get_route_writes():
     for route in ROUTES:
-        assert not (route.operation.writes and route.method == "GET"), route.path
+        assert not (route.writes and route.method == "GET"), route.path
 
 
 async def test_an_operation_runs_without_http():
     call = CallContext(None, FakeEngine(Config()), OWNER)
-    found = await answer(operations.NOTE, call, NoteRequest(note_id=NOTE_ID))
+    found = await perform(reading.note, call, NoteRequest(note_id=NOTE_ID))
+    found, body = await encode(reading.note, found)
     assert found.etag.startswith("n1-")
-    assert found.reply.data.content in found.body.decode().replace("\\n", "\n")
+    assert found.data.content in body.decode().replace("\\n", "\n")
 
 
 async def test_query_parameters_are_read_as_booleans_and_numbers():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import orjson
 from aiohttp import web
 from tests.support.command import Ended
+from vault_agent.wire.web import TicketBody
 
 from vault_agent.model.graph import FolderTree
 from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault
@@ -34,7 +35,6 @@ from vault_agent.model.search import Answer, Hit
 from vault_agent.wire.base import parse
 from vault_agent.wire.requests import IndexBody, RelatedBody, SearchBody
 from vault_agent.wire.values import dump
-from vault_agent.wire.web import TicketBody
 
 if TYPE_CHECKING:
     from vault_agent.model.warning import Warning

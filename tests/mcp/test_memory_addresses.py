@@ -9,9 +9,10 @@ import pytest
 from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.session_desk import note
 
+from vault_agent.api import memory
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.context import CallContext
-from vault_agent.api.memory import MEMORY, MemoryBody
+from vault_agent.api.memory import MemoryBody
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
 from vault_agent.mcp.exchange import Progress
@@ -63,7 +64,9 @@ async def test_each_address_opens_its_note(world: RegisteredVaults):
             opened = {}
             for number in (n + first for n in range(len(NAMES)) for first in (1, 101)):
                 body = MemoryBody(files=(f"src/{number}.py",))
-                text = (await perform(MEMORY, CallContext(app, vault, OWNER), body)).reply.data.text
+                text = (
+                    await perform(memory.memory, CallContext(app, vault, OWNER), body)
+                ).reply.data.text
                 opened |= dict(ENTRY.findall(text))
             assert len(opened) == 2 * len(NAMES)
             for title, address in opened.items():
@@ -80,6 +83,8 @@ async def test_an_agent_that_knows_one_vault_gets_nothing_of_the_global_one(
             await indexed(vault)
             for caller, wanted in ((OWNER, True), (Caller(CallerKind.AGENT, "helper"), False)):
                 body = MemoryBody(files=("src/101.py",))
-                found = (await perform(MEMORY, CallContext(app, vault, caller), body)).reply.data
+                found = (
+                    await perform(memory.memory, CallContext(app, vault, caller), body)
+                ).reply.data
                 assert any(each.vault == "global" for each in found.notes) is wanted
                 assert ("global:" in found.text) is wanted

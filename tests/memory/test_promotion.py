@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support.registered_vaults import RegisteredVaults, indexed
 
+from vault_agent.api import graph, links
 from vault_agent.api.caller import OWNER as CALLER
 from vault_agent.api.context import CallContext
-from vault_agent.api.graph import LOCAL_GRAPH, LocalGraphRequest
-from vault_agent.api.links import LINKS, LinksRequest
+from vault_agent.api.graph import LocalGraphRequest
+from vault_agent.api.links import LinksRequest
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
@@ -334,20 +335,20 @@ async def test_links_into_the_global_vault_are_edges_of_the_graph(tmp_path: Path
         asked = {"noteId": identify("journals/costs.md")}
         async with vaults.app.vaults.open("project:shop") as vault:
             sent = parse_strings(LocalGraphRequest, asked)
-            graph = (
-                await perform(LOCAL_GRAPH, CallContext(vaults.app, vault, CALLER), sent)
+            near_graph = (
+                await perform(graph.local_graph, CallContext(vaults.app, vault, CALLER), sent)
             ).reply.data
             sent = parse_strings(LinksRequest, asked)
-            links = (
-                await perform(LINKS, CallContext(vaults.app, vault, CALLER), sent)
+            note_links = (
+                await perform(links.links, CallContext(vaults.app, vault, CALLER), sent)
             ).reply.data.links
-    near = {node.path: (node.vault, node.distance) for node in graph.nodes}
+    near = {node.path: (node.vault, node.distance) for node in near_graph.nodes}
     assert near[copy.path] == ("global", 1)
     assert near["patterns/retry.md"] == ("global", 1)
-    pairs = {(graph.nodes[a].path, graph.nodes[b].path) for a, b in graph.edges}
+    pairs = {(near_graph.nodes[a].path, near_graph.nodes[b].path) for a, b in near_graph.edges}
     assert ("journals/costs.md", copy.path) in pairs
-    assert len(graph.edges) == len(graph.weights)
-    where = {link.target: (link.status, link.vault) for link in links}
+    assert len(near_graph.edges) == len(near_graph.weights)
+    where = {link.target: (link.status, link.vault) for link in note_links}
     assert where["global:retry"] == ("resolved", "global")
     assert where["global:none"] == ("unresolved", None)
 

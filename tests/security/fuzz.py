@@ -134,7 +134,7 @@ class Requests:
         method = route.method if chance.random() < 0.9 else chance.choice(_METHODS)
         target = self._target(route.path)
         body = None
-        if route.http.takes_body or chance.random() < 0.03:
+        if route.takes_body or chance.random() < 0.03:
             body = self._body(route.path)
         headers = {
             name: chance.choice(values)

@@ -28,7 +28,7 @@ from vault_agent.model.watch import WatchStatus
 from vault_agent.server.connection import Limits
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
-from vault_agent.vault.attachments import describe
+from vault_agent.vault.attachments import OpenAttachment, describe
 from vault_agent.vaults.event_stream import EventStream
 from vault_agent.vaults.jobs import JobOptions
 
@@ -192,7 +192,7 @@ class FakeEngine:
         info = await self.attachment(path)
         if info.size > 100_000 and not allow_large:
             raise TooLarge("ATTACHMENT_TOO_LARGE", "Over the limit.")
-        opened = SimpleNamespace(info=info, file=io.BytesIO(self.files[path]))
+        opened = OpenAttachment(info, io.BytesIO(self.files[path]))
         self.opened.append(opened)
         return opened
 

@@ -8,7 +8,6 @@ import json
 import pytest
 
 from vault_agent.api.encoding import PIECE_CHARACTERS, encoded, in_pieces
-from vault_agent.codes import CODES
 from vault_agent.errors import IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.metadata import Metadata
@@ -34,8 +33,7 @@ def test_openapi_has_every_route_and_status():
     assert described == {f"{route.method} {route.path}" for route in ROUTES}
     for route in ROUTES:
         responses = document["paths"][route.path][route.method.lower()]["responses"]
-        assert {str(CODES[code].status) for code in route.codes} <= set(responses)
-        assert {"400", "401", "403", "421", "500"} <= set(responses)
+        assert {str(route.status), "4XX", "5XX"} <= set(responses)
 
 
 async def test_openapi_is_served_and_its_references_resolve(server):

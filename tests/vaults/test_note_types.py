@@ -6,11 +6,11 @@ import orjson
 import pytest
 from tests.support.registered_vaults import KeptVaults, RegisteredVaults, indexed
 
+from vault_agent.api import lists, reading, search
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
-from vault_agent.api.lists import NOTES, NotesRequest
+from vault_agent.api.lists import NotesRequest
 from vault_agent.api.operation import perform
-from vault_agent.api.operations import NOTE, RELATED
 from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import identify
@@ -163,15 +163,17 @@ async def test_an_id_stands_for_a_note_id(world: RegisteredVaults):
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
         asked = parse_strings(NoteRequest, {"noteId": "id:journal-2026-02-13-abc12345"})
-        found = await perform(NOTE, CallContext(app, vault, OWNER), asked)
+        found = await perform(reading.note, CallContext(app, vault, OWNER), asked)
         assert found.reply.data.path == "journals/2026-02-13-session-abc12345.md"
         body = parse_values(RelatedBody, {"id": "id:decision-2026-01-01-aaaaaa"})
-        related = (await perform(RELATED, CallContext(app, vault, OWNER), body)).reply.data.hits
+        related = (
+            await perform(search.related, CallContext(app, vault, OWNER), body)
+        ).reply.data.hits
         assert related
         assert "decisions/parsing.md" not in [each.path for each in related]
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
             await perform(
-                NOTE,
+                reading.note,
                 CallContext(app, vault, OWNER),
                 parse_strings(NoteRequest, {"noteId": "id:none"}),
             )
@@ -179,7 +181,7 @@ async def test_an_id_stands_for_a_note_id(world: RegisteredVaults):
         await indexed(vault)
         with pytest.raises(NotFound, match="NOTE_AMBIGUOUS") as refusal:
             await perform(
-                NOTE,
+                reading.note,
                 CallContext(app, vault, OWNER),
                 parse_strings(NoteRequest, {"noteId": "id:same"}),
             )
@@ -207,7 +209,7 @@ async def test_lists_filter_by_the_fields_of_notes(world: RegisteredVaults):
         await indexed(vault)
         for filters, expected in FILTERS:
             asked = parse_strings(NotesRequest, filters)
-            data = (await perform(NOTES, CallContext(app, vault, OWNER), asked)).reply.data
+            data = (await perform(lists.notes, CallContext(app, vault, OWNER), asked)).reply.data
             assert {row.type for row in data.notes} == expected, filters
             assert data.total == len(expected)
 
@@ -216,7 +218,9 @@ async def test_a_row_has_the_fields_of_its_note(world: RegisteredVaults):
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
         asked = parse_strings(NotesRequest, {"type": ("journal",)})
-        (row,) = (await perform(NOTES, CallContext(app, vault, OWNER), asked)).reply.data.notes
+        (row,) = (
+            await perform(lists.notes, CallContext(app, vault, OWNER), asked)
+        ).reply.data.notes
         assert (row.id, row.status, row.promoted) == (
             "journal-2026-02-13-abc12345",
             "complete",
@@ -226,7 +230,9 @@ async def test_a_row_has_the_fields_of_its_note(world: RegisteredVaults):
         assert row.vault == "project:app"
         plain = (
             await perform(
-                NOTES, CallContext(app, app.vaults.default, OWNER), NotesRequest(path=("top.md",))
+                lists.notes,
+                CallContext(app, app.vaults.default, OWNER),
+                NotesRequest(path=("top.md",)),
             )
         ).reply
         assert "vault" not in orjson.loads(dump(plain.data.notes[0]))

@@ -10,10 +10,10 @@ import pytest
 from tests.support.local_model import LocalModel
 from tests.support.registered_vaults import KeptVaults, RegisteredVaults, indexed
 
+from vault_agent.api import search
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
-from vault_agent.api.operations import SEARCH
 from vault_agent.app import App
 from vault_agent.config.registry import Role
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
@@ -315,8 +315,8 @@ async def test_an_agent_knows_one_vault(world: RegisteredVaults):
         agent = Caller(CallerKind.AGENT, "helper")
         body = SearchBody(query="quinces", vaults=("project:app",))
         with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
-            await perform(SEARCH, CallContext(app, app.vaults.default, agent), body)
-        found = await perform(SEARCH, CallContext(app, app.vaults.default, OWNER), body)
+            await perform(search.search, CallContext(app, app.vaults.default, agent), body)
+        found = await perform(search.search, CallContext(app, app.vaults.default, OWNER), body)
         assert [each.path for each in found.reply.data.hits] == ["a.md"]
 
 

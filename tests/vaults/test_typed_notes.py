@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from tests.support.registered_vaults import RegisteredVaults, indexed
 
-from vault_agent.api.authoring import NEW_FROM_TEMPLATE, TEMPLATES, TemplateBody
+from vault_agent.api import authoring, writing
+from vault_agent.api.authoring import TemplateBody
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
-from vault_agent.api.writing import WRITE_NOTE, WriteNoteBody
+from vault_agent.api.writing import WriteNoteBody
 from vault_agent.app import App
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest
@@ -30,7 +31,7 @@ BUG = "---\ntype: bug\nseverity: high\nfound: {{project}}\n---\n# {{title}}\n\nO
 async def made(app: App, vault: OpenVault, root: Path, **body: Any) -> tuple[str, str]:
     await vault.writing.ready()
     call = CallContext(app, vault, OWNER)
-    path = (await perform(NEW_FROM_TEMPLATE, call, TemplateBody(**body))).reply.data.path
+    path = (await perform(authoring.new_from_template, call, TemplateBody(**body))).reply.data.path
     return path, (root / path).read_text()
 
 
@@ -69,7 +70,7 @@ async def test_a_type_and_a_title_are_enough_in_a_project(tmp_path: Path):
         values = read_keys(text.encode())
         assert (path, values["session"], values["project"]) == ("journals/done.md", "s-1", "shop")
         listed = (
-            await perform(TEMPLATES, CallContext(app, vault, OWNER), NoParams())
+            await perform(authoring.templates, CallContext(app, vault, OWNER), NoParams())
         ).reply.data.templates
         assert {each.name: each.path for each in listed if each.path} == {
             "Bug": "templates/Bug.md",
@@ -103,7 +104,7 @@ async def test_notes_of_a_project_are_written_while_the_vault_of_a_person_stays_
             path, _ = await made(app, vault, shop, type="bug", title="Twice")
             assert (shop / path).is_file()
         with pytest.raises(Forbidden, match="VAULT_READ_ONLY"):
-            await perform(WRITE_NOTE, CallContext(app, app.vaults.default, OWNER), append)
+            await perform(writing.write_note, CallContext(app, app.vaults.default, OWNER), append)
     assert (world.default / "A.md").read_text() == "# A\n"
 
 

@@ -11,7 +11,7 @@ from tests.support.registered_vaults import RegisteredVaults
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
-from vault_agent.api.writing import WRITE_NOTE, WriteNoteBody
+from vault_agent.api.writing import WriteNoteBody
 from vault_agent.config.access import changes_notes, require_key
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, Misconfigured, Unauthorized
@@ -60,7 +60,7 @@ async def test_it_writes_where_writing_operations_stay_refused(world: Registered
                 assert made.undoable
                 assert not (await vault.health()).write.enabled
                 with pytest.raises(Misconfigured) as caught:
-                    await perform(WRITE_NOTE, CallContext(app, vault, OWNER), request)
+                    await perform(writing.write_note, CallContext(app, vault, OWNER), request)
                 assert caught.value.details == {"setting": "write.enabled"}
                 with pytest.raises(Misconfigured):
                     _ = vault.writing

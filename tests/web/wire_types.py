@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from vault_agent.api.operation import Operation
 from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision, WatchStatus
 from vault_agent.model.writing import WriteNews
-from vault_agent.server.routes import ROUTES, Route
+from vault_agent.server.routes import ROUTES
 from vault_agent.wire.schema import REF, Schemas
 
 FILE = Path(__file__).parents[2] / "web" / "types" / "wire.d.ts"
@@ -53,7 +54,7 @@ def declarations() -> str:
     names = {
         kind: schemas.of(kind)["$ref"].removeprefix(REF)
         for route in ROUTES
-        for kind in route.operation.replies
+        for kind in route.replies
     }
     news = {name: schemas.of(kind)["$ref"].removeprefix(REF) for name, kind in _NEWS.items()}
     lines = [_HEAD]
@@ -64,15 +65,15 @@ def declarations() -> str:
     lines.append(_TAIL)
     # `${string}` also fits several parts of a path, so the longer of two routes comes first.
     for route in sorted(ROUTES, key=lambda each: (-each.path.count("/"), "{" in each.path)):
-        data = " | ".join(names[kind] for kind in route.operation.replies)
-        if route.http.media == ("application/octet-stream",):
+        data = " | ".join(names[kind] for kind in route.replies)
+        if route.media == ("application/octet-stream",):
             data = "ArrayBuffer"
         if data:
             lines.append(f"    Asked extends `{_pattern(route)}` ? {data} :")
     return "\n".join([*lines, "    unknown;", "}", ""])
 
 
-def _pattern(route: Route) -> str:
+def _pattern(route: Operation) -> str:
     return f"{route.method} {re.sub(r'{[^}]*}', '${string}', route.path)}"
 
 

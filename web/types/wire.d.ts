@@ -933,6 +933,8 @@ declare namespace Wire {
     Asked extends `POST /memory/sessions/${string}/notes` ? OneSession :
     Asked extends `POST /write/tasks/add` ? Written :
     Asked extends `POST /write/tasks/set` ? Written :
+    Asked extends `GET /notes/${string}/outline` ? NoteOutline :
+    Asked extends `GET /notes/${string}/frontmatter` ? NoteFrontmatter :
     Asked extends `GET /chunks/${string}/${string}` ? ChunkContent :
     Asked extends `GET /notes/${string}/links` ? LinksPage :
     Asked extends `GET /notes/${string}/backlinks` ? BacklinksPage :
@@ -943,22 +945,22 @@ declare namespace Wire {
     Asked extends `GET /memory/sessions/${string}` ? OneSession :
     Asked extends `GET /notes/${string}/html` ? RenderedNote :
     Asked extends `GET /ui/files/${string}` ? ArrayBuffer :
-    Asked extends `GET /notes/${string}/outline` ? NoteOutline :
-    Asked extends `GET /notes/${string}/frontmatter` ? NoteFrontmatter :
     Asked extends `GET /links/broken` ? BrokenLinksPage :
     Asked extends `GET /graph/path` ? PathOfNotes :
     Asked extends `GET /graph/orphans` ? GraphNotesPage :
     Asked extends `GET /graph/dead-ends` ? GraphNotesPage :
     Asked extends `GET /graph/central` ? CentralPage :
     Asked extends `GET /graph/communities` ? CommunitiesPage :
+    Asked extends `POST /write/template` ? Written :
     Asked extends `GET /memory/sessions` ? SessionsPage :
     Asked extends `POST /memory/forget` ? SessionsForgotten :
     Asked extends `POST /sessions/events` ? Delivered :
     Asked extends `GET /graph/layout` ? ArrayBuffer :
+    Asked extends `POST /watch/scan` ? OneJob :
     Asked extends `POST /write/note` ? Written :
     Asked extends `POST /write/frontmatter` ? Written :
-    Asked extends `POST /write/tags` ? Written :
     Asked extends `POST /write/replace` ? Written :
+    Asked extends `POST /write/tags` ? Written :
     Asked extends `POST /write/section` ? Written :
     Asked extends `POST /write/move` ? Written | OneJob :
     Asked extends `POST /write/delete` ? Written :
@@ -966,8 +968,6 @@ declare namespace Wire {
     Asked extends `POST /write/attachment` ? Written :
     Asked extends `POST /write/undo` ? Written | OneJob :
     Asked extends `POST /writes/forget` ? WritesForgotten :
-    Asked extends `POST /write/template` ? Written :
-    Asked extends `POST /watch/scan` ? OneJob :
     Asked extends `POST /ui/tickets` ? Ticket :
     Asked extends `POST /ui/session` ? PageSession :
     Asked extends `DELETE /ui/session` ? SessionsEnded :
@@ -976,16 +976,16 @@ declare namespace Wire {
     Asked extends `GET /jobs/${string}` ? OneJob :
     Asked extends `DELETE /jobs/${string}` ? OneJob :
     Asked extends `GET /writes/${string}` ? OneWrite :
-    Asked extends `GET /health` ? Health :
     Asked extends `GET /vaults` ? VaultList :
+    Asked extends `GET /health` ? Health :
     Asked extends `POST /search` ? Answer | CompactAnswer :
     Asked extends `POST /related` ? Answer | CompactAnswer :
     Asked extends `GET /attachments` ? FolderContents :
-    Asked extends `GET /notes` ? NoteList :
     Asked extends `GET /resolve` ? NamedNotes :
-    Asked extends `POST /grep` ? GrepAnswer :
+    Asked extends `GET /notes` ? NoteList :
     Asked extends `GET /tasks` ? TaskList :
     Asked extends `POST /context` ? Context :
+    Asked extends `POST /grep` ? GrepAnswer :
     Asked extends `GET /tags` ? TagTree :
     Asked extends `GET /folders` ? FolderTree :
     Asked extends `GET /graph` ? WholeGraph | GraphObjects :
@@ -999,7 +999,7 @@ declare namespace Wire {
     Asked extends `POST /index` ? OneJob :
     Asked extends `POST /reindex` ? OneJob :
     Asked extends `GET /jobs` ? JobList :
-    Asked extends `GET /writes` ? LogPage :
     Asked extends `GET /watch` ? WatchStatus :
+    Asked extends `GET /writes` ? LogPage :
     unknown;
 }

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from vault_agent.api.operation import Found, Http, Operation
+from vault_agent.api.context import CallContext
+from vault_agent.api.operation import Found, operation, write
 from vault_agent.api.writing import (
-    CREATE_CODES,
-    EDIT_CODES,
     asked,
     found,
     path_of,
     visible_path,
-    write_operation,
 )
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_edit import Status, Wanted
 from vault_agent.markdown.task_line import NewTask
 from vault_agent.model.authoring import TemplateList, TemplateRow
 from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Written
 from vault_agent.search.resolve import resolve
 from vault_agent.search.tasks import open_tasks_of
 from vault_agent.vaults.typed_notes import NewNote
@@ -39,11 +38,10 @@ from vault_agent.wire.writing import (
     WriteBody,
     without_nul,
 )
-from vault_agent.writing.tasks import add_task, set_task
-from vault_agent.writing.templates import create_from_template, templates
+from vault_agent.writing import tasks as task_writes
+from vault_agent.writing import templates as template_files
 
 if TYPE_CHECKING:
-    from vault_agent.api.context import CallContext
     from vault_agent.vaults.typed_notes import TypedNotes
 
 
@@ -126,7 +124,8 @@ class TemplateBody(WriteBody):
     )
 
 
-async def _add_task(call: CallContext, sent: AddTaskBody) -> Found:
+@write("/write/tasks/add")
+async def add_task(call: CallContext, sent: AddTaskBody) -> Found[Written]:
     """Add a task to a note."""
     path = await path_of(call, sent)
     write = asked(call.caller, sent, "tasks/add", Right.APPEND, retries=True)
@@ -134,7 +133,7 @@ async def _add_task(call: CallContext, sent: AddTaskBody) -> Found:
     section = None
     if sent.section is not None:
         section = tuple(each.strip() for each in sent.section.split(" > "))
-    written = await add_task(
+    written = await task_writes.add_task(
         call.vault.writing,
         path,
         write,
@@ -145,7 +144,8 @@ async def _add_task(call: CallContext, sent: AddTaskBody) -> Found:
     return found(written)
 
 
-async def _set_task(call: CallContext, sent: SetTaskBody) -> Found:
+@write("/write/tasks/set")
+async def set_task(call: CallContext, sent: SetTaskBody) -> Found[Written]:
     """Complete, cancel or open a task."""
     if sent.task_id is not None:
         note_id, line, digest = sent.task_id.split(":")
@@ -160,7 +160,7 @@ async def _set_task(call: CallContext, sent: SetTaskBody) -> Found:
         path = sent.path
     path = visible_path(call.caller, path)
     write = asked(call.caller, sent, "tasks/set", Right.EDIT, retries=True)
-    written = await set_task(
+    written = await task_writes.set_task(
         call.vault.writing,
         path,
         write,
@@ -173,7 +173,8 @@ async def _set_task(call: CallContext, sent: SetTaskBody) -> Found:
     return found(written)
 
 
-async def _template(call: CallContext, sent: TemplateBody) -> Found:
+@write("/write/template")
+async def new_from_template(call: CallContext, sent: TemplateBody) -> Found[Written]:
     """Make a note from a template."""
     write = asked(call.caller, sent, "template", Right.CREATE)
     if (typed := _typed(call)) is not None:
@@ -193,7 +194,7 @@ async def _template(call: CallContext, sent: TemplateBody) -> Found:
             "INVALID_REQUEST",
             "In this vault a new note needs a `template` and a `path`, and takes no type or title.",
         )
-    written = await create_from_template(
+    written = await template_files.create_from_template(
         call.vault.writing,
         call.vault.open_root,
         write,
@@ -214,67 +215,17 @@ def _typed(call: CallContext) -> TypedNotes | None:
     return app.typed if entry is not None and entry.has_note_types else None
 
 
-async def _templates(call: CallContext, _: NoParams) -> Found:
+@operation("GET", "/templates", listed="templates", scoped=True)
+async def templates(call: CallContext, _: NoParams) -> Found[TemplateList]:
     """List the templates for new notes."""
     if (typed := _typed(call)) is not None:
         known = await typed.templates(call.vault, call.scope)
     else:
         folder = call.scope.outer(call.vault.config.write.template_folder)
-        known = await call.vault.in_folder(templates, folder, call.scope)
+        known = await call.vault.in_folder(template_files.templates, folder, call.scope)
     rows = [TemplateRow(each.name, each.path is None, each.path, each.variables) for each in known]
     return Found(TemplateList(tuple(rows)))
 
 
 def _now() -> datetime:
     return datetime.now().astimezone()
-
-
-TEMPLATES = Operation(
-    "templates",
-    NoParams,
-    _templates,
-    (TemplateList,),
-    ("VAULT_NOT_FOUND",),
-    listed="templates",
-    scoped=True,
-    http=Http("GET", "/templates"),
-)
-ADD_TASK = write_operation(
-    "add_task",
-    AddTaskBody,
-    _add_task,
-    (*EDIT_CODES, "HEADING_NOT_FOUND", "HEADING_AMBIGUOUS", "RECURRENCE_UNSUPPORTED"),
-    http=Http("POST", "/write/tasks/add", body=True),
-)
-SET_TASK = write_operation(
-    "set_task",
-    SetTaskBody,
-    _set_task,
-    (
-        *EDIT_CODES,
-        "TASK_NOT_FOUND",
-        "TASK_AMBIGUOUS",
-        "RECURRENCE_UNSUPPORTED",
-        "TASK_HAS_CHILDREN",
-    ),
-    http=Http("POST", "/write/tasks/set", body=True),
-)
-NEW_FROM_TEMPLATE = write_operation(
-    "new_from_template",
-    TemplateBody,
-    _template,
-    (
-        *CREATE_CODES,
-        "TEMPLATE_NOT_FOUND",
-        "TEMPLATE_VARIABLE_MISSING",
-        "TEMPLATE_UNSUPPORTED",
-    ),
-    http=Http("POST", "/write/template", body=True),
-)
-AUTHORING_READS: tuple[Operation[Any, Any], ...] = (TEMPLATES,)
-AUTHORING_WRITES: tuple[Operation[Any, Any], ...] = (
-    ADD_TASK,
-    SET_TASK,
-    NEW_FROM_TEMPLATE,
-)
-"""In the order of the reference."""

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from vault_agent.api.codes import INDEX_CODES, PAGE_CODES
+from vault_agent.api.context import CallContext
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.journals import shown_state
 from vault_agent.api.memory import deliveries_of
-from vault_agent.api.operation import Found, Http, Operation
-from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.api.operation import Found, operation
 from vault_agent.errors import NotFound
 from vault_agent.model.deliveries import (
     DeliveredNote,
@@ -34,7 +33,6 @@ from vault_agent.wire.queries import CursorText, Text, whole
 from vault_agent.wire.requests import NoteId, SessionId
 
 if TYPE_CHECKING:
-    from vault_agent.api.context import CallContext
     from vault_agent.app import App
     from vault_agent.memory.deliveries import Deliveries, SessionDetails
     from vault_agent.memory.session import JournalState, Session
@@ -92,9 +90,11 @@ _MAX_MOMENT = 1 << 53
 _MOST_SHOWN = 200
 _DAY = 86_400.0
 _PROJECT = "project:"
+_NEEDS = "memory.enabled"
 
 
-async def _sessions(call: CallContext, sent: MemorySessionsRequest) -> Found:
+@operation("GET", "/memory/sessions", needs=_NEEDS, listed="sessions")
+async def memory_sessions(call: CallContext, sent: MemorySessionsRequest) -> Found[SessionsPage]:
     """List the sessions of agents with what they got, the one with the latest event first."""
     app, deliveries = _of(call)
     before = None
@@ -125,12 +125,14 @@ async def _sessions(call: CallContext, sent: MemorySessionsRequest) -> Found:
     return Found(SessionsPage(tuple(rows), following))
 
 
-async def _one(call: CallContext, sent: MemorySessionRequest) -> Found:
+@operation("GET", "/memory/sessions/{sessionId}", needs=_NEEDS)
+async def memory_session(call: CallContext, sent: MemorySessionRequest) -> Found[OneSession]:
     """Return one session with all that it got, and why."""
     return await _details(call, sent.session_id)
 
 
-async def _refresh(call: CallContext, sent: RefreshBody) -> Found:
+@operation("POST", "/memory/sessions/{sessionId}/refresh", writes=True, needs=_NEEDS)
+async def memory_refresh(call: CallContext, sent: RefreshBody) -> Found[SessionRefresh]:
     """Return what a session would get now. With `apply`, it comes at its next event."""
     deliveries = _of(call)[1]
     found = await deliveries.refresh(sent.session_id, apply=sent.apply)
@@ -143,14 +145,16 @@ async def _refresh(call: CallContext, sent: RefreshBody) -> Found:
     return Found(data)
 
 
-async def _put_first(call: CallContext, sent: PinBody) -> Found:
+@operation("POST", "/memory/sessions/{sessionId}/notes", writes=True, needs=_NEEDS)
+async def memory_put_first(call: CallContext, sent: PinBody) -> Found[OneSession]:
     """Put a note first at the next event of a session."""
     deliveries = _of(call)[1]
     await deliveries.add(sent.session_id, sent.vault, sent.note_id)
     return await _details(call, sent.session_id)
 
 
-async def _forget(call: CallContext, sent: ForgetMemoryBody) -> Found:
+@operation("POST", "/memory/forget", writes=True, needs=_NEEDS)
+async def memory_forget(call: CallContext, sent: ForgetMemoryBody) -> Found[SessionsForgotten]:
     """Delete what is logged about sessions."""
     store = _of(call)[1].store
     if sent.session_id is not None:
@@ -181,7 +185,7 @@ def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | 
     return named if found is None else [each for each in named if each in found]
 
 
-async def _details(call: CallContext, session_id: str) -> Found:
+async def _details(call: CallContext, session_id: str) -> Found[OneSession]:
     app, deliveries = _of(call)
     found = await deliveries.details(session_id)
     session = found.session
@@ -251,65 +255,3 @@ def _time(seconds: float) -> str:
 
 
 _NEEDS = "memory.enabled"
-_STORE_CODES = ("DISK_FULL", "INDEX_IO_ERROR")
-_ONE_CODES = ("SESSION_NOT_FOUND", *_STORE_CODES)
-_VAULT_CODES = tuple(dict.fromkeys((*_ONE_CODES, *VAULT_CODES, *INDEX_CODES)))
-
-MEMORY_SESSIONS = Operation(
-    "memory_sessions",
-    MemorySessionsRequest,
-    _sessions,
-    (SessionsPage,),
-    (*PAGE_CODES, *_STORE_CODES, "VAULT_UNKNOWN"),
-    needs=_NEEDS,
-    listed="sessions",
-    http=Http("GET", "/memory/sessions"),
-)
-MEMORY_SESSION = Operation(
-    "memory_session",
-    MemorySessionRequest,
-    _one,
-    (OneSession,),
-    _ONE_CODES,
-    needs=_NEEDS,
-    http=Http("GET", "/memory/sessions/{sessionId}"),
-)
-REFRESH_SESSION = Operation(
-    "memory_refresh",
-    RefreshBody,
-    _refresh,
-    (SessionRefresh,),
-    _VAULT_CODES,
-    writes=True,
-    needs=_NEEDS,
-    http=Http("POST", "/memory/sessions/{sessionId}/refresh", body=None),
-)
-PUT_FIRST = Operation(
-    "memory_put_first",
-    PinBody,
-    _put_first,
-    (OneSession,),
-    ("NOTE_NOT_FOUND", "INVALID_ID", *_VAULT_CODES),
-    writes=True,
-    needs=_NEEDS,
-    http=Http("POST", "/memory/sessions/{sessionId}/notes", body=True),
-)
-FORGET_MEMORY = Operation(
-    "memory_forget",
-    ForgetMemoryBody,
-    _forget,
-    (SessionsForgotten,),
-    _ONE_CODES,
-    writes=True,
-    needs=_NEEDS,
-    http=Http("POST", "/memory/forget", body=True),
-)
-
-DELIVERY_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    MEMORY_SESSIONS,
-    MEMORY_SESSION,
-    REFRESH_SESSION,
-    PUT_FIRST,
-    FORGET_MEMORY,
-)
-"""In the order of the reference."""

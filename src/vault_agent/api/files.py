@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from vault_agent.api.operation import Http
+from vault_agent.api.context import CallContext
+from vault_agent.api.operation import Found, write
 from vault_agent.api.writing import (
-    CREATE_CODES,
-    EDIT_CODES,
     asked,
     done_or_job,
     found,
     path_of,
-    write_operation,
 )
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.jobs import OneJob
@@ -30,10 +27,6 @@ from vault_agent.wire.writing import (
     NotePath,
     WriteBody,
 )
-
-if TYPE_CHECKING:
-    from vault_agent.api.context import CallContext
-    from vault_agent.api.operation import Found, Operation
 
 
 class DeleteBody(NoteBody):
@@ -69,14 +62,14 @@ class UploadRequest(Model):
     wait_ms: whole(0, 10_000) = 2_000  # type: ignore[valid-type]
 
 
-class AttachmentBody(WriteBody):
-    """An attachment to add, with its bytes. An existing file is never replaced."""
+class AttachmentBody(UploadRequest, WriteBody):
+    """An attachment to add, with its bytes."""
 
-    path: NotePath
     content: bytes
 
 
-async def _move(call: CallContext, sent: MoveBody) -> Found:
+@write("/write/move")
+async def write_move(call: CallContext, sent: MoveBody) -> Found[Written | OneJob]:
     """Move a note, an attachment or a folder, and change the links that would lead elsewhere."""
     path = await path_of(call, sent)
     write = asked(call.caller, sent, "move", Right.MOVE, hash_required=True)
@@ -92,7 +85,8 @@ async def _move(call: CallContext, sent: MoveBody) -> Found:
     return done_or_job(done)
 
 
-async def _delete(call: CallContext, sent: DeleteBody) -> Found:
+@write("/write/delete")
+async def write_delete(call: CallContext, sent: DeleteBody) -> Found[Written]:
     """Move a note or an attachment to `.trash/`, or with `permanent` delete it."""
     if not sent.confirm:
         raise InvalidRequest("CONFIRM_REQUIRED", "A deletion must be confirmed.")
@@ -105,58 +99,18 @@ async def _delete(call: CallContext, sent: DeleteBody) -> Found:
     return found(written or Written(None, "delete", changed=False, path=path))
 
 
-async def _folder(call: CallContext, sent: FolderBody) -> Found:
+@write("/write/folder")
+async def write_folder(call: CallContext, sent: FolderBody) -> Found[Written]:
     """Make a folder, and those above it."""
     write = asked(call.caller, sent, "folder", Right.CREATE)
     return found(await call.vault.files.make_folder(sent.path, write))
 
 
-async def _attach(call: CallContext, sent: AttachmentBody) -> Found:
+@write("/write/attachment", octets=True)
+async def write_attachment(call: CallContext, sent: UploadRequest) -> Found[Written]:
     """Add an attachment of at most 50 MiB. An existing file is never replaced."""
+    assert isinstance(sent, AttachmentBody)  # noqa: S101 - the server adds the bytes
     named = sent.model_copy(update={"content": b""})
     digest = blake2b(sent.content).digest()
     write = asked(call.caller, named, "attachment", Right.CREATE, digest=digest)
     return found(await call.vault.files.attach(sent.path, write, sent.content))
-
-
-MOVE = write_operation(
-    "write_move",
-    MoveBody,
-    _move,
-    (
-        *EDIT_CODES,
-        *CREATE_CODES,
-        "EXPECTED_HASH_REQUIRED",
-        "LINKS_OUTSIDE_SCOPE",
-        "LINK_NOT_EXPRESSIBLE",
-        "MOVE_TOO_LARGE",
-        "INDEX_BUSY",
-        "JOBS_DAMAGED",
-    ),
-    replies=(Written, OneJob),
-    http=Http("POST", "/write/move", body=True),
-)
-DELETE = write_operation(
-    "write_delete",
-    DeleteBody,
-    _delete,
-    (*EDIT_CODES, "CONFIRM_REQUIRED", "EXPECTED_HASH_REQUIRED", "ATTACHMENT_TOO_LARGE"),
-    http=Http("POST", "/write/delete", body=True),
-)
-FOLDER = write_operation(
-    "write_folder",
-    FolderBody,
-    _folder,
-    (*CREATE_CODES,),
-    http=Http("POST", "/write/folder", body=True),
-)
-ATTACH = write_operation(
-    "write_attachment",
-    AttachmentBody,
-    _attach,
-    (*CREATE_CODES, "ATTACHMENT_TOO_LARGE"),
-    http=Http("POST", "/write/attachment", wider=UploadRequest, octets=True),
-)
-
-FILE_OPERATIONS: tuple[Operation[Any, Any], ...] = (MOVE, DELETE, FOLDER, ATTACH)
-"""In the order of the reference."""

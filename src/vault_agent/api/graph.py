@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
-from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
-from vault_agent.api.operation import Found, Http, Operation
+from vault_agent.api.context import CallContext
+from vault_agent.api.operation import Found, operation
 from vault_agent.api.pages import page_of, shown
 from vault_agent.api.shown import shown_warnings
 from vault_agent.model.graph import (
@@ -23,8 +23,8 @@ from vault_agent.model.graph import (
     PathOfNotes,
     WholeGraph,
 )
+from vault_agent.search import graph as graph_lists
 from vault_agent.search.columns import GraphQuery
-from vault_agent.search.graph import central, orphans
 from vault_agent.system.cancelling import in_thread
 from vault_agent.wire.base import Model
 from vault_agent.wire.pages import CURSOR, FilteredRequest
@@ -35,7 +35,6 @@ from vault_agent.wire.values import dump
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from vault_agent.api.context import CallContext
     from vault_agent.vaults.open_vault import OpenVault
 
 
@@ -100,11 +99,13 @@ class CommunitiesRequest(Model):
     cursor: CursorText | None = CURSOR
 
 
+Data = TypeVar("Data")
+
 MAX_OBJECTS = 5_000
 """Notes of the graph with `format=objects`, which takes five times the space."""
 
 
-class GraphToBuild(NamedTuple):
+class GraphToBuild(NamedTuple, Generic[Data]):
     """The whole graph, not built yet: a client that has this `etag` does not need it.
 
     `build` returns the reply as JSON.
@@ -114,7 +115,8 @@ class GraphToBuild(NamedTuple):
     build: Callable[[], Awaitable[bytes]]
 
 
-async def _graph(call: CallContext, sent: GraphRequest) -> GraphToBuild:
+@operation("GET", "/graph", tagged=True)
+async def graph(call: CallContext, sent: GraphRequest) -> GraphToBuild[WholeGraph | GraphObjects]:
     """Return the whole graph in columns: its notes, their folders, types and tags, and links."""
     warnings = shown_warnings(call.vault.links.warnings())
     as_objects = sent.format == "objects"
@@ -175,7 +177,8 @@ async def _with_global(call: CallContext, data: dict[str, Any]) -> None:
     data["nodes"] += there.values()
 
 
-async def _local(call: CallContext, sent: LocalGraphRequest) -> Found:
+@operation("GET", "/notes/{noteId}/graph")
+async def local_graph(call: CallContext, sent: LocalGraphRequest) -> Found[LocalGraph]:
     """Return the notes near a note, and the links between them."""
     found = await call.vault.links.local(sent.note_id, depth=sent.depth, limit=sent.limit)
     nodes = list(found.nodes)
@@ -210,7 +213,8 @@ async def _into_global(
     return edges
 
 
-async def _path(call: CallContext, sent: PathRequest) -> Found:
+@operation("GET", "/graph/path")
+async def graph_path(call: CallContext, sent: PathRequest) -> Found[PathOfNotes]:
     """Return a shortest path of links between two notes."""
     notes = await call.vault.links.path(
         sent.from_, sent.to, directed=sent.directed, longest=sent.max
@@ -218,39 +222,45 @@ async def _path(call: CallContext, sent: PathRequest) -> Found:
     return Found(PathOfNotes(len(notes) - 1, tuple(notes)), call.vault.links.warnings())
 
 
-async def _orphans(call: CallContext, sent: OrphansRequest) -> Found:
+@operation("GET", "/graph/orphans")
+async def orphans(call: CallContext, sent: OrphansRequest) -> Found[GraphNotesPage]:
     """List the notes without any link."""
     return await _without_links(call.vault, sent, dead_ends=False)
 
 
-async def _dead_ends(call: CallContext, sent: DeadEndsRequest) -> Found:
+@operation("GET", "/graph/dead-ends")
+async def dead_ends(call: CallContext, sent: DeadEndsRequest) -> Found[GraphNotesPage]:
     """List the notes that are linked, but link to no note."""
     return await _without_links(call.vault, sent, dead_ends=True)
 
 
-async def _without_links(vault: OpenVault, sent: OrphansRequest, *, dead_ends: bool) -> Found:
+async def _without_links(
+    vault: OpenVault, sent: OrphansRequest, *, dead_ends: bool
+) -> Found[GraphNotesPage]:
     page = page_of(vault, sent)
     filters = sent.to_filters()
     found = await vault.links.listed_of_graph(
-        lambda now, graph: orphans(now, graph, page, filters, dead_ends=dead_ends)
+        lambda now, graph: graph_lists.orphans(now, graph, page, filters, dead_ends=dead_ends)
     )
     entries, page_fields = shown(vault, sent, found)
     data = GraphNotesPage(notes=entries, total=found.total or 0, **page_fields)
     return Found(data, found.warnings)
 
 
-async def _central(call: CallContext, sent: CentralRequest) -> Found:
+@operation("GET", "/graph/central")
+async def central(call: CallContext, sent: CentralRequest) -> Found[CentralPage]:
     """List the notes with the highest PageRank or the most linked notes."""
     page = page_of(call.vault, sent)
     found = await call.vault.links.listed_of_graph(
-        lambda now, graph: central(now, graph, sent.by, page)
+        lambda now, graph: graph_lists.central(now, graph, sent.by, page)
     )
     entries, page_fields = shown(call.vault, sent, found)
     data = CentralPage(by=sent.by, notes=entries, total=found.total or 0, **page_fields)
     return Found(data, found.warnings)
 
 
-async def _communities(call: CallContext, sent: CommunitiesRequest) -> Found:
+@operation("GET", "/graph/communities")
+async def communities(call: CallContext, sent: CommunitiesRequest) -> Found[CommunitiesPage]:
     """List groups of notes that are linked more with each other than with others."""
     found, clusters, members = await call.vault.links.communities(page_of(call.vault, sent))
     entries, page_fields = shown(call.vault, sent, found)
@@ -263,72 +273,3 @@ async def _communities(call: CallContext, sent: CommunitiesRequest) -> Found:
         **page_fields,
     )
     return Found(data, found.warnings)
-
-
-GRAPH = Operation(
-    "graph",
-    GraphRequest,
-    _graph,
-    (WholeGraph, GraphObjects),
-    ("INVALID_LIMIT", "INVALID_FILTER", "INDEXER_FAILED", *INDEX_CODES),
-    http=Http("GET", "/graph", tagged=True),
-)
-LOCAL_GRAPH = Operation(
-    "local_graph",
-    LocalGraphRequest,
-    _local,
-    (LocalGraph,),
-    (*NOTE_CODES, "INVALID_LIMIT", *INDEX_CODES),
-    http=Http("GET", "/notes/{noteId}/graph"),
-)
-GRAPH_PATH = Operation(
-    "graph_path",
-    PathRequest,
-    _path,
-    (PathOfNotes,),
-    (*NOTE_CODES, "PATH_NOT_FOUND", "INVALID_LIMIT", *INDEX_CODES),
-    http=Http("GET", "/graph/path"),
-)
-ORPHANS = Operation(
-    "orphans",
-    OrphansRequest,
-    _orphans,
-    (GraphNotesPage,),
-    ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
-    http=Http("GET", "/graph/orphans"),
-)
-DEAD_ENDS = Operation(
-    "dead_ends",
-    DeadEndsRequest,
-    _dead_ends,
-    (GraphNotesPage,),
-    ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
-    http=Http("GET", "/graph/dead-ends"),
-)
-CENTRAL = Operation(
-    "central",
-    CentralRequest,
-    _central,
-    (CentralPage,),
-    ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
-    http=Http("GET", "/graph/central"),
-)
-COMMUNITIES = Operation(
-    "communities",
-    CommunitiesRequest,
-    _communities,
-    (CommunitiesPage,),
-    (*PAGE_CODES, "INDEXER_FAILED", *INDEX_CODES),
-    http=Http("GET", "/graph/communities"),
-)
-
-GRAPH_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    LOCAL_GRAPH,
-    GRAPH,
-    GRAPH_PATH,
-    ORPHANS,
-    DEAD_ENDS,
-    CENTRAL,
-    COMMUNITIES,
-)
-"""In the order of the reference."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
-from vault_agent.api.operation import Found, Http, Operation, check_switch
-from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.api.context import CallContext
+from vault_agent.api.operation import Found, check_switch, operation
 from vault_agent.memory.note_text import stamp
 from vault_agent.memory.session import JournalState
 from vault_agent.model.identifiers import identify
@@ -28,7 +28,6 @@ from vault_agent.wire.queries import Text, whole
 from vault_agent.wire.requests import SessionId
 
 if TYPE_CHECKING:
-    from vault_agent.api.context import CallContext
     from vault_agent.app import App
     from vault_agent.memory.journals import Journals
     from vault_agent.memory.session import Session
@@ -69,7 +68,8 @@ _STATES: Final = {PENDING, INCOMPLETE, COMPLETE, SKIPPED}
 _NEEDS = "journal.enabled"
 
 
-async def _journals(call: CallContext, sent: JournalsRequest) -> Found:
+@operation("GET", "/journals", needs=_NEEDS, listed="journals")
+async def journals(call: CallContext, sent: JournalsRequest) -> Found[JournalList]:
     """List the journals of sessions, those of the latest sessions first."""
     app, journals = _of(call)
     chosen = None if call.vault is app.vaults.default else call.vault.identity
@@ -89,7 +89,8 @@ async def _journals(call: CallContext, sent: JournalsRequest) -> Found:
     return Found(JournalList(tuple(found[: sent.limit])))
 
 
-async def _make(call: CallContext, sent: MakeJournalBody) -> Found:
+@operation("POST", "/journals", status=202, writes=True, needs=_NEEDS)
+async def journal_make(call: CallContext, sent: MakeJournalBody) -> Found[OneJournal]:
     """Write the journal of a session now, with the sections that its agent has written if any."""
     app, journals = _of(call)
     only = None if call.vault is app.vaults.default else call.vault.identity
@@ -140,31 +141,3 @@ def show_journal(session: Session, app: App) -> ShownJournal:
         started_at=stamp(session.started_at),
         ended_at=stamp(session.ended_at) if session.ended_at is not None else None,
     )
-
-
-_STORE_CODES = tuple(dict.fromkeys((*VAULT_CODES, "DISK_FULL", "INDEX_IO_ERROR")))
-_CODES = ("SESSION_NOT_FOUND", *_STORE_CODES)
-JOURNALS = Operation(
-    "journals",
-    JournalsRequest,
-    _journals,
-    (JournalList,),
-    _STORE_CODES,
-    needs=_NEEDS,
-    listed="journals",
-    http=Http("GET", "/journals"),
-)
-MAKE_JOURNAL = Operation(
-    "journal_make",
-    MakeJournalBody,
-    _make,
-    (OneJournal,),
-    _CODES,
-    writes=True,
-    needs=_NEEDS,
-    http=Http("POST", "/journals", body=True, status=202),
-)
-JOURNAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    JOURNALS,
-    MAKE_JOURNAL,
-)

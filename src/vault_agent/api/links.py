@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from vault_agent.api.codes import INDEX_CODES, NOTE_CODES, PAGE_CODES
-from vault_agent.api.operation import Found, Http, Operation
+from vault_agent.api.context import CallContext
+from vault_agent.api.operation import Found, operation
 from vault_agent.api.pages import page_of, shown
 from vault_agent.model.graph import (
     BacklinksPage,
@@ -20,14 +20,15 @@ from vault_agent.model.graph import (
     TagTree,
     TreeQuery,
 )
-from vault_agent.search import links, mentions, trees
+from vault_agent.search import links as link_lists
+from vault_agent.search import trees
+from vault_agent.search.mentions import mentions as find_mentions
 from vault_agent.wire.base import Model
 from vault_agent.wire.pages import CURSOR
 from vault_agent.wire.queries import CursorText, choices, whole
 from vault_agent.wire.requests import Flag, NoteId
 
 if TYPE_CHECKING:
-    from vault_agent.api.context import CallContext
     from vault_agent.model.graph import NoteLink
     from vault_agent.model.scope import Scope
 
@@ -98,11 +99,12 @@ class TreeRequest(Model):
         return TreeQuery(self.prefix, self.depth, self.limit, self.sort == "count", scope)
 
 
-async def _links(call: CallContext, sent: LinksRequest) -> Found:
+@operation("GET", "/notes/{noteId}/links")
+async def links(call: CallContext, sent: LinksRequest) -> Found[LinksPage]:
     """List the links of a note in the order in which they are written."""
     page = page_of(call.vault, sent, positions=2)
     found = await call.vault.answer(
-        links.links, sent.note_id, page, status=sent.status, kinds=sent.kind
+        link_lists.links, sent.note_id, page, status=sent.status, kinds=sent.kind
     )
     entries, fields = shown(call.vault, sent, found)
     data = LinksPage(links=await _across(call, entries), **fields)
@@ -128,25 +130,30 @@ async def _across(call: CallContext, links: tuple[NoteLink, ...]) -> tuple[NoteL
     )
 
 
-async def _backlinks(call: CallContext, sent: BacklinksRequest) -> Found:
+@operation("GET", "/notes/{noteId}/backlinks")
+async def backlinks(call: CallContext, sent: BacklinksRequest) -> Found[BacklinksPage]:
     """List the notes that link to a note or an attachment, with the places of the links."""
     page = page_of(call.vault, sent)
-    found = await call.vault.answer(links.backlinks, sent.note_id, page, contexts=sent.contexts)
+    found = await call.vault.answer(
+        link_lists.backlinks, sent.note_id, page, contexts=sent.contexts
+    )
     entries, fields = shown(call.vault, sent, found)
     data = BacklinksPage(backlinks=entries, total=found.total or 0, **fields)
     return Found(data, found.warnings)
 
 
-async def _mentions(call: CallContext, sent: MentionsRequest) -> Found:
+@operation("GET", "/notes/{noteId}/mentions", listed="mentions")
+async def mentions(call: CallContext, sent: MentionsRequest) -> Found[Mentions]:
     """List the notes that name a note without a link to it."""
     found = await call.vault.answer(
-        mentions.mentions, sent.note_id, limit=sent.limit, linked=sent.linked
+        find_mentions, sent.note_id, limit=sent.limit, linked=sent.linked
     )
     data = Mentions(found.revision, found.total or 0, found.more, found.entries)
     return Found(data, found.warnings)
 
 
-async def _broken(call: CallContext, sent: BrokenLinksRequest) -> Found:
+@operation("GET", "/links/broken")
+async def broken_links(call: CallContext, sent: BrokenLinksRequest) -> Found[BrokenLinksPage]:
     """List the links that lead nowhere, or the targets that are missing."""
     page, faults = page_of(call.vault, sent), sent.kinds or BROKEN
     found: Listed[Any] = (
@@ -159,78 +166,15 @@ async def _broken(call: CallContext, sent: BrokenLinksRequest) -> Found:
     return Found(data, found.warnings)
 
 
-async def _tags(call: CallContext, sent: TreeRequest) -> Found:
+@operation("GET", "/tags", listed="tags", scoped=True)
+async def tags(call: CallContext, sent: TreeRequest) -> Found[TagTree]:
     """Return the tree of tags with the number of notes of each."""
     tree = await call.vault.read(trees.tags, sent.to_query(call.scope))
     return Found(tree, call.vault.links.warnings())
 
 
-async def _folders(call: CallContext, sent: TreeRequest) -> Found:
+@operation("GET", "/folders", listed="folders", scoped=True)
+async def folders(call: CallContext, sent: TreeRequest) -> Found[FolderTree]:
     """Return the tree of folders with the number of notes in each."""
     tree = await call.vault.read(trees.folders, sent.to_query(call.scope))
     return Found(tree, call.vault.links.warnings())
-
-
-LINKS = Operation(
-    "links",
-    LinksRequest,
-    _links,
-    (LinksPage,),
-    (*NOTE_CODES, "INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
-    http=Http("GET", "/notes/{noteId}/links"),
-)
-BACKLINKS = Operation(
-    "backlinks",
-    BacklinksRequest,
-    _backlinks,
-    (BacklinksPage,),
-    (*NOTE_CODES, *PAGE_CODES, *INDEX_CODES),
-    http=Http("GET", "/notes/{noteId}/backlinks"),
-)
-MENTIONS = Operation(
-    "mentions",
-    MentionsRequest,
-    _mentions,
-    (Mentions,),
-    (*NOTE_CODES, "INVALID_LIMIT", *INDEX_CODES),
-    listed="mentions",
-    http=Http("GET", "/notes/{noteId}/mentions"),
-)
-BROKEN_LINKS = Operation(
-    "broken_links",
-    BrokenLinksRequest,
-    _broken,
-    (BrokenLinksPage,),
-    ("INVALID_FILTER", *PAGE_CODES, *INDEX_CODES),
-    http=Http("GET", "/links/broken"),
-)
-TAGS = Operation(
-    "tags",
-    TreeRequest,
-    _tags,
-    (TagTree,),
-    ("INVALID_LIMIT", "INVALID_FILTER", *INDEX_CODES),
-    listed="tags",
-    scoped=True,
-    http=Http("GET", "/tags"),
-)
-FOLDERS = Operation(
-    "folders",
-    TreeRequest,
-    _folders,
-    (FolderTree,),
-    ("INVALID_LIMIT", "INVALID_FILTER", *INDEX_CODES),
-    listed="folders",
-    scoped=True,
-    http=Http("GET", "/folders"),
-)
-
-LINK_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    LINKS,
-    BACKLINKS,
-    MENTIONS,
-    BROKEN_LINKS,
-    TAGS,
-    FOLDERS,
-)
-"""In the order of the reference."""

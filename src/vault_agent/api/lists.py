@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from vault_agent.api.codes import INDEX_CODES, PAGE_CODES
+from vault_agent.api.context import CallContext
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
-from vault_agent.api.operation import Found, Http, Operation
+from vault_agent.api.operation import Found, operation
 from vault_agent.api.pages import entries_that_fit
 from vault_agent.errors import NotFound
 from vault_agent.markdown.named_parts import anchor
@@ -30,16 +30,15 @@ from vault_agent.model.names import NamedNotes
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters
 from vault_agent.search.context import gather
-from vault_agent.search.grep import grep
+from vault_agent.search.grep import grep as find_lines
 from vault_agent.search.lists import list_notes
-from vault_agent.search.resolve import resolve
+from vault_agent.search.resolve import resolve as find_named
 from vault_agent.search.tasks import list_tasks
 from vault_agent.wire.base import Model
 from vault_agent.wire.queries import CursorText, Text, Texts, whole
 from vault_agent.wire.requests import CalendarDate, FiltersBody, Flag, NoteId
 
 if TYPE_CHECKING:
-    from vault_agent.api.context import CallContext
     from vault_agent.vaults.open_vault import OpenVault
 
 
@@ -221,11 +220,12 @@ class TasksRequest(Model):
 _MAX_NUMBER = 1 << 53
 
 
-async def _resolve(call: CallContext, sent: ResolveRequest) -> Found:
+@operation("GET", "/resolve", listed="notes", scoped=True)
+async def resolve(call: CallContext, sent: ResolveRequest) -> Found[NamedNotes]:
     """Find the notes that a path, name, title, link or ID means."""
     try:
         found = await call.vault.read(
-            resolve,
+            find_named,
             sent.name,
             open_vault=call.vault.open_root,
             roots=call.vault.roots,
@@ -248,7 +248,8 @@ async def _resolve(call: CallContext, sent: ResolveRequest) -> Found:
     return Found(found)
 
 
-async def _notes(call: CallContext, sent: NotesRequest) -> Found:
+@operation("GET", "/notes", listed="notes", scoped=True)
+async def notes(call: CallContext, sent: NotesRequest) -> Found[NoteList]:
     """List notes that pass filters, in an order."""
     start = None
     if sent.cursor is not None:
@@ -270,7 +271,8 @@ async def _notes(call: CallContext, sent: NotesRequest) -> Found:
     return Found(data, found.warnings)
 
 
-async def _tasks(call: CallContext, sent: TasksRequest) -> Found:
+@operation("GET", "/tasks", listed="tasks", scoped=True)
+async def tasks(call: CallContext, sent: TasksRequest) -> Found[TaskList]:
     """List the tasks of notes, in the order of paths and lines."""
     start = None
     if sent.cursor is not None:
@@ -302,7 +304,8 @@ def _next(vault: OpenVault, sent: Model, place: tuple[int | str, ...]) -> str:
     return encode_cursor(sent, place, vault=vault.identity)
 
 
-async def _context(call: CallContext, sent: ContextBody) -> Found:
+@operation("POST", "/context", scoped=True)
+async def context(call: CallContext, sent: ContextBody) -> Found[Context]:
     """Gather excerpts of notes for a prompt, within a number of tokens."""
     queries = [each.to_query(call.scope) for each in sent.queries]
     found = await call.vault.answer(
@@ -316,7 +319,8 @@ async def _context(call: CallContext, sent: ContextBody) -> Found:
     return Found(found, found.warnings)
 
 
-async def _grep(call: CallContext, sent: GrepBody) -> Found:
+@operation("POST", "/grep", listed="lines", scoped=True)
+async def grep(call: CallContext, sent: GrepBody) -> Found[GrepAnswer]:
     """Find lines by a regular expression."""
     start = None
     if sent.cursor is not None:
@@ -325,66 +329,8 @@ async def _grep(call: CallContext, sent: GrepBody) -> Found:
     seconds = call.vault.config.search.regex_seconds
     async with call.vault.scans:
         found = await call.vault.answer(
-            grep, sent.to_query(call.scope), seconds=seconds, start=start
+            find_lines, sent.to_query(call.scope), seconds=seconds, start=start
         )
     if found.place is not None:
         found = replace(found, has_more=True, next_cursor=_next(call.vault, sent, found.place))
     return Found(found, found.warnings)
-
-
-RESOLVE = Operation(
-    "resolve",
-    ResolveRequest,
-    _resolve,
-    (NamedNotes,),
-    ("INVALID_PATH", "PATH_OUTSIDE_VAULT", "NOTE_NOT_FOUND", *INDEX_CODES),
-    listed="notes",
-    scoped=True,
-    http=Http("GET", "/resolve"),
-)
-
-GREP = Operation(
-    "grep",
-    GrepBody,
-    _grep,
-    (GrepAnswer,),
-    ("REGEX_UNSUPPORTED", *PAGE_CODES, *INDEX_CODES),
-    listed="lines",
-    scoped=True,
-    http=Http("POST", "/grep", body=True),
-)
-
-_LIST_CODES = ("INVALID_PATH", "INVALID_FILTER", *PAGE_CODES, *INDEX_CODES)
-NOTES = Operation(
-    "notes",
-    NotesRequest,
-    _notes,
-    (NoteList,),
-    _LIST_CODES,
-    listed="notes",
-    scoped=True,
-    http=Http("GET", "/notes"),
-)
-TASKS = Operation(
-    "tasks",
-    TasksRequest,
-    _tasks,
-    (TaskList,),
-    _LIST_CODES,
-    listed="tasks",
-    scoped=True,
-    http=Http("GET", "/tasks"),
-)
-
-CONTEXT = Operation(
-    "context",
-    ContextBody,
-    _context,
-    (Context,),
-    ("INVALID_QUERY", "INVALID_PATH", "PATH_OUTSIDE_VAULT", *INDEX_CODES),
-    scoped=True,
-    http=Http("POST", "/context", body=True),
-)
-
-LIST_OPERATIONS: tuple[Operation[Any, Any], ...] = (NOTES, RESOLVE, GREP, TASKS, CONTEXT)
-"""In the order of the reference."""

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from vault_agent.api.caller import CallerKind
-from vault_agent.api.codes import INDEX_CODES
-from vault_agent.api.operation import Found, Http, Operation
-from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.api.context import CallContext
+from vault_agent.api.operation import Found, operation
 from vault_agent.errors import NotFound
 from vault_agent.model.memory import RecallQuery, RecallReply, WordMatch
 from vault_agent.vaults.shared import project_address
@@ -20,7 +19,6 @@ from vault_agent.wire.queries import Text
 from vault_agent.wire.requests import SessionId
 
 if TYPE_CHECKING:
-    from vault_agent.api.context import CallContext
     from vault_agent.app import App
     from vault_agent.memory.deliveries import Deliveries
     from vault_agent.model.memory import Recalled
@@ -66,7 +64,8 @@ class MemoryBody(Model):
         )
 
 
-async def _memory(call: CallContext, sent: MemoryBody) -> Found:
+@operation("POST", "/memory", needs="memory.enabled", scoped=True)
+async def memory(call: CallContext, sent: MemoryBody) -> Found[RecallReply]:
     """Recall the notes that matter for a task, as a text for an agent."""
     async with AsyncExitStack() as stack:
         if sent.project is not None:
@@ -112,15 +111,3 @@ def deliveries_of(app: App) -> Deliveries:
 
 def _rounded(match: WordMatch) -> WordMatch:
     return WordMatch(round(match.share, 4), round(match.needed, 4))
-
-
-MEMORY = Operation(
-    "memory",
-    MemoryBody,
-    _memory,
-    (RecallReply,),
-    tuple(dict.fromkeys((*VAULT_CODES, *INDEX_CODES, "SESSION_NOT_FOUND", "DISK_FULL"))),
-    needs="memory.enabled",
-    scoped=True,
-    http=Http("POST", "/memory", body=True),
-)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, StringConstraints
 
 from vault_agent.api.caller import CallerKind
-from vault_agent.api.codes import INDEX_CODES
-from vault_agent.api.operation import Found, Operation
-from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.api.context import CallContext
+from vault_agent.api.operation import Found, operation
 from vault_agent.errors import NotFound
 from vault_agent.memory.note_search import search_notes
 from vault_agent.model.memory import FoundNotes, NoteQuery
@@ -20,7 +19,6 @@ from vault_agent.wire.base import Model
 from vault_agent.wire.queries import Text
 
 if TYPE_CHECKING:
-    from vault_agent.api.context import CallContext
     from vault_agent.model.scope import Scope
 
 
@@ -48,7 +46,8 @@ class NoteSearchBody(Model):
         )
 
 
-async def _note_search(call: CallContext, sent: NoteSearchBody) -> Found:
+@operation(scoped=True)
+async def note_search(call: CallContext, sent: NoteSearchBody) -> Found[FoundNotes]:
     """Search the notes of a vault and of the global one, by words, files, tags and age."""
     query = sent.to_query(call.scope)
     async with AsyncExitStack() as stack:
@@ -61,13 +60,3 @@ async def _note_search(call: CallContext, sent: NoteSearchBody) -> Found:
         app = call.app
         found = await search_notes(app.memory, app.several, call.vault, query)
     return Found(found, found.warnings)
-
-
-NOTE_SEARCH = Operation(
-    "note_search",
-    NoteSearchBody,
-    _note_search,
-    (FoundNotes,),
-    tuple(dict.fromkeys((*VAULT_CODES, *INDEX_CODES))),
-    scoped=True,
-)

@@ -1,4 +1,8 @@
-"""Operations and the functions that run them."""
+"""Operations: what a caller can do. A decorator makes one of a function.
+
+Everything else follows from it: the route and its OpenAPI description, who may use it, and the
+types of the page.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ import re
 from dataclasses import dataclass
 from hashlib import blake2b
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from types import ModuleType, UnionType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from vault_agent.api.bounds import bounded
 from vault_agent.api.encoding import encoded
@@ -15,10 +20,10 @@ from vault_agent.api.shown import shown_warnings
 from vault_agent.errors import Forbidden, Misconfigured, NotFound
 from vault_agent.model.reply import Reply
 from vault_agent.search.named import note_with_id
-from vault_agent.wire.base import Model
+from vault_agent.wire.base import Model, wire_names
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from vault_agent.api.context import CallContext
     from vault_agent.model.warning import Warning
@@ -30,121 +35,152 @@ _NOTE_IDS = ("note_id", "id", "from_", "to")
 
 Sent = TypeVar("Sent", bound=Model)
 Got = TypeVar("Got")
+Data = TypeVar("Data")
 
 
-class Found(NamedTuple):
-    """What an operation replies, before its size is limited. Its ETag begins with `etag`.
+class Found(NamedTuple, Generic[Data]):
+    """What an operation replies. Its ETag begins with `etag`.
 
-    `data` is a value of `model`. `accepted` says that a job does what was asked, and the reply
-    names it. `created` says that something new was made. `settle` is called once the reply was
-    sent, with whether the caller still was there: what the reply gives is noted as given only then.
+    `status` says that it is another than that of the route: 201 if something new was made, 202 if a
+    job does what was asked. `settle` is called once the reply was sent, with whether the caller
+    still was there: what the reply gives is noted as given only then.
     """
 
-    data: Any
+    data: Data
     warnings: tuple[Warning, ...] = ()
     etag: str | None = None
-    accepted: bool = False
-    created: bool = False
+    status: int | None = None
     settle: Callable[[bool], Awaitable[None]] | None = None
 
     @property
-    def reply(self) -> Reply[Any]:
+    def reply(self) -> Reply[Data]:
         """The envelope, with as many warnings as are shown."""
         return Reply(self.data, shown_warnings(self.warnings))
 
 
-class Outcome(NamedTuple):
-    """A reply within its size limit, and the same as JSON."""
-
-    reply: Reply[Any]
-    body: bytes
-    etag: str | None
-    accepted: bool = False
-    created: bool = False
-    settle: Callable[[bool], Awaitable[None]] | None = None
-
-
 _PARTS = re.compile(r"\{(\w+)\}")
 MAX_BODY_BYTES = 64 * 1024
+JSON = "application/json"
+OCTETS = "application/octet-stream"
 
 
-@dataclass(frozen=True, slots=True)
-class Http:
-    """How an operation is called over HTTP.
+@dataclass(frozen=True, slots=True, eq=False)
+class Operation(Generic[Sent, Got]):
+    """Something that a caller can do.
 
     Request fields that are named in `path`, an OpenAPI template, are in the path. The others are
-    in the JSON body if there is one, otherwise in the query string. A field cannot be called
-    `vault`: that part of a path names the vault that the request is to.
+    in the JSON body of a POST, otherwise in the query string. A field cannot be called `vault`:
+    that part of a path names the vault that the request is to.
 
     Args:
-        method: GET, POST or DELETE.
+        run: the function that does it. Its name and docstring are those of the operation.
+        request: the class of what it takes.
+        replies: the classes of the reply's data; empty for an operation that opens a stream.
+        method: GET, POST or DELETE; "" for an operation of MCP alone.
         path: the template.
-        body: whether there is a JSON body; None if it is optional.
         status: the status of a success.
         media: the content types of a success.
-        wider: a request model with fields that only HTTP has, instead of the operation's.
-        more_codes: errors that only HTTP has, besides those of every route.
         tagged: whether replies carry an ETag.
-        max_body: the most bytes of a body.
-        octets: whether the body is the bytes of a file, and the parameters are in the query string.
         creates: whether a success is 201 if something new was made.
+        ranged: whether a range of the content can be asked for.
+        octets: whether the body is the bytes of a file, and the parameters are in the query string.
+        max_body: the most bytes of a body.
+        writes: whether it changes anything: notes, the index or jobs.
+        needs: the setting that enables it, such as `write.enabled`; None if it is always enabled.
+        scoped: whether it limits itself to the caller's scope. Only then agents may use it.
+        listed: the list in the reply's data that is cut if the reply is too large.
     """
 
-    method: str
-    path: str
-    body: bool | None = False
+    run: Callable[[Any, Sent], Awaitable[Got]]
+    request: type[Sent]
+    replies: tuple[type, ...]
+    method: str = ""
+    path: str = ""
     status: int = 200
-    media: tuple[str, ...] = ("application/json",)
-    wider: type[Model] | None = None
-    more_codes: tuple[str, ...] = ()
+    media: tuple[str, ...] = (JSON,)
     tagged: bool = False
-    max_body: int = MAX_BODY_BYTES
-    octets: bool = False
     creates: bool = False
+    ranged: bool = False
+    octets: bool = False
+    max_body: int = MAX_BODY_BYTES
+    writes: bool = False
+    needs: str | None = None
+    scoped: bool = False
+    listed: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in all protocols."""
+        return self.run.__name__
+
+    @property
+    def summary(self) -> str:
+        """What the operation does, in one sentence."""
+        return inspect.getdoc(self.run) or ""
 
     @property
     def takes_body(self) -> bool:
         """Whether a JSON body is read."""
-        return self.body is not False
+        return self.method == "POST" and not self.octets
 
     @property
     def in_path(self) -> tuple[str, ...]:
         """The request fields that are in the path."""
         return tuple(_PARTS.findall(self.path))
 
+    @property
+    def in_query(self) -> tuple[str, ...]:
+        """The request fields that are query parameters."""
+        if self.takes_body:
+            return ()
+        return tuple(name for name in wire_names(self.request) if name not in self.in_path)
 
-@dataclass(frozen=True, slots=True)
-class Operation(Generic[Sent, Got]):
-    """Something that a caller can do.
 
-    Args:
-        name: its name in all protocols.
-        request: the model of the request.
-        run: the function that does it. Its docstring is the summary.
-        replies: the classes of the reply's data; empty for an operation that opens a stream.
-        codes: its error codes, besides those of every operation.
-        writes: whether it changes anything: notes, the index or jobs.
-        needs: the setting that enables it, such as `write.enabled`; None if it is always enabled.
-        scoped: whether it limits itself to the caller's scope. Only then agents may use it.
-        listed: the list in the reply's data that is cut if the reply is too large.
-        http: how it is called over HTTP; None for an operation of another one, or of MCP alone.
+def operation(
+    method: str = "", path: str = "", **rules: Any
+) -> Callable[[Callable[[Any, Sent], Awaitable[Got]]], Operation[Sent, Got]]:
+    """Return a decorator that makes an operation of a function. `rules` are of `Operation`.
+
+    The function takes a context and the request, and returns `Found[...]` with the class of its
+    data, or something else that the server knows to send.
     """
 
-    name: str
-    request: type[Sent]
-    run: Callable[[CallContext, Sent], Awaitable[Got]]
-    replies: tuple[type, ...] = ()
-    codes: tuple[str, ...] = ()
-    writes: bool = False
-    needs: str | None = None
-    listed: str | None = None
-    scoped: bool = False
-    http: Http | None = None
+    def declare(run: Callable[[Any, Sent], Awaitable[Got]]) -> Operation[Sent, Got]:
+        types = inspect.get_annotations(run, eval_str=True)
+        returned = types.pop("return")
+        request = list(types.values())[-1]
+        return Operation(run, request, tuple(_data(returned)), method, path, **rules)
 
-    @property
-    def summary(self) -> str:
-        """What the operation does, in one sentence."""
-        return inspect.getdoc(self.run) or ""
+    return declare
+
+
+def _data(returned: Any) -> Iterator[type]:
+    """Yield the classes of data that a function says to return."""
+    parts = get_args(returned)
+    if get_origin(returned) in _UNIONS:
+        for part in parts:
+            yield from _data(part)
+    elif parts:
+        yield from get_args(parts[0]) if get_origin(parts[0]) in _UNIONS else parts
+
+
+_UNIONS = (Union, UnionType)
+
+
+def operations_of(module: ModuleType) -> tuple[Operation[Any, Any], ...]:
+    """Return the operations that a module declares, in their order."""
+    return tuple(
+        each
+        for each in vars(module).values()
+        if isinstance(each, Operation) and each.run.__module__ == module.__name__
+    )
+
+
+def write(
+    path: str, **rules: Any
+) -> Callable[[Callable[[Any, Sent], Awaitable[Got]]], Operation[Sent, Got]]:
+    """Return the decorator of an operation that changes notes."""
+    return operation("POST", path, writes=True, needs=_WRITE, scoped=True, **rules)
 
 
 async def perform(operation: Operation[Sent, Got], call: CallContext, sent: Sent) -> Got:
@@ -201,24 +237,20 @@ async def _with_note_ids(call: CallContext, sent: Sent) -> Sent:
     return sent.model_copy(update=found)
 
 
-async def answer(operation: Operation[Sent, Found], call: CallContext, sent: Sent) -> Outcome:
-    """Run an operation and return its reply, cut to its size limit.
-
-    Raises:
-        VaultAgentError: as `perform`.
-    """
-    found = await perform(operation, call, sent)
+async def encode(operation: Operation[Any, Any], found: Found[Data]) -> tuple[Found[Data], bytes]:
+    """Return a reply cut to its size limit, and its JSON."""
     reply = found.reply
-    if operation.listed is None:
-        try:
-            body = await encoded(reply)
-        except BaseException:
-            if found.settle is not None:
-                await found.settle(False)
-            raise
-        etag = _tag(found.etag, body) if operation.http and operation.http.tagged else None
-        return Outcome(reply, body, etag, found.accepted, found.created, found.settle)
-    return Outcome(*bounded(reply, operation.listed), None)
+    if operation.listed is not None:
+        cut, body = bounded(reply, operation.listed)
+        return found._replace(data=cut.data, warnings=cut.warnings), body
+    try:
+        body = await encoded(reply)
+    except BaseException:
+        if found.settle is not None:
+            await found.settle(False)
+        raise
+    etag = _tag(found.etag, body) if operation.tagged else None
+    return found._replace(warnings=reply.warnings, etag=etag), body
 
 
 def _tag(content_hash: str | None, body: bytes) -> str:

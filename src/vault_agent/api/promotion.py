@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, StringConstraints
 
-from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
-from vault_agent.api.operation import Found, Http, Operation
-from vault_agent.api.vaults import VAULT_CODES
-from vault_agent.api.writing import CREATE_CODES, EDIT_CODES
+from vault_agent.api.context import CallContext
+from vault_agent.api.operation import Found, operation
 from vault_agent.model.promotion import Demoted, Promoted
 from vault_agent.model.writing import Writer
 from vault_agent.wire.base import Model
@@ -17,7 +15,6 @@ from vault_agent.wire.requests import NoteId
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.api.context import CallContext
     from vault_agent.memory.promotion import Promotion
 
 _Folder = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
@@ -55,7 +52,8 @@ def _writer(caller: Caller) -> Writer:
     return Writer(client=caller.client)
 
 
-async def _promote(call: CallContext, sent: PromoteBody) -> Found:
+@operation("POST", "/notes/{noteId}/promote", creates=True, writes=True, needs="memory.enabled")
+async def promote(call: CallContext, sent: PromoteBody) -> Found[Promoted]:
     """Copy a note of a project's vault to the global vault."""
     done = await _of(call).promote(
         call.vault,
@@ -65,50 +63,12 @@ async def _promote(call: CallContext, sent: PromoteBody) -> Found:
         folder=sent.folder,
         force=sent.force,
     )
-    return Found(done, done.warnings, created=done.created)
+    return Found(done, done.warnings, status=201 if done.created else None)
 
 
-async def _demote(call: CallContext, sent: DemoteRequest) -> Found:
+@operation("DELETE", "/notes/{noteId}/promote", writes=True, needs="memory.enabled")
+async def promote_undo(call: CallContext, sent: DemoteRequest) -> Found[Demoted]:
     """Take a promotion back: its copy goes to the trash."""
     writer = _writer(call.caller)
     done = await _of(call).undo(call.vault, sent.note_id, writer, section=sent.section)
     return Found(done, done.warnings)
-
-
-_CODES = tuple(
-    dict.fromkeys(
-        (
-            *VAULT_CODES,
-            "VAULT_READ_ONLY",
-            *NOTE_CODES,
-            *INDEX_CODES,
-            *EDIT_CODES,
-            "FRONTMATTER_INVALID",
-            "FRONTMATTER_KEY_AMBIGUOUS",
-            "HEADING_NOT_FOUND",
-            "HEADING_AMBIGUOUS",
-        )
-    )
-)
-PROMOTE = Operation(
-    "promote",
-    PromoteBody,
-    _promote,
-    (Promoted,),
-    tuple(dict.fromkeys((*_CODES, *CREATE_CODES, "PROMOTE_SECRETS", "PROMOTE_SIMILAR"))),
-    writes=True,
-    needs="memory.enabled",
-    http=Http("POST", "/notes/{noteId}/promote", body=None, creates=True),
-)
-DEMOTE = Operation(
-    "promote_undo",
-    DemoteRequest,
-    _demote,
-    (Demoted,),
-    _CODES,
-    writes=True,
-    needs="memory.enabled",
-    http=Http("DELETE", "/notes/{noteId}/promote"),
-)
-PROMOTION_OPERATIONS: tuple[Operation[Any, Any], ...] = (PROMOTE, DEMOTE)
-"""In the order of the reference."""

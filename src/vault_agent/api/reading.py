@@ -1,23 +1,35 @@
-"""The operations that read parts of a note."""
+"""The operations that read notes, parts of them, and attachments."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from vault_agent.api.codes import CURSOR_CODES, INDEX_CODES, NOTE_CODES
+from vault_agent.api.context import CallContext
 from vault_agent.api.cursors import decode_cursor, encode_cursor
-from vault_agent.api.operation import Found, Http, Operation
+from vault_agent.api.operation import JSON, OCTETS, Found, operation
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.reading import NoteFrontmatter, NoteOutline, NotePart, PartQuery, ReadingView
-from vault_agent.search.note_file import read_frontmatter, read_outline, read_part
+from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, FolderContents, NoteContent
+from vault_agent.search.note_file import (
+    read_chunk,
+    read_frontmatter,
+    read_outline,
+    read_part,
+    read_whole,
+)
+from vault_agent.vault.attachments import OpenAttachment, describe, list_folder
 from vault_agent.wire.base import Model
-from vault_agent.wire.requests import FileOfNote, NoteId
-
-if TYPE_CHECKING:
-    from vault_agent.api.context import CallContext
+from vault_agent.wire.requests import (
+    ChunkRequest,
+    DownloadRequest,
+    FileOfNote,
+    FolderRequest,
+    NoteId,
+    NoteRequest,
+)
 
 
 class PartRequest(Model):
@@ -43,7 +55,8 @@ class NoteParams(Model):
     path: FileOfNote
 
 
-async def _read(call: CallContext, sent: PartRequest) -> Found:
+@operation(scoped=True)
+async def read(call: CallContext, sent: PartRequest) -> Found[NotePart]:
     """Return a page of a note's current text, of a section, its outline or its properties."""
     offset, revision = None, None
     if sent.cursor is not None:
@@ -71,7 +84,8 @@ async def _read(call: CallContext, sent: PartRequest) -> Found:
     return Found(replace(page, next_cursor=cursor), page.warnings)
 
 
-async def _outline(call: CallContext, sent: NoteParams) -> Found:
+@operation("GET", "/notes/{noteId}/outline", scoped=True)
+async def outline(call: CallContext, sent: NoteParams) -> Found[NoteOutline]:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
     vault = call.vault
     found = await vault.read_files(
@@ -80,7 +94,8 @@ async def _outline(call: CallContext, sent: NoteParams) -> Found:
     return Found(found)
 
 
-async def _read_frontmatter(call: CallContext, sent: NoteParams) -> Found:
+@operation("GET", "/notes/{noteId}/frontmatter", scoped=True)
+async def frontmatter(call: CallContext, sent: NoteParams) -> Found[NoteFrontmatter]:
     """Return the frontmatter of a note as JSON, and its tags."""
     vault = call.vault
     found = await vault.read_files(
@@ -89,41 +104,51 @@ async def _read_frontmatter(call: CallContext, sent: NoteParams) -> Found:
     return Found(found)
 
 
-READ = Operation(
-    "read",
-    PartRequest,
-    _read,
-    (NotePart,),
-    (
-        *NOTE_CODES,
-        "HEADING_NOT_FOUND",
-        *CURSOR_CODES,
-        "PATH_OUTSIDE_VAULT",
-        "NOTE_TOO_LARGE",
-        "VAULT_NOT_FOUND",
-        *INDEX_CODES,
-    ),
-    scoped=True,
-)
-_READ_CODES = (*NOTE_CODES, *INDEX_CODES, "NOTE_TOO_LARGE", "VAULT_NOT_FOUND")
-OUTLINE = Operation(
-    "outline",
-    NoteParams,
-    _outline,
-    (NoteOutline,),
-    _READ_CODES,
-    scoped=True,
-    http=Http("GET", "/notes/{noteId}/outline"),
-)
-FRONTMATTER = Operation(
-    "frontmatter",
-    NoteParams,
-    _read_frontmatter,
-    (NoteFrontmatter,),
-    (*_READ_CODES, "FRONTMATTER_INVALID"),
-    scoped=True,
-    http=Http("GET", "/notes/{noteId}/frontmatter"),
-)
+@operation("GET", "/notes/{noteId}", tagged=True)
+async def note(call: CallContext, sent: NoteRequest) -> Found[NoteContent]:
+    """Return one note: the original Markdown of its current file."""
+    large = sent.allow_large or sent.piece is not None
+    found = await call.vault.read_files(read_whole, sent.note_id, allow_large=large, path=sent.path)
+    data = found if sent.piece is None else _piece(found, sent.piece)
+    return Found(data, found.warnings, found.content_hash)
 
-READING_OPERATIONS: tuple[Operation[Any, Any], ...] = (OUTLINE, FRONTMATTER)
-"""In the order of the reference. `READ` is for tools only."""
+
+PIECE_CHARACTERS = 204_800
+"""Of a large note that is sent in pieces."""
+
+
+def _piece(note: NoteContent, piece: int) -> NoteContent:
+    start = piece * PIECE_CHARACTERS
+    content = note.content[start : start + PIECE_CHARACTERS]
+    return replace(note, content=content, pieces=-(-len(note.content) // PIECE_CHARACTERS))
+
+
+@operation("GET", "/chunks/{noteId}/{chunkIndex}", tagged=True)
+async def chunk(call: CallContext, sent: ChunkRequest) -> Found[ChunkContent]:
+    """Return one chunk as it was indexed, without frontmatter."""
+    vault = call.vault
+    found = await vault.read(read_chunk, sent.note_id, sent.chunk_index, warnings=vault.warnings())
+    return Found(found, found.warnings)
+
+
+@operation(
+    "GET",
+    "/attachments/{path}",
+    media=(JSON, OCTETS),
+    tagged=True,
+    ranged=True,
+)
+async def attachment(
+    call: CallContext, sent: DownloadRequest
+) -> Found[AttachmentInfo] | OpenAttachment:
+    """Return the metadata of an attachment, or with `download=true` its bytes or a range."""
+    if sent.download:
+        return await call.vault.open_attachment(sent.path, allow_large=sent.allow_large)
+    info = await call.vault.in_folder(describe, sent.path)
+    return Found(info, etag=info.etag)
+
+
+@operation("GET", "/attachments")
+async def attachments(call: CallContext, sent: FolderRequest) -> Found[FolderContents]:
+    """Return the attachments of a folder and the folders in it, as they are on the disk."""
+    return Found(await call.vault.in_folder(list_folder, sent.folder))

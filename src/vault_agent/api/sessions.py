@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from vault_agent.api.operation import Found, Http, Operation, check_switch
-from vault_agent.api.vaults import VAULT_CODES
+from vault_agent.api.context import CallContext
+from vault_agent.api.operation import Found, check_switch, operation
 from vault_agent.model.sessions import Delivered, SessionEvent
 from vault_agent.wire.base import Model
-
-if TYPE_CHECKING:
-    from vault_agent.api.context import CallContext
 
 WAITS_HEADER = "Vault-Agent-Seconds"
 """The header of how long a hook still waits, in seconds. Older servers ignore it."""
@@ -55,7 +52,15 @@ class SessionEventBody(Model):
 MAX_EVENT_BYTES = 512 * 1024
 
 
-async def _take(call: CallContext, sent: SessionEventBody) -> Found:
+@operation(
+    "POST",
+    "/sessions/events",
+    status=202,
+    max_body=MAX_EVENT_BYTES,
+    writes=True,
+    needs="vaults.enabled",
+)
+async def session_event(call: CallContext, sent: SessionEventBody) -> Found[Delivered]:
     """Take an event of an agent's session, and return what it brings to the agent."""
     sessions = call.app.sessions
     if sessions is None:
@@ -64,15 +69,3 @@ async def _take(call: CallContext, sent: SessionEventBody) -> Found:
     fields = {name: getattr(sent, name) for name in SessionEvent._fields}
     offer = await sessions.take(SessionEvent(**fields), seconds=sent.seconds)
     return Found(offer.brought, offer.warnings, settle=offer.settle)
-
-
-SESSION_EVENT = Operation(
-    "session_event",
-    SessionEventBody,
-    _take,
-    (Delivered,),
-    (*VAULT_CODES, "DISK_FULL", "INDEX_IO_ERROR"),
-    writes=True,
-    needs="vaults.enabled",
-    http=Http("POST", "/sessions/events", body=True, status=202, max_body=MAX_EVENT_BYTES),
-)

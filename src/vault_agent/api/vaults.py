@@ -1,32 +1,21 @@
-"""The operation about the vaults of a server."""
+"""The operations about a server and its vaults."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from vault_agent.api.caller import CallerKind
-from vault_agent.api.operation import Found, Http, Operation
+from vault_agent.api.context import CallContext
+from vault_agent.api.operation import Found, operation
 from vault_agent.errors import NotFound
+from vault_agent.model.health import Health
 from vault_agent.model.vaults import VaultList
 from vault_agent.wire.requests import NoParams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.api.context import CallContext
     from vault_agent.vaults.several import Several
-
-
-VAULT_CODES = (
-    "FEATURE_DISABLED",
-    "VAULT_UNKNOWN",
-    "VAULT_AMBIGUOUS",
-    "VAULT_NOT_TRUSTED",
-    "VAULT_NOT_FOUND",
-    "INDEX_LOCKED",
-    "SERVER_BUSY",
-)
-"""Errors where a request names vaults."""
 
 
 def several_of(call: CallContext, names: Sequence[str]) -> Several | None:
@@ -44,17 +33,14 @@ def several_of(call: CallContext, names: Sequence[str]) -> Several | None:
     return call.app.several
 
 
-async def _vaults(call: CallContext, _: NoParams) -> Found:
+@operation("GET", "/vaults", needs="vaults.enabled", listed="vaults")
+async def vaults(call: CallContext, _: NoParams) -> Found[VaultList]:
     """List the default vault and the registered ones."""
     return Found(VaultList(tuple(await call.app.vaults.states())))
 
 
-VAULTS = Operation(
-    "vaults",
-    NoParams,
-    _vaults,
-    (VaultList,),
-    needs="vaults.enabled",
-    listed="vaults",
-    http=Http("GET", "/vaults"),
-)
+@operation("GET", "/health")
+async def health(call: CallContext, _: NoParams) -> Found[Health]:
+    """Return the state of the server, its index and its embeddings."""
+    found = await call.vault.health()
+    return Found(found, found.warnings)

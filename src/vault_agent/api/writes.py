@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from vault_agent.api.codes import PAGE_CODES
+from vault_agent.api.context import CallContext
 from vault_agent.api.cursors import decode_cursor, encode_cursor
-from vault_agent.api.operation import Found, Http, Operation
-from vault_agent.api.writing import EDIT_CODES, MAX_FILES, asked, done_or_job, write_operation
+from vault_agent.api.operation import Found, operation, write
+from vault_agent.api.writing import MAX_FILES, asked, done_or_job
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import (
@@ -32,9 +32,6 @@ from vault_agent.wire.writing import (
     WriteBody,
     WriteId,
 )
-
-if TYPE_CHECKING:
-    from vault_agent.api.context import CallContext
 
 
 class UndoBody(WriteBody):
@@ -84,7 +81,8 @@ class WriteRequest(Model):
     write_id: WriteId
 
 
-async def _undo(call: CallContext, sent: UndoBody) -> Found:
+@write("/write/undo")
+async def write_undo(call: CallContext, sent: UndoBody) -> Found[Written | OneJob]:
     """Take back a write: by default the caller's last one."""
     write = asked(call.caller, sent, "undo", Right.EDIT)
     done = await undo(
@@ -98,7 +96,8 @@ async def _undo(call: CallContext, sent: UndoBody) -> Found:
     return done_or_job(done)
 
 
-async def _writes(call: CallContext, sent: WritesRequest) -> Found:
+@operation("GET", "/writes", needs="write.enabled", listed="writes")
+async def writes(call: CallContext, sent: WritesRequest) -> Found[LogPage]:
     """List the writes, newest first."""
     before = None
     if sent.cursor is not None:
@@ -115,13 +114,15 @@ async def _writes(call: CallContext, sent: WritesRequest) -> Found:
     return Found(LogPage(tuple(map(_entry, shown)), has_more=more, next_cursor=following))
 
 
-async def _write(call: CallContext, sent: WriteRequest) -> Found:
+@operation("GET", "/writes/{writeId}", needs="write.enabled")
+async def one_write(call: CallContext, sent: WriteRequest) -> Found[OneWrite]:
     """Return one write, and whether somebody has changed its note since."""
     entry, changed = await call.vault.writing.logged(sent.write_id)
     return Found(OneWrite(_entry(entry), changed))
 
 
-async def _forget(call: CallContext, sent: ForgetBody) -> Found:
+@operation("POST", "/writes/forget", writes=True, needs="write.enabled")
+async def writes_forget(call: CallContext, sent: ForgetBody) -> Found[WritesForgotten]:
     """Delete the kept bytes of writes, so that they cannot be undone any more."""
     forgotten = await call.vault.writing.forget(
         write_id=sent.write_id, older_than_days=sent.older_than_days
@@ -148,52 +149,3 @@ def _entry(entry: LoggedWrite) -> LogEntry:
         undoable=entry.undoable,
         warning=entry.warning,
     )
-
-
-UNDO = write_operation(
-    "write_undo",
-    UndoBody,
-    _undo,
-    (
-        *EDIT_CODES,
-        "WRITE_NOT_FOUND",
-        "UNDO_EXPIRED",
-        "UNDO_CONFLICT",
-        "INDEX_BUSY",
-        "JOBS_DAMAGED",
-    ),
-    replies=(Written, OneJob),
-    http=Http("POST", "/write/undo", body=None),
-)
-WRITES = Operation(
-    "writes",
-    WritesRequest,
-    _writes,
-    (LogPage,),
-    (*PAGE_CODES, "INVALID_PATH", "INDEX_IO_ERROR"),
-    needs="write.enabled",
-    listed="writes",
-    http=Http("GET", "/writes"),
-)
-WRITE = Operation(
-    "one_write",
-    WriteRequest,
-    _write,
-    (OneWrite,),
-    ("WRITE_NOT_FOUND", "INDEX_IO_ERROR"),
-    needs="write.enabled",
-    http=Http("GET", "/writes/{writeId}"),
-)
-FORGET = Operation(
-    "writes_forget",
-    ForgetBody,
-    _forget,
-    (WritesForgotten,),
-    ("WRITE_NOT_FOUND", "INDEX_IO_ERROR", "RECOVERY_PENDING"),
-    writes=True,
-    needs="write.enabled",
-    http=Http("POST", "/writes/forget", body=True),
-)
-
-LOG_OPERATIONS: tuple[Operation[Any, Any], ...] = (UNDO, WRITES, WRITE, FORGET)
-"""In the order of the reference."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from vault_agent.api.codes import INDEX_CODES, NOTE_CODES
-from vault_agent.api.operation import Found, Http, Operation
+from vault_agent.api.context import CallContext
+from vault_agent.api.operation import Found, write
 from vault_agent.api.shown import shown_job
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.markdown.address import Address
@@ -38,7 +38,6 @@ from vault_agent.writing.tags import change_tags
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
-    from vault_agent.api.context import CallContext
     from vault_agent.model.jobs import Job
 
 WriteMode = Literal["create", "overwrite", "append", "prepend", "upsert"]
@@ -213,7 +212,7 @@ MAX_FILES = 200
 """Files that a reply lists."""
 
 
-def found(written: Written) -> Found:
+def found(written: Written) -> Found[Written]:
     """Return the reply to a write."""
     index = written.index
     shown = replace(
@@ -225,14 +224,15 @@ def found(written: Written) -> Found:
     return Found(shown, written.warnings)
 
 
-def done_or_job(done: Written | Job) -> Found:
+def done_or_job(done: Written | Job) -> Found[Any]:
     """Return the reply to a write that may have become a job."""
     if isinstance(done, Written):
         return found(done)
-    return Found(OneJob(shown_job(done)), accepted=True)
+    return Found(OneJob(shown_job(done)), status=202)
 
 
-async def _note(call: CallContext, sent: WriteNoteBody) -> Found:
+@write("/write/note")
+async def write_note(call: CallContext, sent: WriteNoteBody) -> Found[Written]:
     """Create a note, or append, prepend, overwrite or upsert its text."""
     mode, content = sent.mode, sent.content
     write = asked(call.caller, sent, mode, _RIGHTS[mode], hash_required=mode == "overwrite")
@@ -265,14 +265,16 @@ async def _note(call: CallContext, sent: WriteNoteBody) -> Found:
     return found(written)
 
 
-async def _frontmatter(call: CallContext, sent: FrontmatterBody) -> Found:
+@write("/write/frontmatter")
+async def write_frontmatter(call: CallContext, sent: FrontmatterBody) -> Found[Written]:
     """Set and delete keys of a note's frontmatter."""
     path = await path_of(call, sent)
     write = asked(call.caller, sent, "frontmatter", Right.EDIT, retries=True)
     return found(await notes.set_properties(call.vault.writing, path, write, sent.set, sent.delete))
 
 
-async def _replace(call: CallContext, sent: ReplaceBody) -> Found:
+@write("/write/replace")
+async def write_replace(call: CallContext, sent: ReplaceBody) -> Found[Written]:
     """Replace text in a note."""
     path = await path_of(call, sent)
     several = sent.expected_count != 1
@@ -292,7 +294,8 @@ async def _replace(call: CallContext, sent: ReplaceBody) -> Found:
     return found(written)
 
 
-async def _tags(call: CallContext, sent: TagsBody) -> Found:
+@write("/write/tags")
+async def write_tags(call: CallContext, sent: TagsBody) -> Found[Written]:
     """Add and remove tags of a note."""
     path = await path_of(call, sent)
     write = asked(call.caller, sent, "tags", Right.EDIT, retries=True)
@@ -302,7 +305,8 @@ async def _tags(call: CallContext, sent: TagsBody) -> Found:
     return found(written)
 
 
-async def _section(call: CallContext, sent: SectionBody) -> Found:
+@write("/write/section")
+async def write_section(call: CallContext, sent: SectionBody) -> Found[Written]:
     """Change a section or a block of a note."""
     path = await path_of(call, sent)
     address = Address(sent.heading_path or (), sent.heading_id or "", sent.block_id or "")
@@ -321,129 +325,3 @@ async def _section(call: CallContext, sent: SectionBody) -> Found:
         deep=sent.deep,
     )
     return found(written)
-
-
-_DISK_CODES = ("FILE_READ_ONLY", "FILE_NOT_WRITABLE", "FILE_IN_USE", "DISK_FULL")
-WRITE_CODES = (
-    "INVALID_PATH",
-    "PATH_OUTSIDE_VAULT",
-    "WRITE_NOT_ALLOWED",
-    "WRITE_OUTSIDE_SCOPE",
-    "PATH_EXCLUDED",
-    "WRITE_CONFLICT",
-    "IDEMPOTENCY_KEY_REUSED",
-    "WRITE_RATE_LIMITED",
-    "WRITE_NOT_VERIFIED",
-    "WRITE_UNSUPPORTED_HERE",
-    "WRITE_LOG_DAMAGED",
-    "STATE_TOO_NEW",
-    "RECOVERY_PENDING",
-    "VAULT_NOT_FOUND",
-    *_DISK_CODES,
-)
-"""Codes of every write."""
-
-EDIT_CODES = (
-    *NOTE_CODES,
-    *INDEX_CODES,  # to find a note by its ID
-    *WRITE_CODES,
-    "HASH_MISMATCH",
-    "NOTE_BUSY",
-    "NOTE_IN_CONFLICT",
-    "NOTE_TOO_LARGE",
-    "ENCODING_NOT_WRITABLE",
-    "EDIT_NOT_PROVEN",
-)
-"""Codes of every change of a note that exists."""
-
-CREATE_CODES = (
-    *WRITE_CODES,
-    "INVALID_NOTE_NAME",
-    "NOTE_EXISTS",
-    "NAME_COLLISION",
-    "NOTE_NOT_LOCAL",
-    "NOTE_TOO_LARGE",
-)
-"""Codes of every new note."""
-
-
-def write_operation(
-    name: str,
-    request: type[Any],
-    run: Any,
-    codes: tuple[str, ...],
-    *,
-    http: Http,
-    replies: tuple[type, ...] = (Written,),
-) -> Operation[Any, Found]:
-    """Return an operation that changes notes."""
-    return Operation(
-        name,
-        request,
-        run,
-        replies,
-        tuple(dict.fromkeys(codes)),
-        writes=True,
-        needs="write.enabled",
-        scoped=True,
-        http=http,
-    )
-
-
-WRITE_NOTE = write_operation(
-    "write_note",
-    WriteNoteBody,
-    _note,
-    (*EDIT_CODES, *CREATE_CODES, "EXPECTED_HASH_REQUIRED", "FRONTMATTER_INVALID"),
-    http=Http("POST", "/write/note", body=True),
-)
-SET_FRONTMATTER = write_operation(
-    "write_frontmatter",
-    FrontmatterBody,
-    _frontmatter,
-    (*EDIT_CODES, "FRONTMATTER_INVALID", "FRONTMATTER_KEY_AMBIGUOUS"),
-    http=Http("POST", "/write/frontmatter", body=True),
-)
-REPLACE = write_operation(
-    "write_replace",
-    ReplaceBody,
-    _replace,
-    (
-        *EDIT_CODES,
-        "EXPECTED_HASH_REQUIRED",
-        "REGEX_INVALID",
-        "REGEX_UNSUPPORTED",
-        "TEXT_NOT_FOUND",
-        "MATCH_COUNT_MISMATCH",
-    ),
-    http=Http("POST", "/write/replace", body=True),
-)
-
-CHANGE_TAGS = write_operation(
-    "write_tags",
-    TagsBody,
-    _tags,
-    (*EDIT_CODES, "FRONTMATTER_INVALID", "FRONTMATTER_KEY_AMBIGUOUS"),
-    http=Http("POST", "/write/tags", body=True),
-)
-SECTION = write_operation(
-    "write_section",
-    SectionBody,
-    _section,
-    (
-        *EDIT_CODES,
-        "EXPECTED_HASH_REQUIRED",
-        "HEADING_NOT_FOUND",
-        "HEADING_AMBIGUOUS",
-        "BLOCK_NOT_FOUND",
-    ),
-    http=Http("POST", "/write/section", body=True),
-)
-WRITE_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    WRITE_NOTE,
-    SET_FRONTMATTER,
-    CHANGE_TAGS,
-    REPLACE,
-    SECTION,
-)
-"""In the order of the reference."""

@@ -53,13 +53,17 @@ if TYPE_CHECKING:
     from vault_agent.model.watch import WatchStatus
     from vault_agent.model.writing import LogPage, OneWrite, WritesForgotten, Written
 
-HEALTH: Call[Health] = Call("GET", "/health", ("health.Health",))
 VAULTS: Call[VaultList] = Call("GET", "/vaults", ("vaults.VaultList",))
+HEALTH: Call[Health] = Call("GET", "/health", ("health.Health",))
 SEARCH: Call[Answer | CompactAnswer] = Call(
     "POST", "/search", ("search.Answer", "search.CompactAnswer"), has_body=True
 )
 RELATED: Call[Answer | CompactAnswer] = Call(
     "POST", "/related", ("search.Answer", "search.CompactAnswer"), has_body=True
+)
+OUTLINE: Call[NoteOutline] = Call("GET", "/notes/{noteId}/outline", ("reading.NoteOutline",))
+FRONTMATTER: Call[NoteFrontmatter] = Call(
+    "GET", "/notes/{noteId}/frontmatter", ("reading.NoteFrontmatter",)
 )
 NOTE: Call[NoteContent] = Call("GET", "/notes/{noteId}", ("retrieval.NoteContent",))
 CHUNK: Call[ChunkContent] = Call(
@@ -67,26 +71,31 @@ CHUNK: Call[ChunkContent] = Call(
 )
 ATTACHMENT: Call[AttachmentInfo] = Call("GET", "/attachments/{path}", ("retrieval.AttachmentInfo",))
 ATTACHMENTS: Call[FolderContents] = Call("GET", "/attachments", ("retrieval.FolderContents",))
-NOTES: Call[NoteList] = Call("GET", "/notes", ("lists.NoteList",))
 RESOLVE: Call[NamedNotes] = Call("GET", "/resolve", ("names.NamedNotes",))
-GREP: Call[GrepAnswer] = Call("POST", "/grep", ("grep.GrepAnswer",), has_body=True)
+NOTES: Call[NoteList] = Call("GET", "/notes", ("lists.NoteList",))
 TASKS: Call[TaskList] = Call("GET", "/tasks", ("lists.TaskList",))
 CONTEXT: Call[Context] = Call("POST", "/context", ("context.Context",), has_body=True)
+GREP: Call[GrepAnswer] = Call("POST", "/grep", ("grep.GrepAnswer",), has_body=True)
 LINKS: Call[LinksPage] = Call("GET", "/notes/{noteId}/links", ("graph.LinksPage",))
 BACKLINKS: Call[BacklinksPage] = Call("GET", "/notes/{noteId}/backlinks", ("graph.BacklinksPage",))
 MENTIONS: Call[Mentions] = Call("GET", "/notes/{noteId}/mentions", ("graph.Mentions",))
 BROKEN_LINKS: Call[BrokenLinksPage] = Call("GET", "/links/broken", ("graph.BrokenLinksPage",))
 TAGS: Call[TagTree] = Call("GET", "/tags", ("graph.TagTree",))
 FOLDERS: Call[FolderTree] = Call("GET", "/folders", ("graph.FolderTree",))
-LOCAL_GRAPH: Call[LocalGraph] = Call("GET", "/notes/{noteId}/graph", ("graph.LocalGraph",))
 GRAPH: Call[WholeGraph | GraphObjects] = Call(
     "GET", "/graph", ("graph.WholeGraph", "graph.GraphObjects")
 )
+LOCAL_GRAPH: Call[LocalGraph] = Call("GET", "/notes/{noteId}/graph", ("graph.LocalGraph",))
 GRAPH_PATH: Call[PathOfNotes] = Call("GET", "/graph/path", ("graph.PathOfNotes",))
 ORPHANS: Call[GraphNotesPage] = Call("GET", "/graph/orphans", ("graph.GraphNotesPage",))
 DEAD_ENDS: Call[GraphNotesPage] = Call("GET", "/graph/dead-ends", ("graph.GraphNotesPage",))
 CENTRAL: Call[CentralPage] = Call("GET", "/graph/central", ("graph.CentralPage",))
 COMMUNITIES: Call[CommunitiesPage] = Call("GET", "/graph/communities", ("graph.CommunitiesPage",))
+ADD_TASK: Call[Written] = Call("POST", "/write/tasks/add", ("writing.Written",), has_body=True)
+SET_TASK: Call[Written] = Call("POST", "/write/tasks/set", ("writing.Written",), has_body=True)
+NEW_FROM_TEMPLATE: Call[Written] = Call(
+    "POST", "/write/template", ("writing.Written",), has_body=True
+)
 TEMPLATES: Call[TemplateList] = Call("GET", "/templates", ("authoring.TemplateList",))
 MEMORY: Call[RecallReply] = Call("POST", "/memory", ("memory.RecallReply",), has_body=True)
 PROMOTE: Call[Promoted] = Call(
@@ -116,23 +125,21 @@ RENDER: Call[RenderedNote] = Call("POST", "/render", ("pages.RenderedNote",), ha
 SUGGEST: Call[Suggestions] = Call("GET", "/suggest", ("suggestions.Suggestions",))
 STATS: Call[Stats] = Call("GET", "/stats", ("suggestions.Stats",))
 GRAPH_LAYOUT: Call[None] = Call("GET", "/graph/layout")
-UI_FILE: Call[None] = Call("GET", "/ui/files/{path}")
 INDEX: Call[OneJob] = Call("POST", "/index", ("jobs.OneJob",), has_body=True)
 REINDEX: Call[OneJob] = Call("POST", "/reindex", ("jobs.OneJob",), has_body=True)
 JOBS: Call[JobList] = Call("GET", "/jobs", ("jobs.JobList",))
 JOB: Call[OneJob] = Call("GET", "/jobs/{jobId}", ("jobs.OneJob",))
 JOB_EVENTS: Call[None] = Call("GET", "/jobs/{jobId}/events")
 CANCEL_JOB: Call[OneJob] = Call("DELETE", "/jobs/{jobId}", ("jobs.OneJob",))
-OUTLINE: Call[NoteOutline] = Call("GET", "/notes/{noteId}/outline", ("reading.NoteOutline",))
-FRONTMATTER: Call[NoteFrontmatter] = Call(
-    "GET", "/notes/{noteId}/frontmatter", ("reading.NoteFrontmatter",)
-)
+WATCH: Call[WatchStatus] = Call("GET", "/watch", ("watch.WatchStatus",))
+WATCH_SCAN: Call[OneJob] = Call("POST", "/watch/scan", ("jobs.OneJob",), has_body=True)
+EVENTS: Call[None] = Call("GET", "/events")
 WRITE_NOTE: Call[Written] = Call("POST", "/write/note", ("writing.Written",), has_body=True)
 WRITE_FRONTMATTER: Call[Written] = Call(
     "POST", "/write/frontmatter", ("writing.Written",), has_body=True
 )
-WRITE_TAGS: Call[Written] = Call("POST", "/write/tags", ("writing.Written",), has_body=True)
 WRITE_REPLACE: Call[Written] = Call("POST", "/write/replace", ("writing.Written",), has_body=True)
+WRITE_TAGS: Call[Written] = Call("POST", "/write/tags", ("writing.Written",), has_body=True)
 WRITE_SECTION: Call[Written] = Call("POST", "/write/section", ("writing.Written",), has_body=True)
 WRITE_MOVE: Call[Written | OneJob] = Call(
     "POST", "/write/move", ("writing.Written", "jobs.OneJob"), has_body=True
@@ -147,11 +154,3 @@ ONE_WRITE: Call[OneWrite] = Call("GET", "/writes/{writeId}", ("writing.OneWrite"
 WRITES_FORGET: Call[WritesForgotten] = Call(
     "POST", "/writes/forget", ("writing.WritesForgotten",), has_body=True
 )
-ADD_TASK: Call[Written] = Call("POST", "/write/tasks/add", ("writing.Written",), has_body=True)
-SET_TASK: Call[Written] = Call("POST", "/write/tasks/set", ("writing.Written",), has_body=True)
-NEW_FROM_TEMPLATE: Call[Written] = Call(
-    "POST", "/write/template", ("writing.Written",), has_body=True
-)
-WATCH: Call[WatchStatus] = Call("GET", "/watch", ("watch.WatchStatus",))
-WATCH_SCAN: Call[OneJob] = Call("POST", "/watch/scan", ("jobs.OneJob",), has_body=True)
-EVENTS: Call[None] = Call("GET", "/events")

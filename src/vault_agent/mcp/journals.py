@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from vault_agent.api.journals import MAKE_JOURNAL, MakeJournalBody
+from vault_agent.api import journals
 from vault_agent.mcp.tool import Tool
 from vault_agent.memory.dialogue import WRITTEN
 from vault_agent.text.visible import visible
-from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +18,7 @@ _MOST: Final = 20_000
 
 
 async def _make(view: View, given: Mapping[str, Any]) -> str:
-    reply = await view.perform(MAKE_JOURNAL, parse_values(MakeJournalBody, given))
+    reply = await view.perform(journals.journal_make, given)
     journal = reply.data.journal
     if journal.reason == "edited":
         return "The user has changed this journal, so it stays as it is."
@@ -51,6 +50,6 @@ JOURNAL_TOOL = Tool(
     writes=True,
     destructive=False,
     idempotent=True,
-    needs=MAKE_JOURNAL.needs,
+    needs=journals.journal_make.needs,
     owner=True,
 )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.api import links, lists
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
-from vault_agent.api.links import FOLDERS, TreeRequest
-from vault_agent.api.links import TAGS as TAG_TREE
-from vault_agent.api.lists import NOTES, TASKS, NotesRequest, TasksRequest
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.searching import page, warning_lines
 from vault_agent.mcp.text import cut, printable, title
@@ -49,7 +47,7 @@ async def list_entries(view: View, given: Mapping[str, Any]) -> str:
             "limit": most,
             "cursor": given.get("cursor"),
         }
-        reply = await view.perform(NOTES, parse_values(NotesRequest, request))
+        reply = await view.perform(lists.notes, request)
         found: NoteList = reply.data
         head = _head(len(found.notes), found.total, "note", found.next_cursor)
         lines = [head, *(_note_line(view, note, given["sort"]) for note in found.notes)]
@@ -78,9 +76,10 @@ async def _tree(view: View, given: Mapping[str, Any]) -> str:
     if set(path) & set("*?"):
         raise InvalidRequest("INVALID_REQUEST", "kind: folders takes a folder as path, no glob.")
     depth = _DEEPEST if given["recursive"] else 1
-    sent = {"prefix": f"{path}/" if path else "", "depth": depth}
-    request = parse_values(TreeRequest, sent)
-    reply = await view.perform(TAG_TREE if kind == "tags" else FOLDERS, request)
+    fields = {"prefix": f"{path}/" if path else "", "depth": depth}
+    tree = links.tags if kind == "tags" else links.folders
+    request = parse_values(tree.request, fields)  # for cursors
+    reply = await view.perform(tree, fields)
     revision: str = reply.data.revision
     seen = 0
     if given.get("cursor"):
@@ -126,7 +125,7 @@ async def _tasks(view: View, given: Mapping[str, Any]) -> str:
             "limit": most,
             "cursor": given.get("cursor"),
         }
-        reply = await view.perform(TASKS, parse_values(TasksRequest, request))
+        reply = await view.perform(lists.tasks, request)
         found: TaskList = reply.data
         head = _head(len(found.tasks), None, "task", found.next_cursor)
         lines = [head, *(_task_line(view, task) for task in found.tasks)]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.memory import MEMORY, MemoryBody
+from vault_agent.api import memory
 from vault_agent.errors import NotFound
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import printable
 from vault_agent.mcp.tool import LINE, Tool
-from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +44,7 @@ async def _recalled(view: View, body: Mapping[str, Any]) -> str:
     limit = {} if body.get("maxTokens", most) < most else {"maxTokens": most}
     if "maxTokens" not in body and most == _MOST_TOKENS:
         limit = {}  # that of the settings
-    reply = await view.perform(MEMORY, parse_values(MemoryBody, {**body, **limit}))
+    reply = await view.perform(memory.memory, {**body, **limit})
     return "\n".join([printable(reply.data.text) or NOTHING, *warning_lines(reply.warnings)])
 
 
@@ -67,5 +66,5 @@ MEMORY_TOOL = Tool(
     },
     (),
     _recalled,
-    needs=MEMORY.needs,
+    needs=memory.memory.needs,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_agent.api.lists import RESOLVE, ResolveRequest
+from vault_agent.api import lists
 from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import NamedNote
@@ -26,7 +26,7 @@ async def named_note(view: View, path: str) -> tuple[NamedNote, NamedNotes]:
         VaultAgentError: as the operation `resolve`.
     """
     try:
-        found = (await view.perform(RESOLVE, ResolveRequest(name=hidden(path)))).data
+        found = (await view.perform(lists.resolve, {"name": hidden(path)})).data
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.reading import FRONTMATTER, NoteParams
+from vault_agent.api import reading
 from vault_agent.mcp.named import file_of, named_note
 from vault_agent.mcp.text import fenced, printable
 from vault_agent.text.names import fold
 from vault_agent.text.visible import visible
-from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +42,7 @@ async def properties_of(view: View, note: NamedNote) -> dict[str, Any]:
     Raises:
         VaultAgentError: as the operation `frontmatter`.
     """
-    reply = await view.perform(FRONTMATTER, parse_values(NoteParams, file_of(view, note)))
+    reply = await view.perform(reading.frontmatter, file_of(view, note))
     return reply.data.frontmatter or {}
 
 
@@ -60,6 +59,6 @@ async def tags_of(view: View, path: str) -> str:
         VaultAgentError: as the operations `resolve` and `frontmatter`.
     """
     note, _ = await named_note(view, path)
-    reply = await view.perform(FRONTMATTER, parse_values(NoteParams, file_of(view, note)))
+    reply = await view.perform(reading.frontmatter, file_of(view, note))
     tags = reply.data.tags
     return "\n".join([f"#{visible(tag)}" for tag in tags] or ["No tags."])

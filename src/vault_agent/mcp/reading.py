@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.reading import READ, PartRequest
+from vault_agent.api import reading
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.named import file_of, named_note
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import fenced, printable, size
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, one_of
-from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,19 +34,16 @@ async def read_note(view: View, given: Mapping[str, Any]) -> str:
     """
     note, found = await named_note(view, given["path"])
     first, last = _lines(given.get("lines"))
-    request = parse_values(
-        PartRequest,
-        {
-            **file_of(view, note),
-            "view": given["view"],
-            "section": given.get("section") or (None if "lines" in given else found.heading),
-            "firstLine": first,
-            "lastLine": last,
-            "maxBytes": text_room(view, note.path),
-            "cursor": given.get("cursor"),
-        },
-    )
-    reply = await view.perform(READ, request)
+    request = {
+        **file_of(view, note),
+        "view": given["view"],
+        "section": given.get("section") or (None if "lines" in given else found.heading),
+        "firstLine": first,
+        "lastLine": last,
+        "maxBytes": text_room(view, note.path),
+        "cursor": given.get("cursor"),
+    }
+    reply = await view.perform(reading.read, request)
     return "\n".join([*_page(view, reply.data, given["view"]), *warning_lines(reply.warnings)])
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from vault_agent.api.lists import NOTES, NotesRequest
-from vault_agent.api.memory import MEMORY
+from vault_agent.api import lists, memory
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL, list_entries
@@ -66,7 +65,7 @@ _MEMORY = {
     "mimeType": MEDIA,
 }
 
-TEMPLATES = ((_NOTE, None), (_MEMORY, MEMORY.needs))
+TEMPLATES = ((_NOTE, None), (_MEMORY, memory.memory.needs))
 """The templates, each with the setting that it needs."""
 
 
@@ -85,7 +84,7 @@ async def read_resource(view: View, uri: str) -> str:
         return GUIDE
     if uri == TAGS_URI:
         return await list_entries(view, check(LIST_TOOL, {"kind": "tags", "limit": 200}))
-    if uri.startswith(MEMORY_SCHEME) and view.has(MEMORY.needs):
+    if uri.startswith(MEMORY_SCHEME) and view.has(memory.memory.needs):
         return await latest_memory(view, unquote(uri.removeprefix(MEMORY_SCHEME)))
     if not uri.startswith(SCHEME):
         raise NotFound("NOTE_NOT_FOUND", "There is no such resource.", remedy="")
@@ -103,9 +102,9 @@ async def complete_path(view: View, begun: str) -> list[str]:
         outer = scope.outer(begun)
         # By the name of the file, by the path, or by a folder above it.
         paths = (f"*{begun}*", f"/{outer}*", f"/{outer}*/**")
-    request = NotesRequest(path=paths, limit=200)
+    request = {"path": paths, "limit": 200}
     try:
-        notes = (await view.perform(NOTES, request)).data.notes
+        notes = (await view.perform(lists.notes, request)).data.notes
     except VaultAgentError:
         return []
     for note in notes:

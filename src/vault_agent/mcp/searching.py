@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.lists import GREP, GrepBody
-from vault_agent.api.operations import RELATED, SEARCH
+from vault_agent.api import lists, search
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.text import excerpt, for_models, printable, size, title
 from vault_agent.mcp.tool import CURSOR, DATE, PATH, TAGS, TEXT, Tool, limit, one_of
 from vault_agent.text.names import fold, stem
-from vault_agent.wire.base import parse_values
-from vault_agent.wire.requests import RelatedBody, SearchBody
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -49,7 +46,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> str:
             "cursor": given.get("cursor"),
             "vaults": () if patterns else view.vaults,
         }
-        reply = await view.perform(SEARCH, parse_values(SearchBody, body))
+        reply = await view.perform(search.search, body)
         hint = ""
         if given["match"] == "all":
             hint = " Try match: best."
@@ -78,7 +75,7 @@ async def _lines(view: View, given: Mapping[str, Any], filters: Mapping[str, Any
             "filters": filters,
             "cursor": given.get("cursor"),
         }
-        reply = await view.perform(GREP, parse_values(GrepBody, body))
+        reply = await view.perform(lists.grep, body)
         found: GrepAnswer = reply.data
         head = f"{len(found.lines)} line{'' if len(found.lines) == 1 else 's'} · regex"
         if not found.lines and not found.has_more:
@@ -100,10 +97,8 @@ def _line_text(view: View, line: GrepLine) -> str:
 
 async def _related(view: View, given: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, given["path"])
-    body = parse_values(
-        RelatedBody, {"id": note.note_id, "limit": given["limit"], "vaults": view.vaults}
-    )
-    reply = await view.perform(RELATED, body)
+    body = {"id": note.note_id, "limit": given["limit"], "vaults": view.vaults}
+    reply = await view.perform(search.related, body)
     lines = _result_lines(view, reply, "", reasons=True)
     return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
 

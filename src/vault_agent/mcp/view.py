@@ -10,6 +10,7 @@ from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, Operation, is_on, perform
 from vault_agent.errors import InvalidRequest
 from vault_agent.text.visible import hidden, visible
+from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from vault_agent.model.reply import Reply
     from vault_agent.model.write_state import Right
     from vault_agent.vaults.open_vault import OpenVault
-    from vault_agent.wire.base import Model
 
 
 GLOBAL: Final = "global"
@@ -101,10 +101,13 @@ class View:
         """Whether a setting such as `memory.enabled` is on. None stands for what always is."""
         return setting is None or is_on(setting, self.vault.config)
 
-    async def perform(self, operation: Operation[Any, Found], sent: Model) -> Reply[Any]:
-        """Run an operation as this client's caller.
+    async def perform(
+        self, operation: Operation[Any, Found[Any]], fields: Mapping[str, Any]
+    ) -> Reply[Any]:
+        """Run an operation as this client's caller. `fields` have the names of JSON.
 
         Raises:
             VaultAgentError: as `api.operation.perform`.
         """
+        sent = parse_values(operation.request, fields)
         return (await perform(operation, self.call, sent)).reply

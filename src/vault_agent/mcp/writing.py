@@ -8,10 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.authoring import ADD_TASK, SET_TASK
-from vault_agent.api.files import DELETE, MOVE
-from vault_agent.api.writes import UNDO
-from vault_agent.api.writing import CHANGE_TAGS, REPLACE, SECTION, SET_FRONTMATTER, WRITE_NOTE
+from vault_agent.api import authoring, files, writes, writing
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError, error_of
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.notes import frontmatter_json, tags_of
@@ -33,7 +30,6 @@ from vault_agent.mcp.tool import (
 from vault_agent.model.write_state import Right
 from vault_agent.text.names import is_note
 from vault_agent.text.visible import hidden, visible
-from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,7 +84,7 @@ async def perform(
         if name in sent:
             sent[name] = view.caller.scope.outer(hidden(sent[name]))
     try:
-        return await view.perform(operation, parse_values(operation.request, sent))
+        return await view.perform(operation, sent)
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND" or "path" not in body:
             raise
@@ -204,7 +200,7 @@ def given(arguments: Mapping[str, Any], *names: str) -> dict[str, Any]:
 async def _write(view: View, sent: Mapping[str, Any]) -> str:
     mode = sent["mode"]
     if "section" not in sent:
-        return await change(view, WRITE_NOTE, sent)
+        return await change(view, writing.write_note, sent)
     if mode not in (*_SECTION_ACTIONS, "upsert") or "frontmatter" in sent:
         raise InvalidRequest(
             "INVALID_REQUEST",
@@ -218,7 +214,7 @@ async def _write(view: View, sent: Mapping[str, Any]) -> str:
     }
     if mode == "upsert":
         body["createIfMissing"] = True
-    return await change(view, SECTION, body)
+    return await change(view, writing.write_section, body)
 
 
 async def _frontmatter(view: View, sent: Mapping[str, Any]) -> str:
@@ -243,7 +239,7 @@ async def change_frontmatter(view: View, sent: Mapping[str, Any]) -> str:
         body["set"] = {sent["key"]: sent["value"]}
     else:
         raise InvalidRequest("INVALID_REQUEST", "value is missing. Give it as JSON.")
-    return await change(view, SET_FRONTMATTER, body)
+    return await change(view, writing.write_frontmatter, body)
 
 
 async def list_or_change_tags(view: View, sent: Mapping[str, Any]) -> str:
@@ -258,7 +254,7 @@ async def list_or_change_tags(view: View, sent: Mapping[str, Any]) -> str:
     if "tag" not in sent:
         raise InvalidRequest("INVALID_REQUEST", "tag is missing. Give it as text.")
     body = {**given(sent, "path", "expectedHash"), sent["action"]: [sent["tag"].removeprefix("#")]}
-    return await change(view, CHANGE_TAGS, body)
+    return await change(view, writing.write_tags, body)
 
 
 @cache
@@ -298,7 +294,7 @@ _WRITING = (
             "expectedHash": HASH,
         },
         ("path", "search", "replace"),
-        changes(REPLACE),
+        changes(writing.write_replace),
         right=Right.EDIT,
         writes=True,
     ),
@@ -338,7 +334,7 @@ _WRITING = (
         "Move a note to the trash.",
         {"path": PATH, "confirm": {"type": "boolean"}, "expectedHash": HASH},
         ("path", "confirm", "expectedHash"),
-        changes(DELETE),
+        changes(files.write_delete),
         right=Right.DELETE,
         writes=True,
         idempotent=True,
@@ -348,7 +344,7 @@ _WRITING = (
         "Move or rename a note, and correct the links to it.",
         {"path": PATH, "to": PATH, "expectedHash": HASH},
         ("path", "to"),
-        changes(MOVE),
+        changes(files.write_move),
         right=Right.MOVE,
         writes=True,
     ),
@@ -357,7 +353,7 @@ _WRITING = (
         "Take back a write of yours: by default the last.",
         {"writeId": STRING},
         (),
-        changes(UNDO),
+        changes(writes.write_undo),
         right=Right.EDIT,
         writes=True,
     ),
@@ -372,7 +368,7 @@ _WRITING = (
             "priority": one_of("highest", "high", "medium", "low", "lowest"),
         },
         ("path", "text"),
-        changes(ADD_TASK),
+        changes(authoring.add_task),
         right=Right.APPEND,
         writes=True,
         destructive=False,
@@ -387,7 +383,7 @@ _WRITING = (
             "status": one_of("done", "open", "cancelled"),
         },
         ("path", "line", "text", "status"),
-        changes(SET_TASK),
+        changes(authoring.set_task),
         right=Right.EDIT,
         writes=True,
         destructive=False,

@@ -1,4 +1,4 @@
-"""The handlers. Each performs one operation and replies. Most routes use `reply`."""
+"""How the server sends what an operation has found: mostly as JSON."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from aiohttp import web
 
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
-from vault_agent.api.operation import Got, Operation, answer, perform
-from vault_agent.api.operations import DOWNLOAD
+from vault_agent.api.graph import GraphToBuild
+from vault_agent.api.jobs import EventFeed, JobFeed
+from vault_agent.api.operation import OCTETS, Found, Operation, encode, perform
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.search import Answer, CompactAnswer
 from vault_agent.server.connection import while_client_waits
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events, send_news
-from vault_agent.server.keys import APP, CALLER, OPENAPI, TRACE
+from vault_agent.server.keys import APP, CALLER, TRACE
 from vault_agent.server.replies import (
     SAFE_HEADERS,
     accepts_gzip,
@@ -27,14 +28,13 @@ from vault_agent.server.replies import (
     not_modified,
 )
 from vault_agent.system.cancelling import in_thread, to_its_end
+from vault_agent.vault.attachments import OpenAttachment
+from vault_agent.vaults.graph_layout import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from contextlib import AbstractContextManager
+    from collections.abc import Awaitable, Callable, Mapping
 
     from vault_agent.api.caller import Caller
-    from vault_agent.api.operation import Outcome
-    from vault_agent.model.reply import Reply
     from vault_agent.server.log import Fields
     from vault_agent.vaults.open_vault import OpenVault
 
@@ -47,7 +47,7 @@ _COMPRESSION = 1  # within a tenth of the size of 6, in a fifth of its time (mea
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A validated request of a route. `sent` is the operation's request model.
+    """A validated request of a route. `sent` is of the operation's request class.
 
     `prefix` is the beginning of the path that names the vault, "" for the default vault.
     """
@@ -56,7 +56,6 @@ class Call:
     vault: OpenVault
     operation: Operation[Any, Any]
     sent: Any
-    status: int = 200
     prefix: str = ""
 
     @property
@@ -71,48 +70,50 @@ class Call:
         """What operations run in, for the caller that the gate admitted."""
         return CallContext(self.request.app[APP], self.vault, self.caller)
 
-    async def perform(self, operation: Operation[Any, Got]) -> Got:
-        """Run an operation with the request, for the caller that the gate admitted."""
-        with self._while_wanted(operation):
-            return await perform(operation, self.context, self.sent)
-
-    async def answer(self) -> Outcome:
-        """Perform the operation, within the limit of a reply's size."""
-        with self._while_wanted(self.operation):
-            return await answer(self.operation, self.context, self.sent)
-
-    def _while_wanted(self, operation: Operation[Any, Any]) -> AbstractContextManager[None]:
-        """Return a context that ends what only reads if the client disconnects."""
-        return nullcontext() if operation.writes else while_client_waits(self.request)
-
 
 async def reply(call: Call) -> web.StreamResponse:
-    """Perform the operation and reply in JSON, or with 304 if the client has the content."""
-    outcome = await call.answer()
-    _trace(call.request[TRACE].fields, outcome.reply)
-    if outcome.etag is not None and (known := not_modified(call.request, outcome.etag)):
-        return known
-    status = 202 if outcome.accepted else 201 if outcome.created else call.status
+    """Perform the operation of a call and send what it returns."""
+    # What only reads ends if the client disconnects.
+    waiting = nullcontext() if call.operation.writes else while_client_waits(call.request)
+    with waiting:
+        result = await perform(call.operation, call.context, call.sent)
+    return await send(call, result)
+
+
+async def send(call: Call, result: Any) -> web.StreamResponse:
+    """Send what an operation has returned."""
+    if isinstance(result, web.StreamResponse):
+        return result
+    if isinstance(result, Found):
+        return await _send_json(call, *await encode(call.operation, result))
+    return await _SENT_AS[type(result)](call, result)
+
+
+async def _send_json(call: Call, found: Found[Any], body: bytes) -> web.StreamResponse:
+    """Send a reply in JSON, or 304 if the client has the content."""
+    _trace(call.request[TRACE].fields, found)
+    if found.etag is not None and (unchanged := not_modified(call.request, found.etag)):
+        return unchanged
+    status = found.status or call.operation.status
     made = bytes_reply(
-        outcome.body,
+        body,
         status=status,
-        headers=_location(call, outcome.reply.data) if status == 202 else None,
-        etag=outcome.etag,
+        headers=_location(call, found.data) if status == 202 else None,
+        etag=found.etag,
     )
-    if outcome.settle is not None:
-        await _send(call.request, made, outcome.settle)
+    if found.settle is not None:
+        await _send(call.request, made, found.settle)
     return made
 
 
-async def whole_graph(call: Call) -> web.StreamResponse:
-    """Reply with the whole graph, compressed if the client accepts that."""
-    graph = await call.perform(call.operation)
+async def _send_graph(call: Call, graph: GraphToBuild[Any]) -> web.StreamResponse:
+    """Send the whole graph, compressed if the client accepts that."""
     compressed = accepts_gzip(call.request)
     etag = f"{graph.etag}-gzip" if compressed else graph.etag
     varying = {"Vary": "Accept-Encoding"}
-    if known := not_modified(call.request, etag):
-        known.headers.update(varying)
-        return known
+    if unchanged := not_modified(call.request, etag):
+        unchanged.headers.update(varying)
+        return unchanged
     body = await graph.build()
     if compressed:
         body = await in_thread(gzip.compress, body, _COMPRESSION, mtime=0)
@@ -120,40 +121,39 @@ async def whole_graph(call: Call) -> web.StreamResponse:
     return bytes_reply(body, headers=varying, etag=etag)
 
 
-async def layout(call: Call) -> web.StreamResponse:
-    """Reply with the positions of the notes of the graph, in binary."""
-    found = await call.perform(call.operation)
-    if known := not_modified(call.request, found.revision):
-        return known
-    headers = {**SAFE_HEADERS, **caching(found.revision)}
-    return web.Response(body=found.body, headers=headers, content_type="application/octet-stream")
+async def _send_layout(call: Call, layout: Layout) -> web.StreamResponse:
+    """Send the positions of the notes of the graph, in binary."""
+    if unchanged := not_modified(call.request, layout.revision):
+        return unchanged
+    headers = {**SAFE_HEADERS, **caching(layout.revision)}
+    return web.Response(body=layout.body, headers=headers, content_type=OCTETS)
 
 
-async def attachment(call: Call) -> web.StreamResponse:
-    """Reply with an attachment's metadata, or with `download=true` with its bytes."""
-    if not call.sent.download:
-        return await reply(call)
-    opened = await call.perform(DOWNLOAD)
+async def _send_attachment(call: Call, opened: OpenAttachment) -> web.StreamResponse:
+    """Send the bytes of an attachment."""
     with opened.file:
         return await send_file(call.request, opened)
 
 
-async def job_events(call: Call) -> web.StreamResponse:
+async def _send_job(call: Call, feed: JobFeed) -> web.StreamResponse:
     """Send a job's states as events until its end."""
-    feed = await call.perform(call.operation)
     return await send_events(call.request, feed.job_id, feed.watch)
 
 
-async def events(call: Call) -> web.StreamResponse:
+async def _send_news(call: Call, feed: EventFeed) -> web.StreamResponse:
     """Send the news of the vault as events, after the one that `Last-Event-ID` names."""
-    feed = await call.perform(call.operation)
     after = call.request.headers.get("Last-Event-ID")
     return await send_news(call.request, feed.last_id, feed.follow(after))
 
 
-async def description(call: Call) -> web.StreamResponse:
-    """Reply with the OpenAPI description."""
-    return bytes_reply(call.request.app[OPENAPI]())
+_SENT_AS: Mapping[type, Callable[[Call, Any], Awaitable[web.StreamResponse]]] = {
+    GraphToBuild: _send_graph,
+    Layout: _send_layout,
+    OpenAttachment: _send_attachment,
+    JobFeed: _send_job,
+    EventFeed: _send_news,
+}
+"""How results are sent that are not JSON."""
 
 
 async def _send(
@@ -177,13 +177,13 @@ def _location(call: Call, data: object) -> dict[str, str]:
     return {"Location": f"{place}{data.job.id}"} if isinstance(data, OneJob) else {}
 
 
-def _trace(logged: Fields, sent: Reply[Any]) -> None:
+def _trace(logged: Fields, found: Found[Any]) -> None:
     """Record modes and counts of a search for the log."""
-    data = sent.data
+    data = found.data
     if not isinstance(data, Answer | CompactAnswer):
         return
     logged["used_mode"] = data.used_mode.value
     logged["result_count"] = len(data.hits)
-    logged["warning_count"] = len(sent.warnings)
+    logged["warning_count"] = len(found.warnings)
     if data.requested_mode is not None:
         logged["requested_mode"] = data.requested_mode.value

@@ -9,17 +9,18 @@ import orjson
 from pydantic.json_schema import models_json_schema
 
 from vault_agent import __version__
+from vault_agent.api.operation import JSON, OCTETS
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.reply import ErrorReply
 from vault_agent.model.warning import Warning
-from vault_agent.server.replies import status_of
-from vault_agent.server.routes import ROUTES, Route
+from vault_agent.server.routes import ROUTES
 from vault_agent.wire.schema import REF, Schemas
 from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from vault_agent.api.operation import Operation
     from vault_agent.wire.base import Model
 
 _Mode = Literal["validation", "serialization"]
@@ -48,36 +49,9 @@ class _Refs(NamedTuple):
         return {"$ref": f"{REF}{name}"}
 
 
-EVERYWHERE = (
-    "INVALID_REQUEST",
-    "UNAUTHORIZED",
-    "ORIGIN_NOT_ALLOWED",
-    "BODY_TOO_LARGE",
-    "UNSUPPORTED_MEDIA_TYPE",
-    "HOST_NOT_ALLOWED",
-    "INTERNAL_ERROR",
-)
-"""Error codes of every route."""
-
-_MEANING = {
-    400: "The request breaks a rule.",
-    401: "The key is missing or wrong.",
-    403: "The caller may not do this, or the file may not be served.",
-    404: "Not found.",
-    409: "The index is missing, unusable or busy, or the note does not allow this.",
-    410: "It has changed or expired.",
-    412: "The note has changed since it was read.",
-    413: "Over a size limit.",
-    415: "Not application/json in UTF-8.",
-    416: "The range is outside the attachment.",
-    429: "Too many requests.",
-    421: "The Host header names another server.",
-    422: "The request does not fit an earlier one.",
-    428: "The request must say more.",
-    500: "A defect of the server.",
-    502: "What was written could not be read back.",
-    503: "A required resource is not available at the moment.",
-    507: "The disk is full.",
+_ERRORS = {
+    "4XX": "The request cannot be answered. `error.code` says why, `error.message` what to do.",
+    "5XX": "The server could not do it. `error.code` says why.",
 }
 
 
@@ -94,7 +68,7 @@ def describe() -> dict[str, Any]:
     refs = _Refs(requests, replies)
     paths: dict[str, dict[str, Any]] = {}
     for route in ROUTES:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, refs)
+        paths.setdefault(route.path, {})[route.method.lower()] = _described(route, refs)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -123,43 +97,45 @@ def describe() -> dict[str, Any]:
 
 def _requests() -> list[tuple[type[Model], _Mode]]:
     """Return the models of bodies."""
-    found = {
-        route.request: None for route in ROUTES if route.http.takes_body and not route.http.in_path
-    }
+    found = {route.request: None for route in ROUTES if route.takes_body and not route.in_path}
     return [(model, "validation") for model in found]
 
 
-def _operation(route: Route, refs: _Refs) -> dict[str, Any]:
-    operation: dict[str, Any] = {
-        "operationId": route.operation.name,
-        "summary": route.operation.summary,
+def _described(route: Operation[Any, Any], refs: _Refs) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": route.summary,
         "parameters": _parameters(route),
         "responses": _responses(route, refs),
     }
-    if route.http.octets:
-        operation["parameters"] += _CONDITIONS[1:]
-        operation["requestBody"] = {
-            "required": True,
-            "content": {"application/octet-stream": {}},
+    if route.octets:
+        described["parameters"] += _CONDITIONS[1:]
+        described["requestBody"] = {"required": True, "content": {OCTETS: {}}}
+    if route.takes_body:
+        described["parameters"] += _CONDITIONS if issubclass(route.request, WriteBody) else []
+        schema = _body(route, refs)
+        described["requestBody"] = {
+            "required": bool(_required(route)),
+            "content": {JSON: {"schema": schema}},
         }
-    if route.http.takes_body:
-        operation["parameters"] += _CONDITIONS if issubclass(route.request, WriteBody) else []
-        operation["requestBody"] = {
-            "required": route.http.body is True,
-            "content": {"application/json": {"schema": _body(route, refs)}},
-        }
-    return operation
+    return described
 
 
-def _body(route: Route, refs: _Refs) -> dict[str, Any]:
+def _required(route: Operation[Any, Any]) -> list[str]:
+    """Return the fields that a body must have."""
+    schema = route.request.model_json_schema(by_alias=True)
+    return [name for name in schema.get("required", ()) if name not in route.in_path]
+
+
+def _body(route: Operation[Any, Any], refs: _Refs) -> dict[str, Any]:
     """Return the schema of a body: the request without the fields that are in the path."""
-    if not route.http.in_path:
+    if not route.in_path:
         return refs.requests[route.request, "validation"]
     schema = route.request.model_json_schema(by_alias=True)
-    for name in route.http.in_path:
+    for name in route.in_path:
         del schema["properties"][name]
-    required = [name for name in schema.pop("required", ()) if name not in route.http.in_path]
-    return {**schema, "required": required} if required else schema
+    schema.pop("required", None)
+    return {**schema, "required": needed} if (needed := _required(route)) else schema
 
 
 _CONDITIONS: list[dict[str, Any]] = [
@@ -180,13 +156,13 @@ _CONDITIONS: list[dict[str, Any]] = [
 ]
 
 
-def _parameters(route: Route) -> list[dict[str, Any]]:
+def _parameters(route: Operation[Any, Any]) -> list[dict[str, Any]]:
     schema = route.request.model_json_schema(by_alias=True)
     rules, required = schema.get("properties", {}), schema.get("required", ())
     definitions = schema.get("$defs", {})
     found = []
-    for name in (*route.http.in_path, *route.in_query):
-        inside, rule = name in route.http.in_path, rules[name]
+    for name in (*route.in_path, *route.in_query):
+        inside, rule = name in route.in_path, rules[name]
         place = "path" if inside else "query"
         needed = inside or name in required
         if reference := rule.pop("$ref", None):
@@ -198,44 +174,33 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
     return found
 
 
-def _responses(route: Route, refs: _Refs) -> dict[str, Any]:
-    success: dict[str, Any] = {"description": "Success.", "content": _content(route, refs)}
-    if route.http.status == 202 and OneJob in route.operation.replies:
-        success["headers"] = {"Location": {"schema": {"type": "string"}}}
-    responses: dict[str, Any] = {str(route.http.status): success}
-    if route.http.creates:
-        responses["201"] = {"description": "Made.", "content": _content(route, refs)}
-    if route.http.status == 200 and OneJob in route.operation.replies[1:]:
-        responses["202"] = {
-            "description": "A job does it, because it is large.",
-            "content": _content(route, refs),
-            "headers": {"Location": {"schema": {"type": "string"}}},
-        }
-    if "RANGE_NOT_SATISFIABLE" in route.codes:
-        responses["206"] = {
-            "description": "The requested range.",
-            "content": {"application/octet-stream": {}},
-        }
-    if route.http.tagged:
+def _responses(route: Operation[Any, Any], refs: _Refs) -> dict[str, Any]:
+    content = _content(route, refs)
+    success: dict[str, Any] = {"description": "Success.", "content": content}
+    location = {"headers": {"Location": {"schema": {"type": "string"}}}}
+    has_job = OneJob in route.replies
+    if route.status == 202 and has_job:
+        success |= location
+    responses: dict[str, Any] = {str(route.status): success}
+    if route.creates:
+        responses["201"] = {"description": "Made.", "content": content}
+    if len(route.replies) > 1 and has_job:
+        described = "A job does it, because it is large."
+        responses["202"] = {"description": described, "content": content, **location}
+    if route.ranged:
+        responses["206"] = {"description": "The requested range.", "content": {OCTETS: {}}}
+    if route.tagged:
         responses["304"] = {"description": "The copy named by If-None-Match is still valid."}
-    codes: dict[int, list[str]] = {}
-    for code in (*EVERYWHERE, *route.codes):
-        codes.setdefault(status_of(code), []).append(code)
-    for status, names in sorted(codes.items()):
-        responses[str(status)] = {
-            "description": f"{_MEANING[status]} Codes: {', '.join(sorted(names))}.",
-            "content": {"application/json": {"schema": refs.replies.of(ErrorReply)}},
-        }
+    errors = {JSON: {"schema": refs.replies.of(ErrorReply)}}
+    for status, meaning in _ERRORS.items():
+        responses[status] = {"description": meaning, "content": errors}
     return responses
 
 
-def _content(route: Route, refs: _Refs) -> dict[str, Any]:
-    schemas = [refs.reply(reply) for reply in route.operation.replies]
-    content: dict[str, Any] = {}
-    for media in route.http.media:
-        if media == "application/json":
-            schema = {"anyOf": schemas} if len(schemas) > 1 else {"type": "object"}
-            content[media] = {"schema": schemas[0] if len(schemas) == 1 else schema}
-        else:
-            content[media] = {}
+def _content(route: Operation[Any, Any], refs: _Refs) -> dict[str, Any]:
+    schemas = [refs.reply(reply) for reply in route.replies]
+    content: dict[str, Any] = {media: {} for media in route.media}
+    if JSON in content:
+        several = {"anyOf": schemas} if schemas else {"type": "object"}
+        content[JSON] = {"schema": schemas[0] if len(schemas) == 1 else several}
     return content

@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api import (
-    graph,
-    operations,
-)
-from vault_agent.api import web as pages
-from vault_agent.api.operation import Http, Operation, check_switch
+from vault_agent.api.operation import Operation, check_switch, operation, operations_of
+from vault_agent.api.operations import OPERATIONS
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
-from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
-from vault_agent.server import handlers, ui
-from vault_agent.server.body import (
-    check_media,
-    check_size,
-    read_body,
-    read_model,
-)
+from vault_agent.server import ui
+from vault_agent.server.body import check_media, check_size, read_body, read_model
 from vault_agent.server.conditions import MAX_ATTACHMENT_BYTES, with_content, with_headers
-from vault_agent.server.handlers import Call
-from vault_agent.server.keys import APP, CONFIG, TRACE
-from vault_agent.server.replies import SAFE_HEADERS
-from vault_agent.wire.base import parse_strings, unknown_field, wire_names
+from vault_agent.server.handlers import Call, reply, send
+from vault_agent.server.keys import APP, CONFIG, OPENAPI, TRACE
+from vault_agent.server.replies import SAFE_HEADERS, bytes_reply
+from vault_agent.wire.base import parse_strings, unknown_field
 from vault_agent.wire.queries import repeatable
-from vault_agent.wire.requests import AttachmentRequest, NoParams
-from vault_agent.wire.web import SessionBody, TicketBody
+from vault_agent.wire.requests import NoParams
 from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from vault_agent.api.context import CallContext
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.wire.base import Model
 
@@ -44,201 +31,67 @@ _VAULT = "vault"
 _OF_VAULT = f"/vaults/{{{_VAULT}}}"
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """The HTTP binding of an operation, and the function that replies."""
-
-    operation: Operation[Any, Any]
-    http: Http
-    handler: Callable[[Call], Awaitable[web.StreamResponse]] = handlers.reply
-
-    @property
-    def method(self) -> str:
-        """GET, POST or DELETE."""
-        return self.http.method
-
-    @property
-    def path(self) -> str:
-        """The template."""
-        return self.http.path
-
-    async def __call__(self, request: web.Request) -> web.StreamResponse:
-        """Validate a request by the operation's model and perform it."""
-        request[TRACE].route = self.path if _VAULT not in request.match_info else self.of_vault
-        check_media(request, self.http.octets)
-        if self.operation.needs is not None:
-            check_switch(self.operation.needs, request.app[CONFIG])
-        limit = self._limit(request)
-        check_size(request, limit)
-        if not (self.http.takes_body or self.http.octets) and request.body_exists:
-            raise InvalidRequest("INVALID_REQUEST", "This route takes no body.")
-        given = _query_values(request, repeatable(self.request))
-        if not given.keys() <= set(self.in_query):
-            raise unknown_field(self.in_query)
-        if self.http.takes_body:
-            inside = _path_values(self, request) if self.http.in_path else {}
-            sent = with_headers(request, await read_model(request, self.request, limit, inside))
-        else:
-            sent = parse_strings(self.request, {**_path_values(self, request), **given})
-        if self.http.octets:
-            sent = with_content(request, sent, await read_body(request, limit))
-        vaults = request.app[APP].vaults
-        name = request.match_info.get(_VAULT)
-        if name is None:
-            return await self._answer(request, vaults.default, sent)
-        async with vaults.open(name) as vault:
-            return await self._answer(request, vault, sent)
-
-    async def _answer(
-        self, request: web.Request, vault: OpenVault, sent: Any
-    ) -> web.StreamResponse:
-        call = Call(request, vault, self.operation, sent, self.http.status, _prefix(request))
-        return await self.handler(call)
-
-    @property
-    def of_vault(self) -> str:
-        """The same path below that of a vault."""
-        return f"{_OF_VAULT}{self.path}"
-
-    def _limit(self, request: web.Request) -> int:
-        """Return the most bytes of a body."""
-        if self.http.octets:
-            return MAX_ATTACHMENT_BYTES
-        is_write = issubclass(self.request, WriteBody)
-        return request.app[CONFIG].write.max_body_bytes if is_write else self.http.max_body
-
-    @property
-    def request(self) -> type[Model]:
-        """The model of the request."""
-        return self.http.wider or self.operation.request
-
-    @property
-    def in_query(self) -> tuple[str, ...]:
-        """The request fields that are query parameters."""
-        if self.http.takes_body:
-            return ()
-        return tuple(name for name in wire_names(self.request) if name not in self.http.in_path)
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """The error codes, besides those of every route."""
-        switched = ("FEATURE_DISABLED",) if self.operation.needs is not None else ()
-        return (*switched, *self.operation.codes, *self.http.more_codes)
-
-    @property
-    def pattern(self) -> str:
-        """The template for aiohttp. An attachment's path may contain any text."""
-        return self.path.replace("{path}", "{path:(?s:.*)}")
-
-
-async def _describe(_: CallContext, __: NoParams) -> None:
+@operation("GET", "/openapi.json")
+async def openapi(call: Call, _: NoParams) -> web.Response:
     """Describe this interface."""
+    return bytes_reply(call.request.app[OPENAPI]())
 
 
-async def _page(_: CallContext, __: NoParams) -> None:
-    """Return the web page itself, which holds no data."""
+_OF_HTTP = (*operations_of(ui), openapi)
+"""The operations that only HTTP has, because they are about browsers or HTTP itself."""
+
+ROUTES: tuple[Operation[Any, Any], ...] = (*(each for each in OPERATIONS if each.path), *_OF_HTTP)
 
 
-async def _redirect(_: CallContext, __: NoParams) -> None:
-    """Redirect to the web page at /ui/."""
+async def _respond(route: Operation[Any, Any], request: web.Request) -> web.StreamResponse:
+    """Validate a request by the class that the operation takes, and reply."""
+    of_vault = _VAULT in request.match_info
+    request[TRACE].route = f"{_OF_VAULT}{route.path}" if of_vault else route.path
+    check_media(request, route.octets)
+    if route.needs is not None:
+        check_switch(route.needs, request.app[CONFIG])
+    limit = _limit(route, request)
+    check_size(request, limit)
+    if not (route.takes_body or route.octets) and request.body_exists:
+        raise InvalidRequest("INVALID_REQUEST", "This route takes no body.")
+    takes: type[Model] = route.request
+    in_query = _query_values(request, repeatable(takes))
+    if not in_query.keys() <= set(route.in_query):
+        raise unknown_field(route.in_query)
+    in_path = _path_values(route, request)
+    if route.takes_body:
+        sent = with_headers(request, await read_model(request, route.request, limit, in_path))
+    else:
+        sent = parse_strings(route.request, {**in_path, **in_query})
+    if route.octets:
+        sent = with_content(request, sent, await read_body(request, limit))
+    vaults = request.app[APP].vaults
+    if not of_vault:
+        return await _answer(route, request, vaults.default, sent)
+    async with vaults.open(request.match_info[_VAULT]) as vault:
+        return await _answer(route, request, vault, sent)
 
 
-async def _asset(_: CallContext, __: AttachmentRequest) -> None:
-    """Return a static file of the web page. Its path begins with the version of all of them."""
+async def _answer(
+    route: Operation[Any, Any], request: web.Request, vault: OpenVault, sent: Any
+) -> web.StreamResponse:
+    call = Call(request, vault, route, sent, _prefix(request))
+    if route in _OF_HTTP:
+        return await send(call, await route.run(call, sent))
+    return await reply(call)
 
 
-async def _ticket(_: CallContext, __: TicketBody) -> None:
-    """Make a ticket that a browser exchanges for a session."""
+def _limit(route: Operation[Any, Any], request: web.Request) -> int:
+    """Return the most bytes of a body."""
+    if route.octets:
+        return MAX_ATTACHMENT_BYTES
+    is_write = issubclass(route.request, WriteBody)
+    return request.app[CONFIG].write.max_body_bytes if is_write else route.max_body
 
 
-async def _session(_: CallContext, __: SessionBody) -> None:
-    """Exchange a ticket for a session of the web page, or renew a session."""
-
-
-async def _sign_out(_: CallContext, __: NoParams) -> None:
-    """End all sessions of the web page."""
-
-
-DESCRIPTION = Operation("openapi", NoParams, _describe, http=Http("GET", "/openapi.json"))
-"""Only in HTTP, because other protocols have their own descriptions."""
-
-# Only in HTTP, because they are about browsers. The gate checks the switch of everything in /ui/.
-PAGE = Operation(
-    "ui",
-    NoParams,
-    _page,
-    needs="web.enabled",
-    http=Http("GET", "/ui/", media=("text/html",)),
-)
-PAGE_FILE = Operation(
-    "ui_asset",
-    AttachmentRequest,
-    _asset,
-    codes=("INVALID_PATH",),
-    needs="web.enabled",
-    http=Http(
-        "GET",
-        "/ui/assets/{path}",
-        media=("text/javascript", "text/css"),
-        more_codes=("ROUTE_NOT_FOUND",),
-    ),
-)
-TICKET = Operation(
-    "ui_ticket",
-    TicketBody,
-    _ticket,
-    (Ticket,),
-    needs="web.enabled",
-    http=Http("POST", "/ui/tickets", body=None),
-)
-SESSION = Operation(
-    "ui_session",
-    SessionBody,
-    _session,
-    (PageSession,),
-    ("SESSION_ENDED", "TOO_MANY_REQUESTS", "ROUTE_NOT_FOUND"),
-    needs="web.enabled",
-    http=Http("POST", "/ui/session", body=True),
-)
-SIGN_OUT = Operation(
-    "ui_sign_out",
-    NoParams,
-    _sign_out,
-    (SessionsEnded,),
-    ("INDEX_IO_ERROR",),
-    needs="web.enabled",
-    http=Http("DELETE", "/ui/session"),
-)
-
-PAGE_WITHOUT_SLASH = replace(PAGE, run=_redirect, http=Http("GET", "/ui", status=308, media=()))
-ROOT = replace(PAGE, run=_redirect, http=Http("GET", "/", status=308, media=()))
-
-_OF_HTTP = (PAGE, PAGE_WITHOUT_SLASH, ROOT, PAGE_FILE, TICKET, SESSION, SIGN_OUT, DESCRIPTION)
-"""The operations that only HTTP has."""
-
-_HANDLERS = {
-    operations.ATTACHMENT: handlers.attachment,
-    graph.GRAPH: handlers.whole_graph,
-    pages.LAYOUT: handlers.layout,
-    pages.SHOWN_FILE: ui.shown_file,
-    operations.JOB_EVENTS: handlers.job_events,
-    operations.EVENTS: handlers.events,
-    PAGE: ui.shell,
-    PAGE_WITHOUT_SLASH: ui.forward,
-    ROOT: ui.forward,
-    PAGE_FILE: ui.asset,
-    TICKET: ui.ticket,
-    SESSION: ui.session,
-    SIGN_OUT: ui.sign_out,
-    DESCRIPTION: handlers.description,
-}
-"""The operations whose reply is not only JSON."""
-
-ROUTES: tuple[Route, ...] = tuple(
-    Route(each, each.http, _HANDLERS.get(each, handlers.reply))
-    for each in (*operations.OPERATIONS, *_OF_HTTP)
-    if each.http is not None
-)
+def pattern_of(path: str) -> str:
+    """Return a template for aiohttp. An attachment's path may contain any text."""
+    return path.replace("{path}", "{path:(?s:.*)}")
 
 
 OF_THE_SERVER = (
@@ -257,9 +110,9 @@ OF_THE_SERVER = (
 
 def add_routes(router: web.UrlDispatcher) -> None:
     """Register the routes, each also for a named vault, and the replies to unknown ones."""
-    by_pattern: dict[str, list[Route]] = {}
+    by_pattern: dict[str, list[Operation[Any, Any]]] = {}
     for route in ROUTES:
-        by_pattern.setdefault(route.pattern, []).append(route)
+        by_pattern.setdefault(pattern_of(route.path), []).append(route)
     for pattern, routes in by_pattern.items():
         _add(router, pattern, routes)
     for pattern, routes in by_pattern.items():
@@ -268,7 +121,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
     router.add_route("*", "/{path:(?s:.*)}", _unknown, expect_handler=_expect)
 
 
-def _add(router: web.UrlDispatcher, place: str, routes: list[Route]) -> None:
+def _add(router: web.UrlDispatcher, place: str, routes: list[Operation[Any, Any]]) -> None:
     """Register the routes of one place."""
     resource = router.add_resource(place)
     methods: list[str] = []
@@ -280,9 +133,11 @@ def _add(router: web.UrlDispatcher, place: str, routes: list[Route]) -> None:
     resource.add_route("*", _other_method((*methods, "OPTIONS")), expect_handler=_expect)
 
 
-def _entry(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+def _entry(
+    route: Operation[Any, Any],
+) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def entry(request: web.Request) -> web.StreamResponse:
-        return await route(request)
+        return await _respond(route, request)
 
     return entry
 
@@ -302,7 +157,7 @@ def _other_method(
 
 async def _unknown(request: web.Request) -> web.StreamResponse:
     if ui.is_ui(request.path):
-        check_switch(PAGE.needs or "", request.app[CONFIG])
+        check_switch(ui.NEEDS, request.app[CONFIG])
     raise NotFound("ROUTE_NOT_FOUND", "There is no such route.")
 
 
@@ -310,7 +165,7 @@ async def _expect(_request: web.Request) -> None:
     """Do nothing: aiohttp would reply to `Expect: 100-continue` before the gate runs."""
 
 
-def _path_values(route: Route, request: web.Request) -> dict[str, str]:
+def _path_values(route: Operation[Any, Any], request: web.Request) -> dict[str, str]:
     """Return the parts of the path, decoded once and strictly.
 
     aiohttp keeps escapes that are not UTF-8 as text, which would name another file.

@@ -5,28 +5,28 @@ from __future__ import annotations
 import gzip
 import re
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from aiohttp import web
+from pydantic import Field, StringConstraints
 
 from vault_agent import __version__
-from vault_agent.api.caller import OWNER, PAGE
-from vault_agent.api.context import CallContext
-from vault_agent.api.operation import perform
+from vault_agent.api.caller import OWNER
+from vault_agent.api.operation import OCTETS, Found, operation
 from vault_agent.errors import Failed, NotFound, Unauthorized
 from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
-from vault_agent.model.reply import Reply
 from vault_agent.server.access import bearer
 from vault_agent.server.downloads import send_shown
-from vault_agent.server.keys import APP, ASSETS, CALLER, CONFIG, SESSIONS
-from vault_agent.server.replies import accepts_gzip, bytes_reply
+from vault_agent.server.handlers import Call
+from vault_agent.server.keys import ASSETS, CALLER, CONFIG, SESSIONS
+from vault_agent.server.replies import accepts_gzip
 from vault_agent.system.cancelling import in_thread
 from vault_agent.web.sessions import PREFIX
 from vault_agent.web.shell import fill, frame_headers, page_headers
-from vault_agent.wire.values import dump
+from vault_agent.wire.base import Model
+from vault_agent.wire.requests import AttachmentRequest, NoParams
 
 if TYPE_CHECKING:
-    from vault_agent.server.handlers import Call
     from vault_agent.web.sessions import Session
 
 PATH = "/ui"
@@ -35,6 +35,31 @@ _FILES = re.compile(r"(?:/vaults/[^/]+)?/ui/files/")
 _SESSION = f"{PATH}/session"
 _READING = ("GET", "HEAD")
 _COMPRESSION = 6
+NEEDS = "web.enabled"
+
+
+class TicketBody(Model):
+    """A request for a ticket."""
+
+    printed: bool = Field(
+        default=False, description="Whether a person copies its address: it then lives for 300 s."
+    )
+
+
+class SessionBody(Model):
+    """A request for a session."""
+
+    ticket: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = Field(
+        default=None, description="None renews the session whose token is sent."
+    )
+
+
+class ShownFileRequest(AttachmentRequest):
+    """A request for a file in a note."""
+
+    k: Annotated[str, StringConstraints(min_length=1, max_length=80)] = Field(
+        description="The code in the address that the HTML of a note has."
+    )
 
 
 def is_ui(path: str) -> bool:
@@ -59,8 +84,9 @@ def needs_no_key(method: str, path: str) -> bool:
     )
 
 
-async def shell(call: Call) -> web.StreamResponse:
-    """Reply with the page. Each reply has another nonce."""
+@operation("GET", "/ui/", media=("text/html",), needs=NEEDS)
+async def ui(call: Call, _: NoParams) -> web.StreamResponse:
+    """Return the web page itself, which holds no data."""
     app = call.request.app
     config, assets = app[CONFIG], app[ASSETS]
     nonce = secrets.token_urlsafe(16)
@@ -86,16 +112,28 @@ async def shell(call: Call) -> web.StreamResponse:
     return web.Response(body=body, headers=headers, content_type="text/html", charset="utf-8")
 
 
-async def forward(call: Call) -> web.StreamResponse:
-    """Redirect to the page. Its address ends with a slash: relative addresses need it."""
-    del call
+@operation("GET", "/ui", status=308, media=(), needs=NEEDS)
+async def ui_redirect(_call: Call, _: NoParams) -> web.StreamResponse:
+    """Redirect to the web page at /ui/."""
+    return _forward()
+
+
+@operation("GET", "/", status=308, media=(), needs=NEEDS)
+async def root(_call: Call, _: NoParams) -> web.StreamResponse:
+    """Redirect to the web page at /ui/."""
+    return _forward()
+
+
+def _forward() -> web.Response:
+    # The address ends with a slash, because relative addresses need it.
     headers = {**page_headers(), "Location": f"{PATH}/", "Cache-Control": "no-store"}
     return web.Response(status=308, headers=headers)
 
 
-async def asset(call: Call) -> web.StreamResponse:
-    """Reply with a static file, compressed if the client accepts that."""
-    version, _, path = call.sent.path.partition("/")
+@operation("GET", "/ui/assets/{path}", media=("text/javascript", "text/css"), needs=NEEDS)
+async def ui_asset(call: Call, sent: AttachmentRequest) -> web.StreamResponse:
+    """Return a static file of the web page. Its path begins with the version of all of them."""
+    version, _, path = sent.path.partition("/")
     found = call.request.app[ASSETS].get(version, path)
     if found is None:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such file, or it is of another version.")
@@ -111,43 +149,43 @@ async def asset(call: Call) -> web.StreamResponse:
     return web.Response(body=body, headers=headers, content_type=found.media_type, charset="utf-8")
 
 
-async def shown_file(call: Call) -> web.StreamResponse:
-    """Reply with a file of a note, so that a browser shows it only if that is harmless."""
-    # The code in the address is the permission, so the gate knows no caller.
-    opened = await perform(
-        call.operation, CallContext(call.request.app[APP], call.vault, PAGE), call.sent
-    )
+@operation("GET", "/ui/files/{path}", media=(OCTETS,), tagged=True, ranged=True, needs=NEEDS)
+async def ui_file(call: Call, sent: ShownFileRequest) -> web.StreamResponse:
+    """Return a file that a note shows. Its address has a code instead of a key."""
+    opened = await call.vault.pages.open_file(sent.path, sent.k)
     with opened.file:
         return await send_shown(call.request, opened)
 
 
-async def ticket(call: Call) -> web.StreamResponse:
-    """Reply with a ticket. Only the key itself may ask for one."""
+@operation("POST", "/ui/tickets", needs=NEEDS)
+async def ui_ticket(call: Call, sent: TicketBody) -> Found[Ticket]:
+    """Make a ticket that a browser exchanges for a session."""
     if call.request[CALLER] != OWNER:
         raise Unauthorized("UNAUTHORIZED", "A ticket needs the API key itself.")
     sessions = call.request.app.get(SESSIONS)
     if sessions is None:
-        return bytes_reply(dump(Reply(Ticket(None, 0))))
-    made = sessions.make_ticket(printed=call.sent.printed)
-    data = Ticket(ticket=made.text, seconds=made.seconds)
-    return bytes_reply(dump(Reply(data)))
+        return Found(Ticket(None, 0))
+    made = sessions.make_ticket(printed=sent.printed)
+    return Found(Ticket(ticket=made.text, seconds=made.seconds))
 
 
-async def session(call: Call) -> web.StreamResponse:
-    """Exchange a ticket for a session, or renew the session whose token is sent."""
+@operation("POST", "/ui/session", needs=NEEDS)
+async def ui_session(call: Call, sent: SessionBody) -> Found[PageSession]:
+    """Exchange a ticket for a session of the web page, or renew a session."""
     sessions = call.request.app.get(SESSIONS)
     if sessions is None:
         raise NotFound("ROUTE_NOT_FOUND", "This server has no key, so it has no sessions.")
-    if call.sent.ticket is not None:
-        return _opened(sessions.open(call.sent.ticket))
+    if sent.ticket is not None:
+        return _opened(sessions.open(sent.ticket))
     token = bearer(call.request.headers.getall("Authorization", []))
     if token is None or not token.startswith(PREFIX):
         raise Unauthorized("SESSION_ENDED", "Neither a ticket nor a session was sent.")
     return _opened(sessions.renew(token))
 
 
-async def sign_out(call: Call) -> web.StreamResponse:
-    """End all sessions."""
+@operation("DELETE", "/ui/session", needs=NEEDS)
+async def ui_sign_out(call: Call, _: NoParams) -> Found[SessionsEnded]:
+    """End all sessions of the web page."""
     sessions = call.request.app.get(SESSIONS)
     if sessions is not None:
         try:
@@ -156,9 +194,8 @@ async def sign_out(call: Call) -> web.StreamResponse:
             raise Failed(
                 "INDEX_IO_ERROR", "The secret of the sessions cannot be written."
             ) from None
-    return bytes_reply(dump(Reply(SessionsEnded())))
+    return Found(SessionsEnded())
 
 
-def _opened(made: Session) -> web.Response:
-    data = PageSession(token=made.token, expires_at=made.expires_at)
-    return bytes_reply(dump(Reply(data)))
+def _opened(made: Session) -> Found[PageSession]:
+    return Found(PageSession(token=made.token, expires_at=made.expires_at))

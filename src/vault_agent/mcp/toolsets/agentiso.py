@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.files import DELETE
-from vault_agent.api.writing import REPLACE, WRITE_NOTE
+from vault_agent.api import files, writing
 from vault_agent.errors import Conflict
 from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL
@@ -100,17 +99,17 @@ async def _frontmatter(view: View, given: Mapping[str, Any]) -> str:
 
 async def _write(view: View, given: Mapping[str, Any]) -> str:
     if given["mode"] == "append":
-        return await change(view, WRITE_NOTE, {**given, "mode": "upsert"})
+        return await change(view, writing.write_note, {**given, "mode": "upsert"})
     if Right.CREATE in view.rights:
         note = {"path": given["path"], "content": given["content"]}
         try:
-            return await change(view, WRITE_NOTE, {**note, "mode": "create"})
+            return await change(view, writing.write_note, {**note, "mode": "create"})
         except Conflict as error:
             if error.code != "NOTE_EXISTS":
                 raise
     if given["mode"] == "overwrite":
         given = await overwrite_body(view, given)
-    return await change(view, WRITE_NOTE, given)
+    return await change(view, writing.write_note, given)
 
 
 def _changes_now(operation: Operation[Any, Any], **more: Any) -> Run:
@@ -234,7 +233,7 @@ _WRITING = (
         "Replace all matches of a text in a note. `regex` is RE2.",
         {"path": PATH, "search": LINE, "replace": STRING, "regex": FALSE},
         ("path", "search", "replace"),
-        _changes_now(REPLACE, expectedCount=None),
+        _changes_now(writing.write_replace, expectedCount=None),
         right=Right.EDIT,
         writes=True,
     ),
@@ -243,7 +242,7 @@ _WRITING = (
         "Delete a note. It goes to the trash.",
         {"path": PATH, "confirm": {"type": "boolean"}},
         ("path", "confirm"),
-        _changes_now(DELETE),
+        _changes_now(files.write_delete),
         right=Right.DELETE,
         writes=True,
         idempotent=True,

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.lists import NOTES, NotesRequest
-from vault_agent.api.operations import RELATED, SEARCH
+from vault_agent.api import lists, search
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import count_fitting, fitting, warning_lines, warnings_of
 from vault_agent.mcp.text import excerpt, fenced, printable
 from vault_agent.mcp.tool import CURSOR, PATH, TEXT, Tool, limit
 from vault_agent.mcp.toolsets.whole import part_of, whole_note
-from vault_agent.wire.base import parse_values
-from vault_agent.wire.requests import RelatedBody, SearchBody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +35,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
             "tags": (given["tag"],) if "tag" in given else (),
         },
     }
-    reply = await view.perform(SEARCH, parse_values(SearchBody, body))
+    reply = await view.perform(search.search, body)
     more = {"has_more": reply.data.has_more, **warnings_of(reply.warnings)}
     return _shown(view, reply.data.hits, **more)
 
@@ -46,7 +43,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
 async def _related(view: View, given: Mapping[str, Any]) -> Shown:
     note, _ = await named_note(view, given["filename"])
     body = {"id": note.note_id, "limit": given["limit"]}
-    reply = await view.perform(RELATED, parse_values(RelatedBody, body))
+    reply = await view.perform(search.related, body)
     return _shown(view, reply.data.hits, **warnings_of(reply.warnings))
 
 
@@ -91,7 +88,7 @@ async def _notes(
         "limit": limit,
         "cursor": cursor,
     }
-    return await view.perform(NOTES, parse_values(NotesRequest, sent))
+    return await view.perform(lists.notes, sent)
 
 
 def _display(view: View, lines: list[str], count: int, **more: Any) -> Shown:

@@ -9,10 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.authoring import ADD_TASK, SET_TASK
-from vault_agent.api.files import DELETE
-from vault_agent.api.lists import GREP, TASKS, GrepBody, TasksRequest
-from vault_agent.api.writing import WRITE_NOTE
+from vault_agent.api import authoring, files, lists, writing
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound
 from vault_agent.mcp.named import note_at
 from vault_agent.mcp.searching import warnings_of
@@ -35,7 +32,6 @@ from vault_agent.model.scope import Scope
 from vault_agent.model.write_state import Right
 from vault_agent.text.names import NOTE_SUFFIXES
 from vault_agent.text.visible import hidden
-from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,7 +80,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
         wanted = hidden(given["path_filter"]).strip("/")
         paths = inside.patterns(wanted if wanted.startswith("**/") else f"**/{wanted}")
     body = {"pattern": given["query"], "limit": _LINES, "filters": {"paths": paths}}
-    reply = await inside.perform(GREP, parse_values(GrepBody, body))
+    reply = await inside.perform(lists.grep, body)
     found = reply.data
     rows = [
         {"path": inside.shown(each.path), "line": each.line, "text": printable(each.text)}
@@ -103,7 +99,7 @@ async def _tasks(view: View, given: Mapping[str, Any]) -> Shown:
         "status": given["status"],
         "limit": _LINES,
     }
-    reply = await inside.perform(TASKS, parse_values(TasksRequest, request))
+    reply = await inside.perform(lists.tasks, request)
     found = reply.data
     rows = [
         {
@@ -121,7 +117,7 @@ async def _tasks(view: View, given: Mapping[str, Any]) -> Shown:
 async def _upsert(view: View, given: Mapping[str, Any]) -> Shown:
     inside, body = _asked(view, given)
     # As its own server does: a line end, then the text. An open last line is closed anyway.
-    reply = await perform(inside, WRITE_NOTE, {**body, "mode": "upsert"})
+    reply = await perform(inside, writing.write_note, {**body, "mode": "upsert"})
     return {"created": reply.data.created, **write_warnings(reply)}
 
 
@@ -129,7 +125,9 @@ async def _delete(view: View, given: Mapping[str, Any]) -> Shown:
     inside, body = _asked(view, given)
     body["confirm"] = True
     try:
-        reply = await perform(inside, DELETE, await at_this_moment(inside, DELETE, body))
+        reply = await perform(
+            inside, files.write_delete, await at_this_moment(inside, files.write_delete, body)
+        )
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
@@ -264,7 +262,7 @@ _WRITING = (
         "Add a task to a note.",
         {**_CALL, "text": LINE, "section": LINE, "due": DATE, "priority": LINE},
         ("repository_name", "path", "text"),
-        _writes(ADD_TASK, "line"),
+        _writes(authoring.add_task, "line"),
         right=Right.APPEND,
         writes=True,
         destructive=False,
@@ -274,7 +272,7 @@ _WRITING = (
         "Complete a task.",
         {**_CALL, "line": LINE_NUMBER},
         ("repository_name", "path", "line"),
-        _writes(SET_TASK, "line", "changed", status="done"),
+        _writes(authoring.set_task, "line", "changed", status="done"),
         right=Right.EDIT,
         writes=True,
         destructive=False,
@@ -285,7 +283,7 @@ _WRITING = (
         "Complete a task, or open it again.",
         {**_CALL, "line": LINE_NUMBER},
         ("repository_name", "path", "line"),
-        _writes(SET_TASK, "line", "changed", status="toggle"),
+        _writes(authoring.set_task, "line", "changed", status="toggle"),
         right=Right.EDIT,
         writes=True,
         destructive=False,

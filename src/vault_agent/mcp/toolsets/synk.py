@@ -11,15 +11,8 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api.authoring import NEW_FROM_TEMPLATE
-from vault_agent.api.files import DELETE
-from vault_agent.api.graph import GRAPH, GraphRequest
-from vault_agent.api.links import BACKLINKS, BacklinksRequest
-from vault_agent.api.lists import NOTES, NotesRequest
-from vault_agent.api.note_search import NOTE_SEARCH, NoteSearchBody
+from vault_agent.api import authoring, files, graph, jobs, links, lists, note_search, writing
 from vault_agent.api.operation import perform as perform_it
-from vault_agent.api.operations import REINDEX
-from vault_agent.api.writing import SET_FRONTMATTER, WRITE_NOTE
 from vault_agent.errors import NotFound
 from vault_agent.mcp.journals import JOURNAL_TOOL
 from vault_agent.mcp.memory import MEMORY_TOOL
@@ -37,7 +30,6 @@ from vault_agent.model.warning import Warning
 from vault_agent.model.write_state import Right
 from vault_agent.text.visible import visible
 from vault_agent.wire.base import parse_values
-from vault_agent.wire.requests import IndexBody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +93,7 @@ async def _list(view: View, given: Mapping[str, Any]) -> Shown:
         "limit": given["limit"],
         "cursor": given.get("cursor"),
     }
-    reply = await view.perform(NOTES, parse_values(NotesRequest, request))
+    reply = await view.perform(lists.notes, request)
     found = reply.data
     page = {
         "notes": [_row(view, note) for note in found.notes],
@@ -140,9 +132,9 @@ async def _backlinks(view: View, note_id: str) -> tuple[list[str] | None, tuple[
     """Return the notes that link to a note; None for an agent, which may not see all of them."""
     if not view.caller.may_do_everything:
         return None, ()
-    asked = parse_values(BacklinksRequest, {"noteId": note_id, "limit": _BACKLINKS})
+    asked = {"noteId": note_id, "limit": _BACKLINKS}
     try:
-        reply = await view.perform(BACKLINKS, asked)
+        reply = await view.perform(links.backlinks, asked)
     except NotFound:  # its file is not in the index yet
         return [], ()
     return [view.shown(each.path) for each in reply.data.backlinks], reply.warnings
@@ -158,7 +150,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
         "project": None if given["project"] == _ALL else given["project"],
         "alone": not view.vaults,
     }
-    reply = await view.perform(NOTE_SEARCH, parse_values(NoteSearchBody, body))
+    reply = await view.perform(note_search.note_search, body)
     results = [
         {
             "noteId": _id(view, each.id, each.note_id, each.vault),
@@ -176,8 +168,8 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
 
 
 async def _graph(view: View, given: Mapping[str, Any]) -> Shown:
-    asked = parse_values(GraphRequest, {"format": "objects", "limit": given["limit"]})
-    whole = await perform_it(GRAPH, view.call, asked)
+    fields = {"format": "objects", "limit": given["limit"]}
+    whole = await perform_it(graph.graph, view.call, parse_values(graph.graph.request, fields))
     reply = json.loads(await whole.build())
     found = reply["data"]
     ids = {
@@ -207,7 +199,7 @@ async def _create(view: View, given: Mapping[str, Any]) -> Shown:
     more = {name: given[name] for name in ("tags", "files", "links") if name in given}
     if more:
         body["frontmatter"] = more
-    reply = await perform(view, NEW_FROM_TEMPLATE, body)
+    reply = await perform(view, authoring.new_from_template, body)
     done = reply.data
     values = await properties_of(view, note_at(view, done.path))
     note_id = _id(view, values.get("id"), identify(done.path))
@@ -228,20 +220,20 @@ async def _update(view: View, given: Mapping[str, Any]) -> str:
         body["content"] += given["content"]
         expected = {name: given[name] for name in ("expectedHash",) if name in given}
         body = await overwrite_body(view, {**body, **expected})
-        lines.append(await change(view, WRITE_NOTE, body))
+        lines.append(await change(view, writing.write_note, body))
     if more:
-        lines.append(await change(view, SET_FRONTMATTER, {"path": path, "set": more}))
+        lines.append(await change(view, writing.write_frontmatter, {"path": path, "set": more}))
     return "\n".join(lines) or "Nothing is to be changed."
 
 
 async def _delete(view: View, given: Mapping[str, Any]) -> str:
     path = visible((await _named(view, given["noteId"])).path)
-    body = await at_this_moment(view, DELETE, {"path": path, "confirm": True})
-    return await change(view, DELETE, body)
+    body = await at_this_moment(view, files.write_delete, {"path": path, "confirm": True})
+    return await change(view, files.write_delete, body)
 
 
 async def _rebuild(view: View, _: Mapping[str, Any]) -> Shown:
-    found = await view.perform(REINDEX, IndexBody())
+    found = await view.perform(jobs.reindex, {})
     job = found.data.job
     return {"jobId": job.id, "state": job.state.value}
 

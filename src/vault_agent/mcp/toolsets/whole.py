@@ -10,15 +10,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_agent.api.reading import READ, PartRequest
-from vault_agent.api.writing import WRITE_NOTE
+from vault_agent.api import reading, writing
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown import frontmatter
 from vault_agent.mcp.named import file_of, note_at
 from vault_agent.mcp.reading import HASH_DIGITS, text_room
 from vault_agent.mcp.text import as_json, size
 from vault_agent.mcp.writing import perform
-from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,8 +68,8 @@ async def whole_note(view: View, note: NamedNote) -> WholeNote:
     Raises:
         VaultAgentError: as the operation `read`.
     """
-    request = parse_values(PartRequest, {**file_of(view, note), "maxBytes": _WHOLE_FILE})
-    reply = await view.perform(READ, request)
+    request = {**file_of(view, note), "maxBytes": _WHOLE_FILE}
+    reply = await view.perform(reading.read, request)
     page = reply.data
     end = frontmatter.read(page.text).end
     known = (page.note_hash or "")[:HASH_DIGITS]
@@ -128,7 +126,7 @@ async def overwrite_body(view: View, body: Mapping[str, Any]) -> dict[str, Any]:
     """
     if body.get("expectedHash"):
         return dict(body)
-    now = (await perform(view, WRITE_NOTE, {**body, "dryRun": True})).data
+    now = (await perform(view, writing.write_note, {**body, "dryRun": True})).data
     if now.hash_before is None:
         return dict(body)
     if not (await whole_note(view, note_at(view, now.path))).fits:
