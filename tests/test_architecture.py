@@ -33,7 +33,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "extract",
         "markdown",
         "config",
-        "wire",
     ),
     ("search", "indexing"),
     ("writing",),
@@ -47,7 +46,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 )
 FLOOR_OF = {room: number for number, floor in enumerate(FLOORS) for room in floor}
 # Some rooms may import only part of what is below them.
-SPEAKS_HTTP = {"codes", "errors", "model", "system", "wire"}
+SPEAKS_HTTP = {"codes", "errors", "model", "system"}
 ONLY: dict[str, set[str]] = {
     "client": SPEAKS_HTTP,
     "cli": SPEAKS_HTTP | {"client", "config", "text"},

@@ -101,11 +101,7 @@ def test_only_a_terminal_is_told_of_commands():
 
 
 def test_a_remedy_names_fields_that_a_request_takes():
-    fields = {
-        field.alias or name
-        for operation in OPERATIONS
-        for name, field in operation.request.model_fields.items()
-    }
+    fields = {field.key for operation in OPERATIONS for field in operation.fields}
     named = re.compile(r"`([a-z]+[A-Z]?[A-Za-z]*)(?:: [^`]*)?`|\b([a-z]+[A-Z][A-Za-z]*)\b")
     for code, known in CODES.items():
         for remedy in (known.remedy, known.indexing):

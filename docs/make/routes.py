@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from docs.make.markdown import joined, sentence, table, wrapped
 
+from vault_agent.api.write_fields import WriteBody
 from vault_agent.server.openapi import describe
 from vault_agent.server.routes import ROUTES
-from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
     from vault_agent.api.operation import Operation
@@ -52,7 +52,9 @@ def page() -> str:
 
 def _every_write(document: dict[str, Any]) -> list[Field]:
     """Return the fields that all bodies of writes have, apart from what they name."""
-    writes = [route for route in ROUTES if issubclass(route.request, WriteBody)]
+    writes = [
+        route for route in ROUTES if route.takes_body and issubclass(route.request, WriteBody)
+    ]
     first, *others = (_fields(route, document) for route in writes)
     return [field for field in first if all(field in other for other in others)]
 

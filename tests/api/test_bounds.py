@@ -12,13 +12,14 @@ from vault_agent.api.bounds import MAX_CHARACTERS, MAX_ENTRIES, REPLY_BYTES
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import encode, perform
+from vault_agent.api.requests import NoParams
 from vault_agent.api.shown import MAX_WARNING_BYTES, shown_job, shown_warnings
 from vault_agent.config import Config
 from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.model.metadata import Metadata
+from vault_agent.model.search import RelatedQuery, SearchQuery
+from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning
-from vault_agent.wire.requests import NoParams, RelatedBody, SearchBody
-from vault_agent.wire.values import dump
 
 ID = "0123456789abcdef0123456789abcdef"
 HOSTILE = {
@@ -51,7 +52,7 @@ def called(engine: FakeEngine) -> CallContext:
 async def test_search_replies_stay_below_the_size_limit(name: str, fields: str):
     engine = FakeEngine(Config())
     engine.hits = (HOSTILE[name],) * 50
-    sent = SearchBody(query="a", limit=50, fields=fields)
+    sent = SearchQuery(query="a", limit=50, fields=fields)
     _, body = await answer(search.search, called(engine), sent)
     assert len(body) <= REPLY_BYTES
     shown = json.loads(body)
@@ -66,7 +67,7 @@ async def test_search_replies_stay_below_the_size_limit(name: str, fields: str):
 async def test_one_result_that_is_too_large_hides_no_other():
     engine = FakeEngine(Config())
     engine.hits = (hit(path="\x01" * 750_000), hit(), hit())
-    _, body = await answer(search.search, called(engine), SearchBody(query="a"))
+    _, body = await answer(search.search, called(engine), SearchQuery(query="a"))
     reply = json.loads(body)
     assert len(reply["data"]["results"]) == 2
     assert reply["warnings"][-1]["details"]["omitted"] == 1
@@ -75,20 +76,20 @@ async def test_one_result_that_is_too_large_hides_no_other():
 async def test_the_best_result_is_kept_with_its_long_names_cut():
     engine = FakeEngine(Config())
     engine.hits = (HOSTILE["30,000 tags"], hit())
-    found, body = await answer(search.related, called(engine), RelatedBody(id=ID))
+    found, body = await answer(search.related, called(engine), RelatedQuery(id=ID))
     first, second = json.loads(body)["data"]["results"]
     assert len(first["metadata"]["tags"]) == MAX_ENTRIES
     assert second["metadata"]["tags"] == ["lamp"]
     assert found.warnings[-1].details == {"omitted": 0, "shortened": 1}
     engine.hits = (HOSTILE["a title of a megabyte"],)
-    found, body = await answer(search.related, called(engine), RelatedBody(id=ID))
+    found, body = await answer(search.related, called(engine), RelatedQuery(id=ID))
     assert len(found.data.hits[0].title) == MAX_CHARACTERS
 
 
 async def test_a_reply_below_the_size_limit_is_not_changed():
     engine = FakeEngine(Config())
     engine.hits = (hit(title="T" * 3_000),) * 50
-    found, _ = await answer(search.search, called(engine), SearchBody(query="a", limit=50))
+    found, _ = await answer(search.search, called(engine), SearchQuery(query="a", limit=50))
     assert found.warnings == ()
     assert {len(each.title) for each in found.data.hits} == {3_000}
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 
 import orjson
 import pytest
 
 from vault_agent.api.cursors import MAX_CURSOR_CHARACTERS, Cursor, decode_cursor, encode_cursor
 from vault_agent.errors import InvalidRequest
-from vault_agent.wire.base import Model
 
 VAULT = "a" * 32
 
 
-class Asked(Model):
+@dataclass(frozen=True)
+class Asked:
     """A request for a list."""
 
     name: str = ""

@@ -12,12 +12,13 @@ from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Operation, encode, perform
 from vault_agent.api.operations import OPERATIONS
+from vault_agent.api.reading import NoteRequest
+from vault_agent.api.requests import NoParams
 from vault_agent.config import Config
 from vault_agent.config.keys import KEYS
 from vault_agent.errors import Misconfigured, NotFound
 from vault_agent.server import openapi, routes
 from vault_agent.server.routes import ROUTES
-from vault_agent.wire.requests import NoParams, NoteRequest
 
 
 class Switched:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import orjson
 from aiohttp import web
 from tests.support.command import Ended
-from vault_agent.wire.web import TicketBody
 
+from vault_agent.api.jobs import IndexBody
+from vault_agent.api.requests import parse
 from vault_agent.model.graph import FolderTree
 from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault
 from vault_agent.model.jobs import (
@@ -31,10 +32,9 @@ from vault_agent.model.pages import Ticket
 from vault_agent.model.reading import NoteOutline, OutlineHeading
 from vault_agent.model.reply import Reply
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
-from vault_agent.model.search import Answer, Hit
-from vault_agent.wire.base import parse
-from vault_agent.wire.requests import IndexBody, RelatedBody, SearchBody
-from vault_agent.wire.values import dump
+from vault_agent.model.search import Answer, Hit, RelatedQuery, SearchQuery
+from vault_agent.model.values import dump
+from vault_agent.server.ui import TicketBody
 
 if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
@@ -214,11 +214,11 @@ class FakeServer:
         return self._reply(Ticket(ticket=self.ticket, seconds=60))
 
     async def _search(self, request: web.Request) -> web.Response:
-        body = await self._read(request, SearchBody)
+        body = await self._read(request, SearchQuery)
         return self._results(body)
 
     async def _related(self, request: web.Request) -> web.Response:
-        body = await self._read(request, RelatedBody)
+        body = await self._read(request, RelatedQuery)
         return self._results(body)
 
     def _results(self, body) -> web.Response:

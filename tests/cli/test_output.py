@@ -120,7 +120,7 @@ async def test_search_options_reach_the_server(run: Run, server: FakeServer):
         "--tag", "#x", "--type", "log", "--after", "2025-01-01", "--before", "2025-02-01",
         "--explain",
     )  # fmt: skip
-    body = server.asked[0][2].to_query()
+    body = server.asked[0][2]
     assert body.query == "two words"
     assert (body.limit, body.mode, body.explain) == (3, "lexical", True)
     assert body.filters.paths == ("A", "B")

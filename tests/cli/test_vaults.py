@@ -13,7 +13,7 @@ import pytest
 
 from vault_agent.config.project_file import path_of, read_project_file
 from vault_agent.config.rules import vault_identity
-from vault_agent.wire.requests import SearchBody
+from vault_agent.model.search import SearchQuery
 
 if TYPE_CHECKING:
     from tests.cli.fake import FakeServer, Run
@@ -60,7 +60,7 @@ def clone(project: Path, uid: str = UID) -> None:
 def searched(server: FakeServer) -> tuple[str, tuple[str, ...]]:
     """Return the path and the vaults of the last request."""
     _, path, body = server.asked[-1]
-    assert isinstance(body, SearchBody)
+    assert isinstance(body, SearchQuery)
     return path, body.vaults
 
 
@@ -304,7 +304,7 @@ async def about(run: Run, server: FakeServer, *words: str) -> str:
     server.asked.clear()
     await run(*words)
     _, path, body = server.asked[-1]
-    if isinstance(body, SearchBody) and body.vaults:
+    if isinstance(body, SearchQuery) and body.vaults:
         return body.vaults[0]
     return unquote(path.split("/")[2]) if path.startswith("/vaults/") else "default"
 

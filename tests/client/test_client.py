@@ -69,7 +69,7 @@ async def test_replies_are_parsed_into_the_wire_models(fake: FakeServer):
         limit=3,
         filters={"paths": ["Kitchen"], "after": "2025-01-01"},
     )
-    assert fake.asked[-1][2].to_query().filters.paths == ("Kitchen",)
+    assert fake.asked[-1][2].filters.paths == ("Kitchen",)
     assert reply.data.hits[0].note_id == NOTE
     assert reply.data.requested_mode is Mode.LEXICAL
     assert (await ask(client, calls.RELATED, id=NOTE)).data.hits

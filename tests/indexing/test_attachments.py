@@ -89,7 +89,7 @@ async def test_what_is_about_notes_does_not_change(tmp_path: Path):
     assert (totals[0], totals[2]) == (others[0], others[2])  # notes and links
     assert await with_text.links("Notes/Tea.md") == {"manual.pdf": ("Papers/manual.pdf", False)}
     async with indexed(with_text) as snapshot:
-        for query in (ListQuery(), ListQuery(filters=Filters(paths=("Papers",)))):
+        for query in (ListQuery(), ListQuery(path=("Papers",))):
             listed = await list_notes(snapshot, query)
             assert listed.total == len(listed.notes)
             assert all(note.path.endswith(".md") for note in listed.notes)

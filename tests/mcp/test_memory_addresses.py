@@ -12,13 +12,13 @@ from tests.support.session_desk import note
 from vault_agent.api import memory
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.context import CallContext
-from vault_agent.api.memory import MemoryBody
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
 from vault_agent.mcp.exchange import Progress
 from vault_agent.mcp.service import _result
 from vault_agent.mcp.tools import own_tools
 from vault_agent.mcp.view import View
+from vault_agent.model.memory import RecallQuery
 
 ENTRY = re.compile(r'^--- [^"\n]+: "(Note \d+)".*?Note: ([^\n]*)$', re.MULTILINE | re.DOTALL)
 NAMES = [
@@ -63,7 +63,7 @@ async def test_each_address_opens_its_note(world: RegisteredVaults):
 
             opened = {}
             for number in (n + first for n in range(len(NAMES)) for first in (1, 101)):
-                body = MemoryBody(files=(f"src/{number}.py",))
+                body = RecallQuery(files=(f"src/{number}.py",))
                 text = (
                     await perform(memory.memory, CallContext(app, vault, OWNER), body)
                 ).reply.data.text
@@ -82,7 +82,7 @@ async def test_an_agent_that_knows_one_vault_gets_nothing_of_the_global_one(
         async with app.vaults.open("project:shop") as vault:
             await indexed(vault)
             for caller, wanted in ((OWNER, True), (Caller(CallerKind.AGENT, "helper"), False)):
-                body = MemoryBody(files=("src/101.py",))
+                body = RecallQuery(files=("src/101.py",))
                 found = (
                     await perform(memory.memory, CallContext(app, vault, caller), body)
                 ).reply.data

@@ -14,6 +14,7 @@ from vault_agent.api.context import CallContext
 from vault_agent.api.graph import LocalGraphRequest
 from vault_agent.api.links import LinksRequest
 from vault_agent.api.operation import perform
+from vault_agent.api.requests import parse_strings
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.markdown.yaml.edit import read_keys
@@ -21,7 +22,6 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import RecallQuery
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Writer
-from vault_agent.wire.base import parse_strings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -15,8 +15,7 @@ from tests.support.program import PROGRAM, Program
 from tests.support.systems import NO_TERMINALS
 
 from vault_agent.api.cursors import encode_cursor
-from vault_agent.api.lists import NotesRequest, TasksRequest
-from vault_agent.model.lists import Sort
+from vault_agent.model.lists import ListQuery, Sort, TaskQuery
 
 
 @pytest.fixture(scope="module")
@@ -98,8 +97,8 @@ def test_wrong_requests_are_refused(served: Program):
     ]
     vault = served.call("GET", "/health").data["vault"]["id"]
     for number in (-1, 2**63, 2**64 - 1):  # forged
-        tasks = encode_cursor(TasksRequest(), ("Garden/Beds.md", number), vault=vault)
-        by_connections = NotesRequest(sort=Sort.CONNECTIONS)
+        tasks = encode_cursor(TaskQuery(), ("Garden/Beds.md", number), vault=vault)
+        by_connections = ListQuery(sort=Sort.CONNECTIONS)
         notes = encode_cursor(by_connections, (number, "Garden/Beds.md"), vault=vault)
         requests += [
             (f"tasks?cursor={tasks}", None, "INVALID_CURSOR"),

@@ -11,8 +11,7 @@ from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import Forbidden
-from vault_agent.model.context import Context, ContextQuery
-from vault_agent.model.search import Filters
+from vault_agent.model.context import Context, ContextQuery, ContextRequest
 from vault_agent.search.context import HEADER, gather, tokens_of
 
 if TYPE_CHECKING:
@@ -38,15 +37,15 @@ async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
 
 
 def search(query: str, **more) -> ContextQuery:
-    return ContextQuery("search", query, more.pop("filters", Filters()), **more)
+    return ContextQuery(query=query, **more)
 
 
 def read(query: str, section: str | None = None) -> ContextQuery:
-    return ContextQuery("read", query, Filters(), section=section)
+    return ContextQuery(kind="read", query=query, section=section)
 
 
 async def gathered(snapshot: Snapshot, *queries: ContextQuery, max_tokens: int = 4_000) -> Context:
-    found = await gather(snapshot, queries, max_tokens=max_tokens)
+    found = await gather(snapshot, ContextRequest(queries=queries, max_tokens=max_tokens))
     assert found.tokens <= max_tokens
     return found
 
@@ -99,7 +98,7 @@ async def test_a_long_note_leaves_half_for_those_that_wait(snapshot: Snapshot):
 async def test_filters_and_limits_apply_to_a_search(snapshot: Snapshot):
     found = await gathered(snapshot, search("fleece", limit=1))
     assert len(found.sources) == 1
-    found = await gathered(snapshot, search("fleece", filters=Filters(paths=("auth/other.md",))))
+    found = await gathered(snapshot, search("fleece", path="auth/other.md"))
     assert [each.path for each in found.sources] == ["auth/other.md"]
 
 

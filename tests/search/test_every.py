@@ -39,7 +39,7 @@ async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sn
 
 
 async def found(snapshot: Snapshot, query: str, **more) -> list[str]:
-    asked = SearchQuery(query, limit=50, every_word=True, **more)
+    asked = SearchQuery(query, limit=50, match="all", **more)
     return [hit.path for hit in (await search(snapshot, asked)).hits]
 
 
@@ -77,10 +77,10 @@ async def test_a_note_with_that_name_comes_first(snapshot: Snapshot):
 
 
 async def test_the_result_is_the_chunk_with_most_words(snapshot: Snapshot):
-    asked = SearchQuery("the beds", every_word=True)
+    asked = SearchQuery("the beds", match="all")
     (hit,) = (await search(snapshot, asked)).hits
     assert (hit.chunk_index, hit.heading_path) == (1, ("Frost", "B"))
-    (hit,) = (await search(snapshot, SearchQuery("cold snap", every_word=True))).hits
+    (hit,) = (await search(snapshot, SearchQuery("cold snap", match="all"))).hits
     assert (hit.type, hit.chunk_index) == ("note", None)
 
 
@@ -96,26 +96,24 @@ async def test_all_words_are_lexical(snapshot: Snapshot):
 
 async def test_only_the_best_candidates_are_verified(snapshot: Snapshot, monkeypatch):
     monkeypatch.setattr("vault_agent.search.lexical.CANDIDATES", 1)
-    answer = await search(snapshot, SearchQuery("fleeced", limit=5, every_word=True))
+    answer = await search(snapshot, SearchQuery("fleeced", limit=5, match="all"))
     assert answer.truncated
     monkeypatch.undo()
-    answer = await search(snapshot, SearchQuery("fleeced", limit=5, every_word=True))
+    answer = await search(snapshot, SearchQuery("fleeced", limit=5, match="all"))
     assert not answer.truncated
 
 
-@pytest.mark.parametrize("every_word", [False, True])
-async def test_pages_follow_each_other(tmp_path: Path, every_word: bool):
+@pytest.mark.parametrize("match", ["best", "all"])
+async def test_pages_follow_each_other(tmp_path: Path, match: str):
     vault = Vault(tmp_path)
     for number in range(25):
         vault.write(f"{number:02}.md", f"# Note {number}\n\nfrost {'fleece ' * number}\n")
     async with indexed(vault) as snapshot:
-        whole = await search(snapshot, SearchQuery("frost", limit=50, every_word=every_word))
+        whole = await search(snapshot, SearchQuery("frost", limit=50, match=match))
         seen: list[str] = []
         revision = None
         for left in (True, True, False):
-            asked = SearchQuery(
-                "frost", limit=10, every_word=every_word, offset=len(seen), revision=revision
-            )
+            asked = SearchQuery("frost", limit=10, match=match, offset=len(seen), revision=revision)
             page = await search(snapshot, asked)
             seen += [hit.path for hit in page.hits]
             revision = page.revision
@@ -126,8 +124,8 @@ async def test_pages_follow_each_other(tmp_path: Path, every_word: bool):
         assert refused.value.code == "CURSOR_EXPIRED"
 
 
-@pytest.mark.parametrize("every_word", [False, True])
-async def test_the_pages_end_after_the_last_ranked_result(tmp_path: Path, every_word: bool):
+@pytest.mark.parametrize("match", ["best", "all"])
+async def test_the_pages_end_after_the_last_ranked_result(tmp_path: Path, match: str):
     """More notes are verified than are ranked. They are no further page."""
     vault = Vault(tmp_path)
     for number in range(MAX_RANKED + 60):
@@ -135,7 +133,7 @@ async def test_the_pages_end_after_the_last_ranked_result(tmp_path: Path, every_
         vault.write(f"{number:03}.md", f"# Note {number}\n\n{word}\n")
     async with indexed(vault) as snapshot:
         for offset, left in ((0, True), (MAX_RANKED - 50, False), (MAX_RANKED, False)):
-            asked = SearchQuery("frost", limit=50, every_word=every_word, offset=offset)
+            asked = SearchQuery("frost", limit=50, match=match, offset=offset)
             page = await search(snapshot, asked)
             assert page.has_more is left
 
@@ -163,12 +161,12 @@ async def test_a_word_has_borders(literal: str, text: str, there: bool):
 
 async def test_a_result_has_its_lines_and_the_line_of_the_match(snapshot: Snapshot):
     """As with the other ways to match: a result is shown as `path:line`."""
-    for every_word in (False, True):
-        query = SearchQuery("beds the", limit=1, every_word=every_word)
+    for match in ("best", "all"):
+        query = SearchQuery("beds the", limit=1, match=match)
         (hit,) = (await search(snapshot, query)).hits
         assert (hit.path, hit.start_line, hit.end_line, hit.line) == ("frost.md", 8, 10, 10)
 
 
 async def test_a_result_by_its_name_alone_has_no_line(snapshot: Snapshot):
-    (hit,) = (await search(snapshot, SearchQuery("snap", limit=1, every_word=True))).hits
+    (hit,) = (await search(snapshot, SearchQuery("snap", limit=1, match="all"))).hits
     assert (hit.type, hit.start_line, hit.line) == ("note", None, None)

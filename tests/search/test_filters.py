@@ -9,14 +9,13 @@ import pytest_asyncio
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
+from vault_agent.api.requests import parse
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.search.search import search
 from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.wire.base import parse
-from vault_agent.wire.requests import SearchBody
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -78,16 +77,16 @@ async def test_an_operator_filters(snapshot: Snapshot, query: str, paths: list[s
 
 async def test_filters_of_the_body_need_every_property(snapshot: Snapshot):
     body = b'{"query": "tea", "filters": {"properties": {"status": "accepted", "rank": 1}}}'
-    filters = parse(SearchBody, body).to_query().filters
+    filters = parse(SearchQuery, body).filters
     assert await found(snapshot, "tea", filters) == ["one.md"]
     body = b'{"query": "tea", "filters": {"properties": {"keep": true, "rank": "2"}}}'
-    assert await found(snapshot, "tea", parse(SearchBody, body).to_query().filters) == []
+    assert await found(snapshot, "tea", parse(SearchQuery, body).filters) == []
 
 
 @pytest.mark.parametrize("properties", ["[]", '{"": "x"}', '{"a": null}', '{"a": ["x"]}', '"a"'])
 async def test_malformed_properties_are_refused(properties: str):
     with pytest.raises(InvalidRequest) as refused:
-        parse(SearchBody, b'{"query": "a", "filters": {"properties": %s}}' % properties.encode())
+        parse(SearchQuery, b'{"query": "a", "filters": {"properties": %s}}' % properties.encode())
     assert refused.value.code == "INVALID_REQUEST"
 
 

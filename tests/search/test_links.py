@@ -13,7 +13,7 @@ from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import InvalidRequest, NotFound
-from vault_agent.model.graph import Page, TagBranch, TreeQuery
+from vault_agent.model.graph import GraphQuery, Page, TagBranch, TreeQuery
 from vault_agent.model.identifiers import identify
 from vault_agent.model.search import Filters
 from vault_agent.search import columns, graph, trees
@@ -245,11 +245,11 @@ async def test_notes_without_links_are_orphans_or_dead_ends(vault: Vault):
 async def test_the_graph_has_columns_and_objects(vault: Vault):
     async with indexed(vault) as now:
         whole = await graph.Graphs().of(now)
-        asked = columns.GraphQuery(Filters(), 0, 50_000, unresolved=True, objects=False)
+        asked = GraphQuery(unresolved=True)
         found = columns.columns(whole, await columns.rows(now, asked), asked, None)
-        as_objects = replace(asked, objects=True)
+        as_objects = replace(asked, format="objects")
         plain = columns.objects(whole, await columns.rows(now, as_objects), as_objects)
-        few = columns.GraphQuery(Filters(tags=("weather",)), 0, 1, unresolved=False, objects=False)
+        few = GraphQuery(tags=("weather",), limit=1)
         cut = columns.columns(whole, await columns.rows(now, few), few, None)
     nodes = found["nodes"]
     assert nodes["title"] == [

@@ -17,7 +17,6 @@ from vault_agent.markdown.tasks import line_digest
 from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListPlace, ListQuery, Sort, TaskPlace, TaskQuery, TaskStatus
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.model.search import Filters
 from vault_agent.search.lists import EXCERPT_CHARACTERS, list_notes
 from vault_agent.search.tasks import list_tasks, open_tasks_of
 
@@ -94,16 +93,16 @@ async def test_pages_of_notes_follow_each_other(snapshot: Snapshot, sort: Sort):
 @pytest.mark.parametrize(
     ("asked", "paths"),
     [
-        ({"filters": Filters(paths=("garden",))}, ["Late frost.md", "Plan.md"]),
-        ({"filters": Filters(paths=("Garden/",)), "recursive": False}, ["Plan.md"]),
+        ({"path": ("garden",)}, ["Late frost.md", "Plan.md"]),
+        ({"path": ("Garden/",), "recursive": False}, ["Plan.md"]),
         ({"recursive": False}, ["Index.md", "alone.md"]),
-        ({"filters": Filters(tags=("garden",))}, ["Plan.md"]),
-        ({"filters": Filters(properties=(("title", "A"),))}, ["Index.md"]),
-        ({"filters": Filters(after="2025-01-01")}, ["Plan.md", "Index.md"]),
+        ({"tag": ("garden",)}, ["Plan.md"]),
+        ({"property_": ("title:A",)}, ["Index.md"]),
+        ({"after": "2025-01-01"}, ["Plan.md", "Index.md"]),
         ({"linked": False}, ["alone.md"]),
         ({"linked": True}, ["Late frost.md", "Plan.md", "Index.md"]),
-        ({"open_tasks": True}, ["Plan.md"]),
-        ({"open_tasks": True, "linked": False}, []),
+        ({"tasks": "open"}, ["Plan.md"]),
+        ({"tasks": "open", "linked": False}, []),
     ],
 )
 async def test_notes_are_filtered(snapshot: Snapshot, asked: dict, paths: list[str]):
@@ -127,7 +126,7 @@ async def test_a_row_describes_its_note(snapshot: Snapshot):
 
 async def test_a_list_without_subfolders_takes_no_pattern(snapshot: Snapshot):
     with pytest.raises(InvalidRequest):
-        await listed(snapshot, filters=Filters(paths=("G*",)), recursive=False)
+        await listed(snapshot, path=("G*",), recursive=False)
 
 
 async def texts(snapshot: Snapshot, **asked) -> list[tuple[int, str]]:
@@ -139,15 +138,15 @@ async def texts(snapshot: Snapshot, **asked) -> list[tuple[int, str]]:
     ("asked", "lines"),
     [
         ({}, [7, 13, 14]),
-        ({"status": None}, [7, 8, 9, 13, 14]),
-        ({"status": TaskStatus.DONE}, [8]),
-        ({"status": TaskStatus.CANCELLED}, [9]),
-        ({"tags": ("garden",)}, [7]),
-        ({"tags": ("#Garden/Beds",)}, [7]),
-        ({"tags": ("bed",)}, []),
+        ({"status": "all"}, [7, 8, 9, 13, 14]),
+        ({"status": "done"}, [8]),
+        ({"status": "cancelled"}, [9]),
+        ({"tag": ("garden",)}, [7]),
+        ({"tag": ("#Garden/Beds",)}, [7]),
+        ({"tag": ("bed",)}, []),
         ({"due_after": "2025-05-02"}, [13]),
         ({"due_before": "2025-05-01"}, [7]),
-        ({"filters": Filters(paths=("Garden/Beds",))}, []),
+        ({"path": ("Garden/Beds",)}, []),
     ],
 )
 async def test_tasks_are_filtered(snapshot: Snapshot, asked: dict, lines: list[int]):
@@ -166,7 +165,7 @@ async def test_a_task_describes_its_line(snapshot: Snapshot):
 async def test_pages_of_tasks_follow_each_other(snapshot: Snapshot):
     seen, place = [], None
     for _ in range(5):
-        page = await list_tasks(snapshot, TaskQuery(status=None, limit=1), place)
+        page = await list_tasks(snapshot, TaskQuery(status="all", limit=1), place)
         seen += [task.line for task in page.tasks]
         place = page.places[0]
     assert seen == [7, 8, 9, 13, 14]
@@ -230,19 +229,19 @@ async def test_fields_of_a_task_are_read(text: str, fields: dict):
 
 @pytest.mark.parametrize("path", ["alone.md", "missing.md"])
 async def test_a_cursor_at_a_note_outside_the_scope_has_expired(snapshot: Snapshot, path: str):
-    filters = Filters(scope=Scope("Garden"))
+    scope = Scope("Garden")
     with pytest.raises(InvalidRequest) as caught:
-        await list_notes(snapshot, ListQuery(filters, sort=Sort.TITLE), ListPlace("", path))
+        await list_notes(snapshot, ListQuery(scope=scope, sort=Sort.TITLE), ListPlace("", path))
     assert caught.value.code == "CURSOR_EXPIRED"
     with pytest.raises(InvalidRequest) as caught:
-        await list_tasks(snapshot, TaskQuery(filters), TaskPlace(f"/{identify(path)}", 1))
+        await list_tasks(snapshot, TaskQuery(scope=scope), TaskPlace(f"/{identify(path)}", 1))
     assert caught.value.code == "CURSOR_EXPIRED"
 
 
 async def test_a_place_in_a_list_names_no_folder_above_the_scope(snapshot: Snapshot):
     everything = await list_notes(snapshot, ListQuery())
     inside = sorted(note.path for note in everything.notes if note.path.startswith("Garden/"))
-    query = ListQuery(filters=Filters(scope=Scope("Garden")), limit=1)
+    query = ListQuery(scope=Scope("Garden"), limit=1)
     found, start = [], None
     while True:
         page = await list_notes(snapshot, query, start)
@@ -260,11 +259,11 @@ async def test_connections_with_notes_outside_the_scope_do_not_count(tmp_path: P
     vault.write("desk/two.md", "\n")
     vault.write("desk/alone.md", "[[far]]\n")
     vault.write("far.md", "[[two]] [[alone]]\n")
-    scope = Filters(scope=Scope("desk"))
+    scope = Scope("desk")
     async with indexed(vault) as snapshot:
-        found = await list_notes(snapshot, ListQuery(filters=scope, sort=Sort.CONNECTIONS))
+        found = await list_notes(snapshot, ListQuery(scope=scope, sort=Sort.CONNECTIONS))
         assert [(note.path, note.connections) for note in found.notes] == [
             ("desk/one.md", 1), ("desk/two.md", 1), ("desk/alone.md", 0),
         ]  # fmt: skip
-        linked = await list_notes(snapshot, ListQuery(filters=scope, linked=False))
+        linked = await list_notes(snapshot, ListQuery(scope=scope, linked=False))
         assert [note.path for note in linked.notes] == ["desk/alone.md"]

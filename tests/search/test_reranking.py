@@ -123,7 +123,7 @@ async def test_nothing_is_sent_for_operators_other_searches_and_single_results(
     for query in (
         SearchQuery("path:b", rerank=True),
         SearchQuery("mark9", rerank=True),
-        SearchQuery("frost rain", rerank=True, every_word=True),
+        SearchQuery("frost rain", rerank=True, match="all"),
         SearchQuery("frost rain"),
     ):
         assert (await search(snapshot, query, reranker=reranker)).hits

@@ -85,7 +85,7 @@ async def test_the_target_of_a_link_with_a_text_finds_nothing(snapshot: Snapshot
 async def test_a_line_that_many_notes_have_is_found_as_a_phrase(snapshot: Snapshot):
     assert len(await found(snapshot, '"copy the note"')) == 10
     assert "later.md" in await found(snapshot, '"copy the note" later')
-    assert len(await found(snapshot, "copy the note", every_word=True)) == 10
+    assert len(await found(snapshot, "copy the note", match="all")) == 10
 
 
 async def test_a_line_that_many_notes_have_counts_little_in_later_notes_too(snapshot: Snapshot):

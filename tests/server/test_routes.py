@@ -14,11 +14,11 @@ from vault_agent.model.metadata import Metadata
 from vault_agent.model.modes import Mode
 from vault_agent.model.reply import Reply
 from vault_agent.model.retrieval import NoteContent
+from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning
 from vault_agent.server.openapi import describe
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.server.routes import ROUTES
-from vault_agent.wire.values import dump
 
 from .conftest import NOTE_ID, hit, run
 

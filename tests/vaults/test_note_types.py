@@ -9,20 +9,19 @@ from tests.support.registered_vaults import KeptVaults, RegisteredVaults, indexe
 from vault_agent.api import lists, reading, search
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
-from vault_agent.api.lists import NotesRequest
 from vault_agent.api.operation import perform
+from vault_agent.api.reading import NoteRequest
+from vault_agent.api.requests import parse_strings, parse_values
 from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListQuery
 from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
+from vault_agent.model.values import dump
 from vault_agent.search import note_file
 from vault_agent.search.lists import list_notes
 from vault_agent.search.resolve import resolve
 from vault_agent.vaults.open_vault import OpenVault
-from vault_agent.wire.base import parse_strings, parse_values
-from vault_agent.wire.requests import NoteRequest, RelatedBody, SearchBody
-from vault_agent.wire.values import dump
 
 JOURNAL = """---
 id: journal-2026-02-13-abc12345
@@ -165,7 +164,7 @@ async def test_an_id_stands_for_a_note_id(world: RegisteredVaults):
         asked = parse_strings(NoteRequest, {"noteId": "id:journal-2026-02-13-abc12345"})
         found = await perform(reading.note, CallContext(app, vault, OWNER), asked)
         assert found.reply.data.path == "journals/2026-02-13-session-abc12345.md"
-        body = parse_values(RelatedBody, {"id": "id:decision-2026-01-01-aaaaaa"})
+        body = parse_values(RelatedQuery, {"id": "id:decision-2026-01-01-aaaaaa"})
         related = (
             await perform(search.related, CallContext(app, vault, OWNER), body)
         ).reply.data.hits
@@ -208,7 +207,7 @@ async def test_lists_filter_by_the_fields_of_notes(world: RegisteredVaults):
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
         for filters, expected in FILTERS:
-            asked = parse_strings(NotesRequest, filters)
+            asked = parse_strings(ListQuery, filters)
             data = (await perform(lists.notes, CallContext(app, vault, OWNER), asked)).reply.data
             assert {row.type for row in data.notes} == expected, filters
             assert data.total == len(expected)
@@ -217,7 +216,7 @@ async def test_lists_filter_by_the_fields_of_notes(world: RegisteredVaults):
 async def test_a_row_has_the_fields_of_its_note(world: RegisteredVaults):
     async with world.app() as app, app.vaults.open("project:app") as vault:
         await indexed(vault)
-        asked = parse_strings(NotesRequest, {"type": ("journal",)})
+        asked = parse_strings(ListQuery, {"type": ("journal",)})
         (row,) = (
             await perform(lists.notes, CallContext(app, vault, OWNER), asked)
         ).reply.data.notes
@@ -232,7 +231,7 @@ async def test_a_row_has_the_fields_of_its_note(world: RegisteredVaults):
             await perform(
                 lists.notes,
                 CallContext(app, app.vaults.default, OWNER),
-                NotesRequest(path=("top.md",)),
+                ListQuery(path=("top.md",)),
             )
         ).reply
         assert "vault" not in orjson.loads(dump(plain.data.notes[0]))
@@ -247,8 +246,8 @@ async def test_searches_filter_by_the_fields_of_notes(world: RegisteredVaults):
             ({"sessions": ["another"]}, 0),
             ({}, 4),
         ):
-            body = parse_values(SearchBody, {"query": "regex", "filters": filters})
-            hits = (await vault.search(body.to_query())).hits
+            body = parse_values(SearchQuery, {"query": "regex", "filters": filters})
+            hits = (await vault.search(body)).hits
             assert len({hit.path for hit in hits}) == expected, filters
         asked = RelatedQuery(identify("top.md"), filters=Filters(about=("src/core",)))
         assert len((await vault.related(asked)).hits) <= 2

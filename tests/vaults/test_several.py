@@ -27,7 +27,6 @@ from vault_agent.model.search import (
     SearchQuery,
     Weights,
 )
-from vault_agent.wire.requests import SearchBody
 
 NOTES = Path(__file__).parent.parent.parent / "fixtures" / "vault"
 QUERIES = (
@@ -147,7 +146,7 @@ async def test_filters_hold_in_each_vault(halved: RegisteredVaults):
 async def test_all_words_match_as_in_the_whole(halved: RegisteredVaults):
     async with halved.app() as app:
         await ready(app, *HALVES)
-        query = SearchQuery("frost garden", every_word=True, limit=20)
+        query = SearchQuery("frost garden", match="all", limit=20)
         whole = await app.vaults.default.search(query)
         parts = await app.several.search(HALVES, query)
         assert {hit.path for hit in parts.hits} == {hit.path for hit in whole.hits}
@@ -313,7 +312,7 @@ async def test_an_agent_knows_one_vault(world: RegisteredVaults):
     async with world.app() as app:
         await ready(app, "project:app")
         agent = Caller(CallerKind.AGENT, "helper")
-        body = SearchBody(query="quinces", vaults=("project:app",))
+        body = SearchQuery(query="quinces", vaults=("project:app",))
         with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
             await perform(search.search, CallContext(app, app.vaults.default, agent), body)
         found = await perform(search.search, CallContext(app, app.vaults.default, OWNER), body)

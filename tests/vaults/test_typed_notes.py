@@ -14,6 +14,7 @@ from vault_agent.api.authoring import TemplateBody
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
+from vault_agent.api.requests import NoParams
 from vault_agent.api.writing import WriteNoteBody
 from vault_agent.app import App
 from vault_agent.config.registry import Role
@@ -22,7 +23,6 @@ from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Write
 from vault_agent.vaults.open_vault import OpenVault
-from vault_agent.wire.requests import NoParams
 
 WRITE = {"enabled": True, "folders": ["."], "quiet_seconds": 0}
 BUG = "---\ntype: bug\nseverity: high\nfound: {{project}}\n---\n# {{title}}\n\nOurs {{id}}.\n"

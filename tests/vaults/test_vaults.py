@@ -32,7 +32,6 @@ from vault_agent.store.takeover import take_over
 from vault_agent.vaults import vaults as module
 from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.vaults.runs import Runs
-from vault_agent.wire.requests import SearchBody
 
 
 @pytest.fixture
@@ -149,7 +148,7 @@ async def test_a_vault_stays_open_until_the_server_ends(world: RegisteredVaults)
     names = [f"v{number}" for number in range(12)]
     for name in names:
         world.project(name, {"a.md": f"quinces of {name}"})
-    body = SearchBody(query="quinces", vaults=("default", *(f"project:{name}" for name in names)))
+    body = SearchQuery(query="quinces", vaults=("default", *(f"project:{name}" for name in names)))
     async with world.app() as app:
         for name in names:
             assert await paths(app, f"project:{name}", "quinces") == ["a.md"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.support.registered_vaults import RegisteredVaults
 
+from vault_agent.api import writing
 from vault_agent.api.caller import OWNER
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
@@ -54,9 +55,9 @@ async def test_it_writes_where_writing_operations_stay_refused(world: Registered
     async with world.app(**ON) as app:
         for name in WRITABLE:
             async with app.vaults.open(name) as vault:
-                writing = vault.writes.by_itself
-                await writing.ready()
-                made = await writing.create("notes/Own.md", OWN, b"# Own\n")
+                own = vault.writes.by_itself
+                await own.ready()
+                made = await own.create("notes/Own.md", OWN, b"# Own\n")
                 assert made.undoable
                 assert not (await vault.health()).write.enabled
                 with pytest.raises(Misconfigured) as caught:

@@ -8,7 +8,7 @@ import re
 from tests.web.wire_types import FILE, declarations
 
 from vault_agent.model.lists import ListedNote
-from vault_agent.wire.values import dump
+from vault_agent.model.values import dump
 
 
 def test_the_types_of_replies_are_made_from_the_models():

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from vault_agent.api.operation import Operation
+from vault_agent.api.schema import REF, Schemas
 from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision, WatchStatus
 from vault_agent.model.writing import WriteNews
 from vault_agent.server.routes import ROUTES
-from vault_agent.wire.schema import REF, Schemas
 
 FILE = Path(__file__).parents[2] / "web" / "types" / "wire.d.ts"
 _HEAD = """\

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Literal, Self
-
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
-from pydantic_core import PydanticCustomError
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, operation, write
+from vault_agent.api.requests import NoParams
+from vault_agent.api.write_fields import NoteBody, WriteBody
 from vault_agent.api.writing import (
     asked,
     found,
@@ -20,24 +20,24 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_edit import Status, Wanted
 from vault_agent.markdown.task_line import NewTask
 from vault_agent.model.authoring import TemplateList, TemplateRow
+from vault_agent.model.fields import (
+    Content,
+    Date,
+    FilePath,
+    Heading,
+    Line,
+    Name,
+    NoteId,
+    Properties,
+    TaskId,
+    without_nul,
+)
+from vault_agent.model.sent import Between, Check, Doc, Form, Length, Unreadable
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Written
 from vault_agent.search.resolve import resolve
 from vault_agent.search.tasks import open_tasks_of
 from vault_agent.vaults.typed_notes import NewNote
-from vault_agent.wire.requests import CalendarDate, NoParams, NoteId, of_form
-from vault_agent.wire.writing import (
-    Content,
-    Heading,
-    Line,
-    Name,
-    NoteBody,
-    NotePath,
-    Properties,
-    TaskId,
-    WriteBody,
-    without_nul,
-)
 from vault_agent.writing import tasks as task_writes
 from vault_agent.writing import templates as template_files
 
@@ -54,72 +54,70 @@ def _variables(values: dict[str, str]) -> dict[str, str]:
 Priority = Literal["highest", "high", "medium", "low", "lowest"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AddTaskBody(NoteBody):
     """The body of `POST /write/tasks/add`."""
 
-    text: Annotated[Line, StringConstraints(max_length=2_000)]
-    section: Heading | None = Field(
-        default=None, description="The heading to append it under; else the end of the note."
-    )
-    due: CalendarDate | None = None
-    scheduled: CalendarDate | None = None
-    start: CalendarDate | None = None
+    text: Annotated[Line, Length(0, 2000)]
+    section: Annotated[
+        Heading | None, Doc("The heading to append it under; else the end of the note.")
+    ] = None
+    due: Date | None = None
+    scheduled: Date | None = None
+    start: Date | None = None
     priority: Priority | None = None
-    recurrence: Annotated[Line, StringConstraints(max_length=200)] | None = Field(
-        default=None, description="As `every week`."
-    )
+    recurrence: Annotated[Annotated[Line, Length(0, 200)] | None, Doc("As `every week`.")] = None
 
 
 TaskState = Literal["done", "open", "cancelled", "toggle"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetTaskBody(WriteBody):
     """The body of `POST /write/tasks/set`: a task by `taskId`, or by its note and line."""
 
-    task_id: TaskId | None = Field(default=None, description="From `GET /tasks`.")
-    path: NotePath | None = None
+    task_id: Annotated[TaskId | None, Doc("From `GET /tasks`.")] = None
+    path: FilePath | None = None
     note_id: NoteId | None = None
-    line: Annotated[int, Field(ge=1)] | None = None
-    text: Annotated[Line, StringConstraints(max_length=4_000)] | None = Field(
-        default=None, description="The task's text as `GET /tasks` has it, to be sure of the line."
-    )
-    only_this_line: bool = Field(
-        default=False, description="Refuse a task that has moved to another line."
-    )
+    line: Annotated[int, Between(1, float("inf"))] | None = None
+    text: Annotated[
+        Annotated[Line, Length(0, 4_000)] | None,
+        Doc("The task's text as `GET /tasks` has it, to be sure of the line."),
+    ] = None
+    only_this_line: Annotated[bool, Doc("Refuse a task that has moved to another line.")] = False
     status: TaskState
 
-    @model_validator(mode="after")
-    def _one_task(self) -> Self:
+    def __post_init__(self) -> None:
         by_line = (self.path is None) != (self.note_id is None) and self.line is not None
         nothing_else = not {self.path, self.note_id, self.line, self.text} - {None}
         if not (nothing_else if self.task_id is not None else by_line):
-            raise PydanticCustomError(
+            raise Unreadable(
                 "one_task", "must have either `taskId`, or `path` or `noteId` with `line`"
             )
-        return self
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateBody(WriteBody):
     """The body of `POST /write/template`: a new note from a template.
 
     In the vaults of projects and in the global one `type` and `title` are enough.
     """
 
-    template: Name | None = Field(default=None, description="By default that of the type.")
-    path: NotePath | None = Field(
-        default=None, description="By default in the folder of the type, named after the title."
+    template: Annotated[Name | None, Doc("By default that of the type.")] = None
+    path: Annotated[
+        FilePath | None, Doc("By default in the folder of the type, named after the title.")
+    ] = None
+    type: Annotated[str, Form("[a-z][a-z0-9-]{0,31}", "must be a type of notes")] | None = None
+    title: Annotated[
+        Annotated[Line, Length(0, 500)] | None, Doc("By default the name in `path`.")
+    ] = None
+    content: Annotated[
+        Content | None, Doc("With a type: the text below the frontmatter, without a template.")
+    ] = None
+    frontmatter: Annotated[Properties | None, Doc("With a type: more keys of the frontmatter.")] = (
+        None
     )
-    type: Annotated[str, *of_form(r"[a-z][a-z0-9-]{0,31}", "must be a type of notes")] | None = None
-    title: Annotated[Line, StringConstraints(max_length=500)] | None = Field(
-        default=None, description="By default the name in `path`."
-    )
-    content: Content | None = Field(
-        default=None, description="With a type: the text below the frontmatter, without a template."
-    )
-    frontmatter: Properties | None = Field(
-        default=None, description="With a type: more keys of the frontmatter."
-    )
-    variables: Annotated[dict[str, str], Field(max_length=100), AfterValidator(_variables)] = Field(
+    variables: Annotated[dict[str, str], Length(0, 100), Check(_variables)] = field(
         default_factory=dict
     )
 

@@ -6,8 +6,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.model.search import Hit
+from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning
-from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

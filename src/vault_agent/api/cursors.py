@@ -10,14 +10,12 @@ from __future__ import annotations
 import base64
 import binascii
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
 from vault_agent.errors import InvalidRequest
-
-if TYPE_CHECKING:
-    from vault_agent.wire.base import Model
+from vault_agent.model.values import as_object, dump
 
 MAX_CURSOR_CHARACTERS = 300
 
@@ -35,7 +33,7 @@ class Cursor(NamedTuple):
 
 
 def encode_cursor(
-    sent: Model, position: Position, *, vault: str, revision: str | None = None
+    sent: object, position: Position, *, vault: str, revision: str | None = None
 ) -> str:
     """Return the cursor that continues the list of the request `sent` at `position`.
 
@@ -51,7 +49,7 @@ def encode_cursor(
     return cursor
 
 
-def decode_cursor(sent: Model, cursor: str, *types: type[int | str], vault: str) -> Cursor:
+def decode_cursor(sent: object, cursor: str, *types: type[int | str], vault: str) -> Cursor:
     """Return the content of a cursor that came with the request `sent`.
 
     `types` are the types of the values of its position, for example `int`.
@@ -74,10 +72,11 @@ def invalid_cursor() -> InvalidRequest:
     return InvalidRequest("INVALID_CURSOR", "This cursor does not belong to this request.")
 
 
-def _digest(sent: Model, vault: str) -> str:
+def _digest(sent: object, vault: str) -> str:
     """Return a hash of the vault and the request."""
-    arguments = sent.model_dump(mode="json", exclude=_NOT_PART_OF_THE_REQUEST)
-    content = orjson.dumps([type(sent).__name__, vault, arguments], option=orjson.OPT_SORT_KEYS)
+    fields = as_object(sent)
+    arguments = {name: fields[name] for name in fields.keys() - _NOT_PART_OF_THE_REQUEST}
+    content = dump([type(sent).__name__, vault, sorted(arguments.items())])
     return blake2b(content, digest_size=8).hexdigest()
 
 

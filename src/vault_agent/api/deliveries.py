@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Self
-
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from typing import TYPE_CHECKING, Annotated, Any
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
@@ -27,10 +24,9 @@ from vault_agent.model.deliveries import (
     SessionsPage,
     ShownDelivery,
 )
+from vault_agent.model.fields import Cursor, NoteId, SessionId, Text
 from vault_agent.model.identifiers import identify
-from vault_agent.wire.base import Model
-from vault_agent.wire.queries import CursorText, Text, whole
-from vault_agent.wire.requests import NoteId, SessionId
+from vault_agent.model.sent import Between, Doc, Unreadable
 
 if TYPE_CHECKING:
     from vault_agent.app import App
@@ -41,28 +37,32 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
 
 
-class MemorySessionsRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySessionsRequest:
     """A request for the sessions of agents, the one with the latest event first."""
 
-    project: Text | None = Field(default=None, description="Only sessions of this project.")
-    limit: whole(1, 100) = 20  # type: ignore[valid-type]
-    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the page before.")
+    project: Annotated[Text | None, Doc("Only sessions of this project.")] = None
+    limit: Annotated[int, Between(1, 100)] = 20
+    cursor: Cursor = None
 
 
-class MemorySessionRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySessionRequest:
     """A request about one session."""
 
     session_id: SessionId
 
 
-class RefreshBody(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshBody:
     """Whether the session gets what would be recalled now, at its next event."""
 
     session_id: SessionId
     apply: bool = False
 
 
-class PinBody(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinBody:
     """A note that comes first at the next event of a session."""
 
     session_id: SessionId
@@ -70,20 +70,17 @@ class PinBody(Model):
     note_id: NoteId
 
 
-class ForgetMemoryBody(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetMemoryBody:
     """Which entries of the log are removed. One of the three says which."""
 
     session_id: SessionId | None = None
-    older_than_days: Annotated[int, Field(ge=0, le=36_500)] | None = None
+    older_than_days: Annotated[int, Between(0, 36_500)] | None = None
     all: bool = False
 
-    @model_validator(mode="after")
-    def _one_of_three(self) -> Self:
+    def __post_init__(self) -> None:
         if (self.session_id is not None) + (self.older_than_days is not None) + self.all != 1:
-            raise PydanticCustomError(
-                "one_of", "must have one of `sessionId`, `olderThanDays` and `all`"
-            )
-        return self
+            raise Unreadable("one_of", "must have one of `sessionId`, `olderThanDays` and `all`")
 
 
 _MAX_MOMENT = 1 << 53
@@ -252,6 +249,3 @@ def _note(note: RecalledNote, changed: bool | None) -> DeliveredNote:
 
 def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
-
-
-_NEEDS = "memory.enabled"

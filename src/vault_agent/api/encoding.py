@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from vault_agent.model.retrieval import NoteContent
-from vault_agent.wire.values import dump
+from vault_agent.model.values import dump
 
 if TYPE_CHECKING:
     from vault_agent.model.reply import Reply

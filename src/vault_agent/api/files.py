@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import blake2b
-
-from pydantic import Field
+from typing import Annotated
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, write
+from vault_agent.api.write_fields import NoteBody, WriteBody
 from vault_agent.api.writing import (
     asked,
     done_or_job,
@@ -15,57 +16,48 @@ from vault_agent.api.writing import (
     path_of,
 )
 from vault_agent.errors import InvalidRequest
+from vault_agent.model.fields import FilePath
 from vault_agent.model.jobs import OneJob
+from vault_agent.model.sent import Doc, Unsent
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Written
 from vault_agent.vaults.moves import move
-from vault_agent.wire.base import Model
-from vault_agent.wire.queries import whole
-from vault_agent.wire.requests import Flag
-from vault_agent.wire.writing import (
-    NoteBody,
-    NotePath,
-    WriteBody,
-)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteBody(NoteBody):
     """The body of `POST /write/delete`. The note goes to `.trash/`."""
 
-    confirm: bool = Field(default=False, description="Must be true.")
-    permanent: bool = Field(default=False, description="Do not keep it in `.trash/`.")
-    missing_ok: bool = Field(default=False, description="A note that is not there is no error.")
+    confirm: Annotated[bool, Doc("Must be true.")] = False
+    permanent: Annotated[bool, Doc("Do not keep it in `.trash/`.")] = False
+    missing_ok: Annotated[bool, Doc("A note that is not there is no error.")] = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MoveBody(NoteBody):
     """The body of `POST /write/move`: a note, an attachment or a folder."""
 
-    to: NotePath = Field(
-        description="The new path, or a folder: one that exists, or any with / at its end."
-    )
-    rewrite_links: bool = Field(
-        default=True, description="Change the links that would lead elsewhere."
-    )
+    to: Annotated[
+        FilePath, Doc("The new path, or a folder: one that exists, or any with / at its end.")
+    ]
+    rewrite_links: Annotated[bool, Doc("Change the links that would lead elsewhere.")] = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FolderBody(WriteBody):
     """The body of `POST /write/folder`."""
 
-    path: NotePath
+    path: FilePath
 
 
-class UploadRequest(Model):
-    """A request to add an attachment. Its bytes are the body of the HTTP request."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachmentBody(WriteBody):
+    """An attachment to add. Its bytes are the body of the HTTP request."""
 
-    path: NotePath
-    dry_run: Flag = False
-    wait_ms: whole(0, 10_000) = 2_000  # type: ignore[valid-type]
-
-
-class AttachmentBody(UploadRequest, WriteBody):
-    """An attachment to add, with its bytes."""
-
-    content: bytes
+    path: FilePath
+    expected_hash: Unsent[str | None] = None
+    idempotency_key: Unsent[str | None] = None  # of the header
+    content: Unsent[bytes] = b""
 
 
 @write("/write/move")
@@ -107,10 +99,8 @@ async def write_folder(call: CallContext, sent: FolderBody) -> Found[Written]:
 
 
 @write("/write/attachment", octets=True)
-async def write_attachment(call: CallContext, sent: UploadRequest) -> Found[Written]:
+async def write_attachment(call: CallContext, sent: AttachmentBody) -> Found[Written]:
     """Add an attachment of at most 50 MiB. An existing file is never replaced."""
-    assert isinstance(sent, AttachmentBody)  # noqa: S101 - the server adds the bytes
-    named = sent.model_copy(update={"content": b""})
     digest = blake2b(sent.content).digest()
-    write = asked(call.caller, named, "attachment", Right.CREATE, digest=digest)
+    write = asked(call.caller, sent, "attachment", Right.CREATE, digest=digest)
     return found(await call.vault.files.attach(sent.path, write, sent.content))

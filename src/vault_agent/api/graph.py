@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, operation
 from vault_agent.api.pages import page_of, shown
 from vault_agent.api.shown import shown_warnings
+from vault_agent.model.fields import Cursor, NoteId
 from vault_agent.model.graph import (
-    MAX_NODES,
     CentralPage,
     CommunitiesPage,
     GraphNotesPage,
     GraphObjects,
+    GraphQuery,
     LocalGraph,
     NearNote,
+    NoteFilters,
     PathOfNotes,
     WholeGraph,
 )
+from vault_agent.model.sent import Between, Doc
+from vault_agent.model.values import as_object, dump
 from vault_agent.search import graph as graph_lists
-from vault_agent.search.columns import GraphQuery
 from vault_agent.system.cancelling import in_thread
-from vault_agent.wire.base import Model
-from vault_agent.wire.pages import CURSOR, FilteredRequest
-from vault_agent.wire.queries import CursorText, whole
-from vault_agent.wire.requests import Flag, NoteId
-from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -38,71 +34,57 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
 
 
-class LocalGraphRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalGraphRequest:
     """A request for the notes near a note."""
 
     note_id: NoteId
-    depth: whole(1, 5) = 1  # type: ignore[valid-type]
-    limit: whole(1, 2_000) = 300  # type: ignore[valid-type]
+    depth: Annotated[int, Between(1, 5)] = 1
+    limit: Annotated[int, Between(1, 2000)] = 300
 
 
-class GraphRequest(FilteredRequest):
-    """A request for the whole graph."""
-
-    min_degree: whole(0, 1_000_000) = Field(  # type: ignore[valid-type]
-        default=0, description="Only notes that are linked with at least so many others."
-    )
-    limit: whole(1, MAX_NODES) = Field(  # type: ignore[valid-type]
-        default=MAX_NODES,
-        description="Of more notes the best connected stay. With `format=objects` at most 5,000.",
-    )
-    unresolved: Flag = Field(
-        default=False, description="Also a node without an ID for each note that is missing."
-    )
-    member: Flag = Field(default=False, description="Add the column `community`.")
-    format: Literal["columns", "objects"] = "columns"
-
-
-class PathRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathRequest:
     """A request for a shortest path between two notes."""
 
-    from_: NoteId = Field(alias="from", description="The ID of the first note.")
-    to: NoteId = Field(description="The ID of the last note.")
-    max: whole(1, 50) = Field(default=12, description="The most links.")  # type: ignore[valid-type]
-    directed: Flag = Field(default=False, description="Follow links only forwards.")
+    from_: Annotated[NoteId, Doc("The ID of the first note.")]
+    to: Annotated[NoteId, Doc("The ID of the last note.")]
+    max: Annotated[int, Between(1, 50), Doc("The most links.")] = 12
+    directed: Annotated[bool, Doc("Follow links only forwards.")] = False
 
 
-class OrphansRequest(FilteredRequest):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrphansRequest(NoteFilters):
     """A request for notes without links."""
 
-    limit: whole(1, 1_000) = 100  # type: ignore[valid-type]
-    cursor: CursorText | None = CURSOR
+    limit: Annotated[int, Between(1, 1000)] = 100
+    cursor: Cursor = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeadEndsRequest(OrphansRequest):
     """A request for notes that are linked, but link to no note."""
 
 
-class CentralRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CentralRequest:
     """A request for the most central notes."""
 
     by: Literal["pagerank", "in", "out", "degree"] = "pagerank"
-    limit: whole(1, 100) = 20  # type: ignore[valid-type]
-    cursor: CursorText | None = CURSOR
+    limit: Annotated[int, Between(1, 100)] = 20
+    cursor: Cursor = None
 
 
-class CommunitiesRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommunitiesRequest:
     """A request for the communities of notes."""
 
-    limit: whole(1, 1_000) = 20  # type: ignore[valid-type]
-    members: Flag = Field(default=False, description="Whether to name the community of every note.")
-    cursor: CursorText | None = CURSOR
+    limit: Annotated[int, Between(1, 1000)] = 20
+    members: Annotated[bool, Doc("Whether to name the community of every note.")] = False
+    cursor: Cursor = None
 
 
 Data = TypeVar("Data")
-
-MAX_OBJECTS = 5_000
-"""Notes of the graph with `format=objects`, which takes five times the space."""
 
 
 class GraphToBuild(NamedTuple, Generic[Data]):
@@ -116,20 +98,13 @@ class GraphToBuild(NamedTuple, Generic[Data]):
 
 
 @operation("GET", "/graph", tagged=True)
-async def graph(call: CallContext, sent: GraphRequest) -> GraphToBuild[WholeGraph | GraphObjects]:
+async def graph(call: CallContext, sent: GraphQuery) -> GraphToBuild[WholeGraph | GraphObjects]:
     """Return the whole graph in columns: its notes, their folders, types and tags, and links."""
     warnings = shown_warnings(call.vault.links.warnings())
-    as_objects = sent.format == "objects"
-    query = GraphQuery(
-        filters=sent.to_filters(),
-        least_degree=sent.min_degree,
-        limit=min(sent.limit, MAX_OBJECTS) if as_objects else sent.limit,
-        unresolved=sent.unresolved,
-        objects=as_objects,
-    )
+    as_objects = sent.as_objects
 
     async def build() -> bytes:
-        data = await call.vault.links.columns(query, member=sent.member and not as_objects)
+        data = await call.vault.links.columns(sent, member=sent.member and not as_objects)
         if as_objects:
             await _with_global(call, data)
         return await in_thread(dump, {"data": data, "warnings": warnings})
@@ -140,7 +115,7 @@ async def graph(call: CallContext, sent: GraphRequest) -> GraphToBuild[WholeGrap
     described = (
         call.vault.identity,
         await call.vault.links.revision(),
-        sent.model_dump_json(),
+        as_object(sent),
         warnings,
     )
     return GraphToBuild(_digest(dump(described)), build)
@@ -238,7 +213,7 @@ async def _without_links(
     vault: OpenVault, sent: OrphansRequest, *, dead_ends: bool
 ) -> Found[GraphNotesPage]:
     page = page_of(vault, sent)
-    filters = sent.to_filters()
+    filters = sent.filters
     found = await vault.links.listed_of_graph(
         lambda now, graph: graph_lists.orphans(now, graph, page, filters, dead_ends=dead_ends)
     )

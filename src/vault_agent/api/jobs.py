@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, operation
+from vault_agent.api.requests import NoParams
 from vault_agent.api.shown import shown_job
+from vault_agent.model.fields import JobId
 from vault_agent.model.jobs import Job, JobKind, JobList, OneJob, Trigger
+from vault_agent.model.sent import Doc
 from vault_agent.model.watch import WatchStatus
 from vault_agent.vaults.jobs import JobOptions
-from vault_agent.wire.requests import IndexBody, JobRequest, NoParams
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.vaults.event_stream import StreamItem
     from vault_agent.vaults.open_vault import OpenVault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexBody:
+    """How notes are indexed."""
+
+    require_embeddings: Annotated[bool, Doc("Fail the job if embeddings cannot be made.")] = False
+    fresh_embeddings: Annotated[bool, Doc("Embed every text again and reuse no vectors.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRequest:
+    """A request for a job."""
+
+    job_id: JobId
 
 
 class EventFeed(NamedTuple):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal
-
-from pydantic import Field, StringConstraints
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, check_switch, operation
 from vault_agent.memory.note_text import stamp
 from vault_agent.memory.session import JournalState
+from vault_agent.model.fields import SessionId, Text
 from vault_agent.model.identifiers import identify
 from vault_agent.model.journals import (
     ASKED,
@@ -22,10 +22,8 @@ from vault_agent.model.journals import (
     OneJournal,
     ShownJournal,
 )
+from vault_agent.model.sent import Between, Doc, Length, Trimmed
 from vault_agent.vaults.shared import project_address
-from vault_agent.wire.base import Model
-from vault_agent.wire.queries import Text, whole
-from vault_agent.wire.requests import SessionId
 
 if TYPE_CHECKING:
     from vault_agent.app import App
@@ -33,34 +31,41 @@ if TYPE_CHECKING:
     from vault_agent.memory.session import Session
     from vault_agent.model.journals import ShownState
 
-_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-_Section = Annotated[str, StringConstraints(max_length=20_000)]
+_Name = Annotated[str, Trimmed(), Length(1, 200)]
+_Section = Annotated[str, Length(0, 20_000)]
 
 
-class JournalsRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalsRequest:
     """A request for the journals of the latest sessions."""
 
-    project: Text | None = Field(default=None, description="Only sessions of this project.")
-    state: Literal["pending", "incomplete", "complete", "skipped", "all"] | None = Field(
-        default=None, description="Default: all but `skipped`."
-    )
-    limit: whole(1, 500) = 50  # type: ignore[valid-type]
+    project: Annotated[Text | None, Doc("Only sessions of this project.")] = None
+    state: Annotated[
+        Literal["pending", "incomplete", "complete", "skipped", "all"] | None,
+        Doc("Default: all but `skipped`."),
+    ] = None
+    limit: Annotated[int, Between(1, 500)] = 50
 
 
-class MakeJournalBody(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeJournalBody:
     """A session whose journal is to be written now."""
 
-    session_id: SessionId | None = Field(
-        default=None,
-        description="Its ID, or the first characters of it. Default: the open session of the vault"
-        " with the latest event.",
-    )
+    session_id: Annotated[
+        SessionId | None,
+        Doc(
+            "Its ID, or the first characters of it. Default: the open session of the vault with"
+            " the latest event."
+        ),
+    ] = None
     title: _Name | None = None
-    sections: Annotated[dict[_Name, _Section], Field(max_length=20)] | None = Field(
-        default=None,
-        description="What the agent has written of its own session, by heading: Goal, Approach, Key"
-        " Decisions, Problems Encountered, Outcome, Open Questions.",
-    )
+    sections: Annotated[
+        Annotated[dict[_Name, _Section], Length(0, 20)] | None,
+        Doc(
+            "What the agent has written of its own session, by heading: Goal, Approach, Key"
+            " Decisions, Problems Encountered, Outcome, Open Questions."
+        ),
+    ] = None
 
 
 _PROJECT = "project:"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from pydantic import Field, StringConstraints
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, TypeAlias
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, operation
 from vault_agent.api.pages import page_of, shown
+from vault_agent.model.fields import Cursor, NoteId
 from vault_agent.model.graph import (
     BacklinksPage,
     BrokenLinksPage,
@@ -17,86 +16,69 @@ from vault_agent.model.graph import (
     LinksPage,
     Listed,
     Mentions,
+    NoteLink,
     TagTree,
     TreeQuery,
 )
+from vault_agent.model.sent import Between, Commas, Doc
 from vault_agent.search import links as link_lists
 from vault_agent.search import trees
 from vault_agent.search.mentions import mentions as find_mentions
-from vault_agent.wire.base import Model
-from vault_agent.wire.pages import CURSOR
-from vault_agent.wire.queries import CursorText, choices, whole
-from vault_agent.wire.requests import Flag, NoteId
 
-if TYPE_CHECKING:
-    from vault_agent.model.graph import NoteLink
-    from vault_agent.model.scope import Scope
-
-_KINDS = ("wikilink", "embed", "markdown", "image", "frontmatter", "external")
+_Kind: TypeAlias = Literal["wikilink", "embed", "markdown", "image", "frontmatter", "external"]
+_Fault: TypeAlias = Literal["note", "heading", "block", "attachment", "ambiguous"]
 FAULTS = ("note", "heading", "block", "attachment", "ambiguous")
 """What can be wrong with a link."""
 BROKEN = FAULTS[:-1]
 """Links that lead nowhere; an ambiguous one leads somewhere."""
 
 
-class LinksRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinksRequest:
     """A request for the links of a note."""
 
     note_id: NoteId
     status: Literal["resolved", "ambiguous", "unresolved", "external"] | None = None
-    kind: choices(*_KINDS) | None = Field(  # type: ignore[valid-type]
-        default=None, description="One kind of link or several, separated by commas."
-    )
-    limit: whole(1, 1_000) = 100  # type: ignore[valid-type]
-    cursor: CursorText | None = CURSOR
+    kind: Annotated[
+        Commas[_Kind] | None, Doc("One kind of link or several, separated by commas.")
+    ] = None
+    limit: Annotated[int, Between(1, 1000)] = 100
+    cursor: Cursor = None
 
 
-class BacklinksRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BacklinksRequest:
     """A request for the notes that link to a note."""
 
     note_id: NoteId
-    contexts: whole(0, 10) = Field(  # type: ignore[valid-type]
-        default=3, description="Places to show of each note."
-    )
-    limit: whole(1, 100) = 20  # type: ignore[valid-type]
-    cursor: CursorText | None = CURSOR
+    contexts: Annotated[int, Between(0, 10), Doc("Places to show of each note.")] = 3
+    limit: Annotated[int, Between(1, 100)] = 20
+    cursor: Cursor = None
 
 
-class MentionsRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionsRequest:
     """A request for the notes that name a note without a link."""
 
     note_id: NoteId
-    limit: whole(1, 100) = 20  # type: ignore[valid-type]
-    linked: Flag = Field(default=False, description="Also notes that link to it elsewhere.")
+    limit: Annotated[int, Between(1, 100)] = 20
+    linked: Annotated[bool, Doc("Also notes that link to it elsewhere.")] = False
 
 
-class BrokenLinksRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenLinksRequest:
     """A request for the links that lead nowhere."""
 
-    kinds: choices(*FAULTS) | None = Field(  # type: ignore[valid-type]
-        default=None,
-        description="What is missing, separated by commas. Default: all but `ambiguous`.",
-    )
-    group_by: Literal["target"] | None = Field(
-        default=None, description="`target`: the targets instead of the links, most wanted first."
-    )
-    limit: whole(1, 1_000) = 100  # type: ignore[valid-type]
-    cursor: CursorText | None = CURSOR
-
-
-class TreeRequest(Model):
-    """A request for a tree of tags or folders."""
-
-    prefix: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] = ""
-    depth: whole(1, 20) = 20  # type: ignore[valid-type]
-    limit: whole(1, 1_000) = Field(default=1_000, description="Entries.")  # type: ignore[valid-type]
-    sort: Literal["name", "count"] = Field(
-        default="name", description="`count`: those with the most notes first, on each level."
-    )
-
-    def to_query(self, scope: Scope) -> TreeQuery:
-        """Return the domain value for a caller that may see `scope`."""
-        return TreeQuery(self.prefix, self.depth, self.limit, self.sort == "count", scope)
+    kinds: Annotated[
+        Commas[_Fault] | None,
+        Doc("What is missing, separated by commas. Default: all but `ambiguous`."),
+    ] = None
+    group_by: Annotated[
+        Literal["target"] | None,
+        Doc("`target`: the targets instead of the links, most wanted first."),
+    ] = None
+    limit: Annotated[int, Between(1, 1000)] = 100
+    cursor: Cursor = None
 
 
 @operation("GET", "/notes/{noteId}/links")
@@ -167,14 +149,14 @@ async def broken_links(call: CallContext, sent: BrokenLinksRequest) -> Found[Bro
 
 
 @operation("GET", "/tags", listed="tags", scoped=True)
-async def tags(call: CallContext, sent: TreeRequest) -> Found[TagTree]:
+async def tags(call: CallContext, sent: TreeQuery) -> Found[TagTree]:
     """Return the tree of tags with the number of notes of each."""
-    tree = await call.vault.read(trees.tags, sent.to_query(call.scope))
+    tree = await call.vault.read(trees.tags, call.within(sent))
     return Found(tree, call.vault.links.warnings())
 
 
 @operation("GET", "/folders", listed="folders", scoped=True)
-async def folders(call: CallContext, sent: TreeRequest) -> Found[FolderTree]:
+async def folders(call: CallContext, sent: TreeQuery) -> Found[FolderTree]:
     """Return the tree of folders with the number of notes in each."""
-    tree = await call.vault.read(trees.folders, sent.to_query(call.scope))
+    tree = await call.vault.read(trees.folders, call.within(sent))
     return Found(tree, call.vault.links.warnings())

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
-
-from pydantic import Field
+from typing import TYPE_CHECKING
 
 from vault_agent.api.caller import CallerKind
 from vault_agent.api.context import CallContext
@@ -14,58 +12,15 @@ from vault_agent.api.operation import Found, operation
 from vault_agent.errors import NotFound
 from vault_agent.model.memory import RecallQuery, RecallReply, WordMatch
 from vault_agent.vaults.shared import project_address
-from vault_agent.wire.base import Model
-from vault_agent.wire.queries import Text
-from vault_agent.wire.requests import SessionId
 
 if TYPE_CHECKING:
     from vault_agent.app import App
     from vault_agent.memory.deliveries import Deliveries
     from vault_agent.model.memory import Recalled
-    from vault_agent.model.scope import Scope
-
-
-class MemoryBody(Model):
-    """What a task is about."""
-
-    project: Text | None = Field(
-        default=None, description="A project's name. By default the vault that the request is to."
-    )
-    prompt: Annotated[str, Field(max_length=20_000)] = ""
-    files: Annotated[tuple[Text, ...], Field(max_length=20)] = Field(
-        default=(), description="Paths of files, relative to the project."
-    )
-    tags: Annotated[tuple[Text, ...], Field(max_length=20)] = ()
-    max_notes: Annotated[int, Field(ge=1, le=20)] | None = None
-    max_tokens: Annotated[int, Field(ge=100, le=2_000)] | None = None
-    explain: bool = Field(default=False, description="Whether to say what was left out, and why.")
-    start: bool = Field(
-        default=False,
-        description="Whether to add what a session's start looks at: the files of the last commit"
-        " and of the last journal, and the branch.",
-    )
-    session_id: SessionId | None = Field(
-        default=None,
-        description="The session that this is for: it is logged, and what was put first in it"
-        " comes first.",
-    )
-
-    def to_query(self, scope: Scope) -> RecallQuery:
-        """Return the domain value for a caller that may see `scope`."""
-        return RecallQuery(
-            prompt=self.prompt,
-            files=self.files,
-            tags=self.tags,
-            max_notes=self.max_notes,
-            max_tokens=self.max_tokens,
-            explain=self.explain,
-            start=self.start,
-            scope=scope,
-        )
 
 
 @operation("POST", "/memory", needs="memory.enabled", scoped=True)
-async def memory(call: CallContext, sent: MemoryBody) -> Found[RecallReply]:
+async def memory(call: CallContext, sent: RecallQuery) -> Found[RecallReply]:
     """Recall the notes that matter for a task, as a text for an agent."""
     async with AsyncExitStack() as stack:
         if sent.project is not None:
@@ -87,8 +42,8 @@ async def memory(call: CallContext, sent: MemoryBody) -> Found[RecallReply]:
     return Found(data, found.warnings)
 
 
-async def _recalled(call: CallContext, sent: MemoryBody) -> Recalled:
-    query = replace(sent.to_query(call.scope), with_global=call.caller.may_do_everything)
+async def _recalled(call: CallContext, sent: RecallQuery) -> Recalled:
+    query = replace(call.within(sent), with_global=call.caller.may_do_everything)
     if sent.session_id is None:
         return await call.app.memory.recall(call.vault, query)
     deliveries = deliveries_of(call.app)

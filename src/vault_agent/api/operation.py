@@ -8,24 +8,35 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from operator import attrgetter
 from types import ModuleType, UnionType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    NamedTuple,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
 
 from vault_agent.api.bounds import bounded
 from vault_agent.api.encoding import encoded
 from vault_agent.api.shown import shown_warnings
 from vault_agent.errors import Forbidden, Misconfigured, NotFound
 from vault_agent.model.reply import Reply
+from vault_agent.model.values import sent_fields
 from vault_agent.search.named import note_with_id
-from vault_agent.wire.base import Model, wire_names
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from vault_agent.api.context import CallContext
+    from vault_agent.model.values import SentField
     from vault_agent.model.warning import Warning
 
 _BY_ID = "id:"
@@ -33,7 +44,7 @@ _WRITE = "write.enabled"
 _NOTE_IDS = ("note_id", "id", "from_", "to")
 """The fields of requests that name a note."""
 
-Sent = TypeVar("Sent", bound=Model)
+Sent = TypeVar("Sent")
 Got = TypeVar("Got")
 Data = TypeVar("Data")
 
@@ -129,11 +140,16 @@ class Operation(Generic[Sent, Got]):
         return tuple(_PARTS.findall(self.path))
 
     @property
+    def fields(self) -> tuple[SentField, ...]:
+        """The fields of its request."""
+        return sent_fields(cast("Any", self.request))
+
+    @property
     def in_query(self) -> tuple[str, ...]:
         """The request fields that are query parameters."""
         if self.takes_body:
             return ()
-        return tuple(name for name in wire_names(self.request) if name not in self.in_path)
+        return tuple(field.key for field in self.fields if field.key not in self.in_path)
 
 
 def operation(
@@ -234,7 +250,7 @@ async def _with_note_ids(call: CallContext, sent: Sent) -> Sent:
         name: await call.vault.read(note_with_id, value.removeprefix(_BY_ID), call.scope)
         for name, value in asked.items()
     }
-    return sent.model_copy(update=found)
+    return replace(sent, **found)  # type: ignore[type-var]
 
 
 async def encode(operation: Operation[Any, Any], found: Found[Data]) -> tuple[Found[Data], bytes]:

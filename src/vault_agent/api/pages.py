@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.api.bounds import REPLY_BYTES
 from vault_agent.api.cursors import decode_cursor, encode_cursor
-from vault_agent.model.graph import Page
-from vault_agent.wire.values import dump
+from vault_agent.model.graph import Listed, Page
+from vault_agent.model.values import dump
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.model.graph import Listed
     from vault_agent.vaults.open_vault import OpenVault
-    from vault_agent.wire.base import Model
 
 PAGE_BYTES = REPLY_BYTES - 64 * 1024
 """JSON of the entries of a page. The rest of a reply is for what else it has, such as warnings."""
@@ -52,7 +50,7 @@ def entries_that_fit(entries: Sequence[object]) -> int:
     return max(sum(size <= PAGE_BYTES for size in sizes), min(1, len(entries)))
 
 
-def shown(vault: OpenVault, sent: Model, found: Listed[Any]) -> Shown:
+def shown(vault: OpenVault, sent: object, found: Listed[Any]) -> Shown:
     """Return the entries that fit into a reply. The cursor continues after the last of them."""
     entries = found.entries[: entries_that_fit(found.entries)]
     more = found.more or len(entries) < len(found.entries)

@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
-
-from pydantic import Field, StringConstraints
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, operation
+from vault_agent.model.fields import NoteId
 from vault_agent.model.promotion import Demoted, Promoted
+from vault_agent.model.sent import Doc, Length
 from vault_agent.model.writing import Writer
-from vault_agent.wire.base import Model
-from vault_agent.wire.requests import NoteId
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.memory.promotion import Promotion
 
-_Folder = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
-_Heading = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+_Folder = Annotated[str, Length(1, 1000)]
+_Heading = Annotated[str, Length(1, 1000)]
 
 
-class PromoteBody(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromoteBody:
     """A note of a project's vault, and how it is copied to the global one."""
 
     note_id: NoteId
-    section: _Heading | None = Field(
-        default=None, description="Copy only what is below this heading."
-    )
-    folder: _Folder | None = Field(
-        default=None, description="In the global vault. By default that of the note's type."
-    )
-    force: bool = Field(default=False, description="Copy it even if there is a similar note.")
+    section: Annotated[_Heading | None, Doc("Copy only what is below this heading.")] = None
+    folder: Annotated[
+        _Folder | None, Doc("In the global vault. By default that of the note's type.")
+    ] = None
+    force: Annotated[bool, Doc("Copy it even if there is a similar note.")] = False
 
 
-class DemoteRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoteRequest:
     """A note whose promotion is taken back, or a section of it."""
 
     note_id: NoteId
-    section: _Heading | None = Field(default=None, description="The heading, if one was promoted.")
+    section: Annotated[_Heading | None, Doc("The heading, if one was promoted.")] = None
 
 
 def _of(call: CallContext) -> Promotion:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
-
-from pydantic import Field, StringConstraints
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.api.operation import JSON, OCTETS, Found, operation
+from vault_agent.api.requests import NoteParams, PathParams
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.reading import NoteFrontmatter, NoteOutline, NotePart, PartQuery, ReadingView
+from vault_agent.model.fields import NoteId
+from vault_agent.model.reading import NoteFrontmatter, NoteOutline, NotePart, PartQuery
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, FolderContents, NoteContent
+from vault_agent.model.sent import Between, Doc, Length
 from vault_agent.search.note_file import (
     read_chunk,
     read_frontmatter,
@@ -21,55 +22,53 @@ from vault_agent.search.note_file import (
     read_whole,
 )
 from vault_agent.vault.attachments import OpenAttachment, describe, list_folder
-from vault_agent.wire.base import Model
-from vault_agent.wire.requests import (
-    ChunkRequest,
-    DownloadRequest,
-    FileOfNote,
-    FolderRequest,
-    NoteId,
-    NoteRequest,
-)
 
 
-class PartRequest(Model):
-    """A request for a page of a part of a note."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRequest(NoteParams):
+    """A request for a note."""
+
+    allow_large: Annotated[bool, Doc("Lift the limit of 200 KiB.")] = False
+    piece: Annotated[
+        Annotated[int, Between(0, 1_000)] | None,
+        Doc("Send only this piece of 204,800 characters, from 0, of a note up to 64 MiB."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkRequest:
+    """A request for a chunk."""
 
     note_id: NoteId
-    path: FileOfNote
-    view: ReadingView = "text"
-    section: Annotated[str, StringConstraints(max_length=1000)] | None = None
-    first_line: Annotated[int, Field(ge=1)] = 1
-    last_line: Annotated[int, Field(ge=1)] | None = None
-    max_bytes: Annotated[int, Field(ge=1)] = 24_000
-    cursor: str | None = None
+    chunk_index: Annotated[int, Between(0, 9_999_999)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachmentRequest(PathParams):
+    """A request for an attachment's metadata or bytes."""
+
+    download: Annotated[bool, Doc("Return the bytes instead of the metadata.")] = False
+    allow_large: Annotated[bool, Doc("Lift the limit of 10 MiB.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderRequest:
+    """A request for what is in a folder besides notes."""
+
+    folder: Annotated[str, Length(0, 4096), Doc("Its path; empty for the vault itself.")] = ""
 
 
 _DIGITS = 8  # of the hash that a cursor contains
 
 
-class NoteParams(Model):
-    """A request about a note: its outline, or its frontmatter."""
-
-    note_id: NoteId
-    path: FileOfNote
-
-
 @operation(scoped=True)
-async def read(call: CallContext, sent: PartRequest) -> Found[NotePart]:
+async def read(call: CallContext, sent: PartQuery) -> Found[NotePart]:
     """Return a page of a note's current text, of a section, its outline or its properties."""
     offset, revision = None, None
     if sent.cursor is not None:
         (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=call.vault.identity)
-    query = PartQuery(
-        path=sent.path,
-        view=sent.view,
-        section=sent.section,
-        first_line=sent.first_line,
-        last_line=sent.last_line,
-        offset=max(0, int(offset)) if offset is not None else None,
-        scope=call.scope,
-    )
+    offset = max(0, int(offset)) if offset is not None else None
+    query = replace(call.within(sent), offset=offset)
     page = await call.vault.read_files(
         read_part, sent.note_id, query, call.vault.allowance, max_bytes=sent.max_bytes
     )
@@ -139,7 +138,7 @@ async def chunk(call: CallContext, sent: ChunkRequest) -> Found[ChunkContent]:
     ranged=True,
 )
 async def attachment(
-    call: CallContext, sent: DownloadRequest
+    call: CallContext, sent: AttachmentRequest
 ) -> Found[AttachmentInfo] | OpenAttachment:
     """Return the metadata of an attachment, or with `download=true` its bytes or a range."""
     if sent.download:

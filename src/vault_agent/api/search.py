@@ -9,16 +9,15 @@ from vault_agent.api.context import CallContext
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.operation import Found, operation
 from vault_agent.api.vaults import several_of
-from vault_agent.model.search import MAX_RANKED, Answer, CompactAnswer
-from vault_agent.wire.requests import RelatedBody, ResultFields, SearchBody
+from vault_agent.model.search import MAX_RANKED, Answer, CompactAnswer, RelatedQuery, SearchQuery
 
 
 @operation("POST", "/search", listed="hits", scoped=True)
-async def search(call: CallContext, sent: SearchBody) -> Found[Answer | CompactAnswer]:
+async def search(call: CallContext, sent: SearchQuery) -> Found[Answer | CompactAnswer]:
     """Find chunks and notes by lexical search, semantic search, or both."""
     weights = call.vault.config.search.weights
     rerank = call.vault.reranker is not None
-    query = replace(sent.to_query(call.scope), weights=weights, rerank=rerank)
+    query = replace(call.within(sent), weights=weights, rerank=rerank)
     several = several_of(call, sent.vaults)
     if sent.cursor is not None:
         position, revision = decode_cursor(sent, sent.cursor, int, int, vault=call.vault.identity)
@@ -40,16 +39,16 @@ async def search(call: CallContext, sent: SearchBody) -> Found[Answer | CompactA
 
 
 @operation("POST", "/related", listed="hits", scoped=True)
-async def related(call: CallContext, sent: RelatedBody) -> Found[Answer | CompactAnswer]:
+async def related(call: CallContext, sent: RelatedQuery) -> Found[Answer | CompactAnswer]:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
-    query = sent.to_query(call.scope)
+    query = call.within(sent)
     if several := several_of(call, sent.vaults):
         return _results(await several.related(sent.vaults, query, home=call.vault), sent.fields)
     return _results(await call.vault.related(query), sent.fields)
 
 
 def _results(
-    answer: Answer, profile: ResultFields, next_cursor: str | None = None
+    answer: Answer, profile: str, next_cursor: str | None = None
 ) -> Found[Answer | CompactAnswer]:
     answer = replace(answer, next_cursor=next_cursor)
     return Found(compact(answer) if profile == "compact" else answer, answer.warnings)

@@ -2,51 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
-
-from pydantic import Field, StringConstraints
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, check_switch, operation
+from vault_agent.model.fields import FilePath
+from vault_agent.model.sent import Between, Doc, Form, Length
 from vault_agent.model.sessions import Delivered, SessionEvent
-from vault_agent.wire.base import Model
 
 WAITS_HEADER = "Vault-Agent-Seconds"
 """The header of how long a hook still waits, in seconds. Older servers ignore it."""
 SESSION_ID = r"^[0-9A-Za-z][0-9A-Za-z._:-]{0,199}$"
 
-_Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-_Path = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
-_Text = Annotated[str, StringConstraints(max_length=100_000)]
+_Short = Annotated[str, Length(1, 200)]
+_Text = Annotated[str, Length(0, 100_000)]
 
 
-class SessionEventBody(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEventBody:
     """An event of an agent's session. It becomes a line of the session's file."""
 
     version: Literal[1]
     agent: Literal["claude-code", "codex", "gemini", "opencode", "generic"]
     event: Literal["start", "prompt", "stop", "compact", "end"]
-    name: _Short = Field(description="The agent's own name of the event.")
-    session_id: Annotated[str, StringConstraints(pattern=SESSION_ID)]
-    cwd: _Path = Field(description="The folder that the agent works in. It is never opened.")
-    at: Annotated[float, Field(ge=0, lt=1e11)] = Field(description="Seconds since 1970.")
-    vault: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")] = Field(
-        description="The identity of the project's vault, which must be registered."
-    )
-    transcript_path: _Path | None = None
+    name: Annotated[_Short, Doc("The agent's own name of the event.")]
+    session_id: Annotated[str, Form(SESSION_ID, "must be the agent's own ID of a session")]
+    cwd: Annotated[FilePath, Doc("The folder that the agent works in. It is never opened.")]
+    at: Annotated[float, Between(0, 100_000_000_000), Doc("Seconds since 1970.")]
+    vault: Annotated[
+        str,
+        Form("[0-9a-f]{32}", "must be the identity of a vault"),
+        Doc("The identity of the project's vault, which must be registered."),
+    ]
+    transcript_path: FilePath | None = None
     model: _Short | None = None
-    source: _Short | None = Field(default=None, description="Such as `startup` or `resume`.")
-    reason: _Short | None = Field(default=None, description="Why the session ended.")
+    source: Annotated[_Short | None, Doc("Such as `startup` or `resume`.")] = None
+    reason: Annotated[_Short | None, Doc("Why the session ended.")] = None
     title: _Text | None = None
     prompt: _Text | None = None
     last_message: _Text | None = None
-    commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40,64}$")] | None = Field(
-        default=None, description="The commit that is checked out at a start."
-    )
-    seconds: Annotated[float, Field(ge=0, le=60)] | None = Field(
-        default=None,
-        description="How long the agent still waits, as in the header `Vault-Agent-Seconds`.",
-    )
+    commit: Annotated[
+        Annotated[str, Form("[0-9a-f]{40,64}", "must be the hash of a commit")] | None,
+        Doc("The commit that is checked out at a start."),
+    ] = None
+    seconds: Annotated[
+        Annotated[float, Between(0, 60)] | None,
+        Doc("How long the agent still waits, as in the header `Vault-Agent-Seconds`."),
+    ] = None
 
 
 MAX_EVENT_BYTES = 512 * 1024

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.model.values import dump
 from vault_agent.model.warning import MAX_WARNINGS, Warning
-from vault_agent.wire.values import dump
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

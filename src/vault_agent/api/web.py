@@ -2,62 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
-
-from pydantic import Field, StringConstraints
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import OCTETS, Found, operation
+from vault_agent.api.requests import NoParams
+from vault_agent.model.fields import FilePath, NoteId
 from vault_agent.model.pages import RenderedNote
-from vault_agent.model.suggestions import KINDS, Stats, Suggestions, SuggestQuery
+from vault_agent.model.sent import Between, Doc, Length
+from vault_agent.model.suggestions import Stats, Suggestions, SuggestQuery
 from vault_agent.vaults.graph_layout import Layout
-from vault_agent.wire.base import Model
-from vault_agent.wire.queries import choices, whole
-from vault_agent.wire.requests import NoParams, NoteId
 
 MAX_TEXT_CHARACTERS = 512 * 1024
 MAX_EMBEDS = 3
 MAX_RENDER_BYTES = 512 * 1024
 
 
-class HtmlRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HtmlRequest:
     """A request for a note as HTML."""
 
     note_id: NoteId
-    embeds: whole(0, MAX_EMBEDS) = Field(  # type: ignore[valid-type]
-        default=MAX_EMBEDS, description="How deep embedded notes are shown; deeper ones are links."
-    )
+    embeds: Annotated[
+        int,
+        Between(0, MAX_EMBEDS),
+        Doc("How deep embedded notes are shown; deeper ones are links."),
+    ] = MAX_EMBEDS
 
 
-class RenderBody(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderBody:
     """A text that is not saved."""
 
-    text: Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARACTERS)]
-    path: Annotated[str, StringConstraints(min_length=1, max_length=4096)] = Field(
-        description="Where it will be: its links are those of a note at this path."
-    )
-
-
-class SuggestRequest(Model):
-    """What was typed."""
-
-    q: Annotated[str, StringConstraints(max_length=200)] = Field(
-        default="",
-        description="A part of a name. After `#` headings of the note before it, after `#^` its"
-        " blocks. Without any, the last changed notes.",
-    )
-    kinds: choices(*KINDS) = Field(  # type: ignore[valid-type]
-        default=("note",), description="What to suggest, separated by commas."
-    )
-    from_: NoteId | None = Field(
-        default=None, alias="from", description="The note in which it is typed."
-    )
-    limit: whole(1, 50) = 20  # type: ignore[valid-type]
-
-    def to_query(self) -> SuggestQuery:
-        """Return the domain value."""
-        return SuggestQuery(self.q, self.kinds, self.from_, self.limit)
+    text: Annotated[str, Length(0, MAX_TEXT_CHARACTERS)]
+    path: Annotated[FilePath, Doc("Where it will be: its links are those of a note at this path.")]
 
 
 @operation("GET", "/notes/{noteId}/html", tagged=True)
@@ -75,9 +54,9 @@ async def render(call: CallContext, sent: RenderBody) -> Found[RenderedNote]:
 
 
 @operation("GET", "/suggest", listed="suggestions")
-async def suggest(call: CallContext, sent: SuggestRequest) -> Found[Suggestions]:
+async def suggest(call: CallContext, sent: SuggestQuery) -> Found[Suggestions]:
     """Suggest notes, headings, blocks, tags, folders and attachments while a person types."""
-    return Found(Suggestions(tuple(await call.vault.typing.suggest(sent.to_query()))))
+    return Found(Suggestions(tuple(await call.vault.typing.suggest(sent))))
 
 
 @operation("GET", "/stats")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Self
-
-from pydantic import Field, StringConstraints, model_validator
-from pydantic_core import PydanticCustomError
+from typing import Annotated
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.api.operation import Found, operation, write
+from vault_agent.api.write_fields import WriteBody
 from vault_agent.api.writing import MAX_FILES, asked, done_or_job
+from vault_agent.model.fields import Cursor, FilePath, WriteId
 from vault_agent.model.jobs import OneJob
+from vault_agent.model.sent import Between, Doc, Length, Named, Unreadable
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import (
     LogEntry,
@@ -25,57 +26,48 @@ from vault_agent.model.writing import (
     WrittenFile,
 )
 from vault_agent.vaults.moves import undo
-from vault_agent.wire.base import Model
-from vault_agent.wire.queries import CursorText, whole
-from vault_agent.wire.writing import (
-    NotePath,
-    WriteBody,
-    WriteId,
-)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UndoBody(WriteBody):
     """The body of `POST /write/undo`."""
 
-    write_id: WriteId | None = Field(default=None, description="Default: your own last write.")
-    copy_beside: bool = Field(
-        default=False,
-        alias="copy",
-        description="If the note has changed since, put the text before beside it: a new write.",
-    )
+    write_id: Annotated[WriteId | None, Doc("Default: your own last write.")] = None
+    copy_beside: Annotated[
+        bool,
+        Named("copy"),
+        Doc("If the note has changed since, put the text before beside it: a new write."),
+    ] = False
 
 
-class ForgetBody(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetBody:
     """The body of `POST /writes/forget`: delete the kept bytes of writes, so they can't be undone.
 
     One of the three says which.
     """
 
     write_id: WriteId | None = None
-    older_than_days: Annotated[int, Field(ge=0, le=36_500)] | None = None
+    older_than_days: Annotated[int, Between(0, 36_500)] | None = None
     all: bool = False
 
-    @model_validator(mode="after")
-    def _one_of_three(self) -> Self:
+    def __post_init__(self) -> None:
         if (self.write_id is not None) + (self.older_than_days is not None) + self.all != 1:
-            raise PydanticCustomError(
-                "one_of", "must have one of `writeId`, `olderThanDays` and `all`"
-            )
-        return self
+            raise Unreadable("one_of", "must have one of `writeId`, `olderThanDays` and `all`")
 
 
-class WritesRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritesRequest:
     """A request for the log of writes, newest first."""
 
-    path: NotePath | None = Field(default=None, description="Only writes to this path.")
-    agent: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = Field(
-        default=None, description="Only writes of this agent."
-    )
-    limit: whole(1, 200) = 50  # type: ignore[valid-type]
-    cursor: CursorText | None = Field(default=None, description="`nextCursor` of the page before.")
+    path: Annotated[FilePath | None, Doc("Only writes to this path.")] = None
+    agent: Annotated[Annotated[str, Length(1, 64)] | None, Doc("Only writes of this agent.")] = None
+    limit: Annotated[int, Between(1, 200)] = 50
+    cursor: Cursor = None
 
 
-class WriteRequest(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteRequest:
     """A request for one entry of the log of writes."""
 
     write_id: WriteId

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
-
-from pydantic import Field, StringConstraints, model_validator
-from pydantic_core import PydanticCustomError
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, write
 from vault_agent.api.shown import shown_job
+from vault_agent.api.write_fields import NoteBody, WriteBody
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.markdown.address import Address
-from vault_agent.model.identifiers import identify
-from vault_agent.model.jobs import OneJob
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Write, Written
-from vault_agent.search.resolve import resolve
-from vault_agent.text.names import is_note
-from vault_agent.wire.base import dump
-from vault_agent.wire.writing import (
+from vault_agent.model.fields import (
     BlockId,
     Content,
     Heading,
     HeadingId,
     Name,
-    NoteBody,
     Properties,
     TagName,
-    WriteBody,
 )
+from vault_agent.model.identifiers import identify
+from vault_agent.model.jobs import OneJob
+from vault_agent.model.sent import Between, Doc, Length, Unreadable
+from vault_agent.model.values import dump
+from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Write, Written
+from vault_agent.search.resolve import resolve
+from vault_agent.text.names import is_note
 from vault_agent.writing import notes
 from vault_agent.writing.sections import edit_section
 from vault_agent.writing.tags import change_tags
@@ -43,64 +40,63 @@ if TYPE_CHECKING:
 WriteMode = Literal["create", "overwrite", "append", "prepend", "upsert"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteNoteBody(NoteBody):
     """The body of `POST /write/note`."""
 
     content: Content
-    mode: WriteMode = Field(
-        default="create",
-        description="`upsert` creates the note with `frontmatter`, or appends if it exists.",
+    mode: Annotated[
+        WriteMode, Doc("`upsert` creates the note with `frontmatter`, or appends if it exists.")
+    ] = "create"
+    frontmatter: Annotated[Properties | None, Doc("Of a note that is created or overwritten.")] = (
+        None
     )
-    frontmatter: Properties | None = Field(
-        default=None, description="Of a note that is created or overwritten."
-    )
-    blank_line: bool = Field(
-        default=False, description="Put one empty line before text that is appended."
-    )
+    blank_line: Annotated[bool, Doc("Put one empty line before text that is appended.")] = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FrontmatterBody(NoteBody):
     """The body of `POST /write/frontmatter`: the keys to set and to delete, in one write."""
 
-    set: Properties = Field(default_factory=dict)
-    delete: Annotated[tuple[Name, ...], Field(max_length=1000)] = ()
+    set: Properties = field(default_factory=dict)
+    delete: Annotated[tuple[Name, ...], Length(0, 1000)] = ()
 
-    @model_validator(mode="after")
-    def _something(self) -> Self:
+    def __post_init__(self) -> None:
+        NoteBody.__post_init__(self)
         if not self.set and not self.delete:
-            raise PydanticCustomError("nothing", "must have a key to `set` or to `delete`")
-        return self
+            raise Unreadable("nothing", "must have a key to `set` or to `delete`")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TagsBody(NoteBody):
     """The body of `POST /write/tags`."""
 
-    add: Annotated[tuple[TagName, ...], Field(max_length=100)] = ()
-    remove: Annotated[tuple[TagName, ...], Field(max_length=100)] = ()
+    add: Annotated[tuple[TagName, ...], Length(0, 100)] = ()
+    remove: Annotated[tuple[TagName, ...], Length(0, 100)] = ()
     where: Literal["frontmatter", "inline", "both"] = "frontmatter"
 
-    @model_validator(mode="after")
-    def _something(self) -> Self:
+    def __post_init__(self) -> None:
+        NoteBody.__post_init__(self)
         if not self.add and not self.remove:
-            raise PydanticCustomError("nothing", "must have a tag to `add` or to `remove`")
-        return self
+            raise Unreadable("nothing", "must have a tag to `add` or to `remove`")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceBody(NoteBody):
     """The body of `POST /write/replace`."""
 
-    search: Annotated[Content, StringConstraints(min_length=1)]
+    search: Annotated[Content, Length(1)]
     replace: Content
-    regex: bool = Field(
-        default=False,
-        description=r"`search` has the syntax of RE2. `\1` and `\g<name>` in `replace` are groups.",
-    )
+    regex: Annotated[
+        bool, Doc("`search` has the syntax of RE2. `\\1` and `\\g<name>` in `replace` are groups.")
+    ] = False
     case_sensitive: bool = True
     whole_word: bool = False
-    in_frontmatter: bool = Field(default=False, description="Replace in the frontmatter, too.")
-    expected_count: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
-        default=1, description="How many matches there must be. `null` is any number."
-    )
+    in_frontmatter: Annotated[bool, Doc("Replace in the frontmatter, too.")] = False
+    expected_count: Annotated[
+        Annotated[int, Between(1, 10_000)] | None,
+        Doc("How many matches there must be. `null` is any number."),
+    ] = 1
 
 
 SectionAction = Literal[
@@ -108,31 +104,27 @@ SectionAction = Literal[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SectionBody(NoteBody):
     """The body of `POST /write/section`: one of `heading`, `headingId` and `blockId`."""
 
-    heading: Heading | Annotated[tuple[Heading, ...], Field(min_length=1, max_length=20)] | None = (
-        Field(
-            default=None,
-            description='A heading, or a path of headings: `A > B` or `["A", "B"]`.',
-        )
-    )
-    heading_id: HeadingId | None = Field(default=None, description="From the note's outline.")
-    block_id: BlockId | None = Field(default=None, description="`^abc` or `abc`.")
+    heading: Annotated[
+        Heading | Annotated[tuple[Heading, ...], Length(1, 20)] | None,
+        Doc('A heading, or a path of headings: `A > B` or `["A", "B"]`.'),
+    ] = None
+    heading_id: Annotated[HeadingId | None, Doc("From the note's outline.")] = None
+    block_id: Annotated[BlockId | None, Doc("`^abc` or `abc`.")] = None
     action: SectionAction = "append"
-    content: Content = Field(description="With `renameHeading`, the new text of the heading.")
-    create_if_missing: bool = Field(
-        default=False, description="Make the heading, under its parent if a path names one."
-    )
-    deep: bool = Field(default=False, description="Append after the subsections.")
+    content: Annotated[Content, Doc("With `renameHeading`, the new text of the heading.")]
+    create_if_missing: Annotated[
+        bool, Doc("Make the heading, under its parent if a path names one.")
+    ] = False
+    deep: Annotated[bool, Doc("Append after the subsections.")] = False
 
-    @model_validator(mode="after")
-    def _one_place(self) -> Self:
+    def __post_init__(self) -> None:
+        NoteBody.__post_init__(self)
         if sum(each is not None for each in (self.heading, self.heading_id, self.block_id)) != 1:
-            raise PydanticCustomError(
-                "one_place", "must have one of `heading`, `headingId` and `blockId`"
-            )
-        return self
+            raise Unreadable("one_place", "must have one of `heading`, `headingId` and `blockId`")
 
     @property
     def heading_path(self) -> tuple[str, ...] | None:
@@ -142,7 +134,7 @@ class SectionBody(NoteBody):
         return tuple(each.strip() for each in self.heading.split(" > "))
 
 
-_NOT_PART_OF_THE_REQUEST = {"idempotency_key", "wait_ms", "dry_run"}
+_NOT_PART_OF_THE_REQUEST = {"idempotency_key": None, "wait_ms": 0, "dry_run": False}
 _RIGHTS = {
     "create": Right.CREATE,
     "append": Right.APPEND,
@@ -166,7 +158,7 @@ def asked(
 
     `digest` is that of content that `sent` does not have as text.
     """
-    content = dump(sent.model_copy(update=dict.fromkeys(_NOT_PART_OF_THE_REQUEST)))
+    content = dump(replace(sent, **_NOT_PART_OF_THE_REQUEST))  # type: ignore[arg-type]
     return Write(
         operation=operation,
         right=right,

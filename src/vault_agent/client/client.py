@@ -186,7 +186,8 @@ class Client:
 
         Raises Unavailable, or Failed if it is ours.
         """
-        from vault_agent.wire.values import Unreadable, read
+        from vault_agent.model.sent import Unreadable
+        from vault_agent.model.values import read
 
         for kind in kinds:
             with suppress(Unreadable):

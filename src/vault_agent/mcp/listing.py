@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import links, lists
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.searching import page, warning_lines
 from vault_agent.mcp.text import cut, printable, title
@@ -13,7 +14,6 @@ from vault_agent.mcp.tool import CURSOR, DATE, PATH, TAGS, TRUE, Tool, limit, on
 from vault_agent.model.graph import FolderBranch
 from vault_agent.text.names import fold, stem
 from vault_agent.text.visible import hidden, visible
-from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, Operation, is_on, perform
+from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
 from vault_agent.text.visible import hidden, visible
-from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

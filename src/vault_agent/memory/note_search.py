@@ -45,7 +45,7 @@ async def search_notes(
     within = Filters(scope=query.scope)
     async with AsyncExitStack() as stack:
         known, warnings = await memory.facts.around(
-            stack, vault, query.scope, with_global=not query.alone, every=True
+            stack, vault, query.scope, with_global=not (query.alone or query.project), every=True
         )
         asked = SearchQuery(query.text, None, _HITS, within)
         if len(known) == 1:

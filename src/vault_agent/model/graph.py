@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
+from vault_agent.model.fields import FirstDay, LastDay, Texts
 from vault_agent.model.notes import Link
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.model.sent import Doc, IfAny, Named, OneOf, Unsent
+from vault_agent.model.search import Filters
+from vault_agent.model.sent import Between, Doc, IfAny, Length, Named, OneOf, Trimmed, Unsent
 from vault_agent.model.warning import Warning
 
 Entry = TypeVar("Entry")
@@ -23,17 +25,71 @@ BROKEN = FAULTS[:-1]
 """Links that lead nowhere; an ambiguous one leads somewhere."""
 
 
-class TreeQuery(NamedTuple):
-    """A request for a tree of tags or folders: those that begin with `prefix`, so many levels deep.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteFilters:
+    """The filters of a search as query parameters."""
 
-    With `by_count`, those with the most notes come first on each level, and else they are by name.
-    """
+    paths: Annotated[
+        Texts, Doc("Folders or glob patterns, relative to the vault. One must match.")
+    ] = ()
+    tags: Annotated[Texts, Doc("All must match. A tag includes those nested under it.")] = ()
+    types: Annotated[Texts, Doc("Values of `type` in the frontmatter. One must match.")] = ()
+    after: FirstDay = None
+    before: LastDay = None
 
-    prefix: str
-    depth: int
-    limit: int
-    by_count: bool = False
-    scope: Scope = EVERYTHING
+    @property
+    def filters(self) -> Filters:
+        """The conditions that each note satisfies."""
+        return Filters(self.paths, self.tags, self.types, after=self.after, before=self.before)
+
+
+MAX_OBJECTS = 5_000
+"""Notes of the graph with `format=objects`, which takes five times the space."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphQuery(NoteFilters):
+    """A request for the whole graph."""
+
+    min_degree: Annotated[
+        int,
+        Between(0, 1_000_000),
+        Doc("Only notes that are linked with at least so many others."),
+    ] = 0
+    limit: Annotated[
+        int,
+        Between(1, MAX_NODES),
+        Doc("Of more notes the best connected stay. With `format=objects` at most 5,000."),
+    ] = MAX_NODES
+    unresolved: Annotated[bool, Doc("Also a node without an ID for each note that is missing.")] = (
+        False
+    )
+    member: Annotated[bool, Doc("Add the column `community`.")] = False
+    format: Literal["columns", "objects"] = "columns"
+
+    @property
+    def as_objects(self) -> bool:
+        """Whether each note and edge is an object."""
+        return self.format == "objects"
+
+    @property
+    def most(self) -> int:
+        """The most notes of the reply."""
+        return min(self.limit, MAX_OBJECTS) if self.as_objects else self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class TreeQuery:
+    """A request for a tree of tags or folders."""
+
+    prefix: Annotated[str, Trimmed(), Length(0, 500)] = ""
+    depth: Annotated[int, Between(1, 20)] = 20
+    limit: Annotated[int, Between(1, 1_000), Doc("Entries.")] = 1_000
+    sort: Annotated[
+        Literal["name", "count"],
+        Doc("`count`: those with the most notes first, on each level."),
+    ] = "name"
+    scope: Unsent[Scope] = EVERYTHING  # of the caller
 
 
 class Finding(NamedTuple):

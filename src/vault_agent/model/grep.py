@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
+from vault_agent.model.fields import Cursor
 from vault_agent.model.search import Filters
-from vault_agent.model.sent import Doc, Unsent
+from vault_agent.model.sent import Between, Doc, Length, Unsent
 from vault_agent.model.warning import Warning
 
 
@@ -14,11 +15,18 @@ from vault_agent.model.warning import Warning
 class GrepQuery:
     """A request for lines that match a pattern."""
 
-    pattern: str
+    pattern: Annotated[
+        str,
+        Length(1, 1000),
+        Doc("A regular expression in the syntax of RE2. It is matched line by line."),
+    ]
     ignore_case: bool = False
-    context: int = 0  # lines before and after
-    limit: int = 50
+    context: Annotated[
+        int, Between(0, 3), Doc("Lines to return before and after each matching line.")
+    ] = 0
+    limit: Annotated[int, Between(1, 200), Doc("Lines. A JSON integer: 10, not 10.0.")] = 50
     filters: Filters = field(default_factory=Filters)
+    cursor: Cursor = None
 
 
 class Place(NamedTuple):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
+from vault_agent.model.fields import Cursor, FirstDay, LastDay, Texts
+from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters
-from vault_agent.model.sent import Doc, IfAny, OneOf, Unsent
+from vault_agent.model.sent import Between, Check, Doc, IfAny, OneOf, Unreadable, Unsent
 from vault_agent.model.warning import Warning
 
 
@@ -28,17 +30,62 @@ class ListPlace(NamedTuple):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class ListQuery:
-    """A request for a list of notes."""
+def _pairs(texts: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(text.partition(":")[0].strip() and ":" in text for text in texts):
+        raise Unreadable("property", "must be key:value")
+    return texts
 
-    filters: Filters = field(default_factory=Filters)
-    recursive: bool = True  # whether folders include the folders below
-    linked: bool | None = None  # only notes with, or without, connections
-    open_tasks: bool = False  # only notes with open tasks
-    promoted: bool | None = None  # only notes that are promoted, or that are not
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListQuery:
+    """A request for a list of notes. Each parameter but `tag` matches by any of its values."""
+
+    path: Annotated[Texts, Doc("Folders or glob patterns.")] = ()
+    recursive: Annotated[bool, Doc("Whether to list the folders below, too.")] = True
+    tag: Annotated[Texts, Doc("All must match. A tag includes those nested under it.")] = ()
+    type: Annotated[Texts, Doc("Values of `type` in the frontmatter.")] = ()
+    property_: Annotated[
+        Texts, Check(_pairs), Doc("As key:value. All keys must match, by any of their values.")
+    ] = ()
+    file: Annotated[Texts, Doc("Paths, folders or file names in `files` of the frontmatter.")] = ()
+    status: Annotated[Texts, Doc("Values of `status` in the frontmatter.")] = ()
+    project: Annotated[Texts, Doc("Values of `project` in the frontmatter.")] = ()
+    session: Annotated[Texts, Doc("Values of `session` in the frontmatter.")] = ()
+    agent: Annotated[Texts, Doc("Values of `agent` in the frontmatter.")] = ()
+    promoted: Annotated[
+        bool | None, Doc("Only notes that are promoted to the global vault, or not.")
+    ] = None
+    after: FirstDay = None
+    before: LastDay = None
+    linked: Annotated[
+        bool | None, Doc("Only notes with links from or to other notes, or without.")
+    ] = None
+    tasks: Annotated[Literal["open"] | None, Doc("Only notes with open tasks.")] = None
     sort: Sort = Sort.PATH
-    limit: int = 50
+    limit: Annotated[int, Between(1, 200)] = 50
+    cursor: Cursor = None
+    scope: Unsent[Scope] = EVERYTHING  # of the caller
+
+    @property
+    def filters(self) -> Filters:
+        """The conditions that each note satisfies."""
+        pairs = [pair.partition(":") for pair in self.property_]
+        return Filters(
+            paths=self.path,
+            tags=self.tag,
+            types=self.type,
+            properties=(
+                *((name.strip(), value.strip()) for name, _, value in pairs),
+                *(("agent", agent) for agent in self.agent),
+            ),
+            about=self.file,
+            projects=self.project,
+            sessions=self.session,
+            statuses=self.status,
+            after=self.after,
+            before=self.before,
+            scope=self.scope,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +128,24 @@ class TaskStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskQuery:
-    """A request for tasks. Days are ISO dates, inclusive."""
+    """A request for a list of tasks."""
 
-    filters: Filters = field(default_factory=Filters)  # of their notes
-    status: TaskStatus | None = TaskStatus.OPEN
-    tags: tuple[str, ...] = ()  # of the task itself, all of them
-    due_after: str | None = None
-    due_before: str | None = None
-    limit: int = 50
+    path: Annotated[Texts, Doc("Notes, folders or glob patterns.")] = ()
+    folder: Annotated[Texts, Doc("More folders, as in `path`.")] = ()
+    status: Literal["open", "done", "cancelled", "all"] = "open"
+    tag: Annotated[Texts, Doc("Tags of the task itself. All must match.")] = ()
+    due_after: FirstDay = None
+    due_before: LastDay = None
+    limit: Annotated[int, Between(1, 200)] = 50
+    cursor: Cursor = None
+    scope: Unsent[Scope] = EVERYTHING  # of the caller
+
+    @property
+    def filters(self) -> Filters:
+        """The conditions that the notes of the tasks satisfy."""
+        return Filters(paths=(*self.path, *self.folder), scope=self.scope)
 
 
 class TaskPlace(NamedTuple):

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple, TypeAlias
 
+from vault_agent.model.fields import Query, SessionId, Text
 from vault_agent.model.modes import Mode
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.model.sent import Doc, OneOf, Unsent
+from vault_agent.model.sent import Between, Doc, Length, OneOf, Unsent
 from vault_agent.model.warning import Warning
 
 Address: TypeAlias = tuple[str, str]
@@ -30,21 +31,37 @@ class RecallQuery:
     works, if that is known: it finds the notes as files from there.
     """
 
-    prompt: str = ""
-    files: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    max_notes: int | None = None
-    max_tokens: int | None = None
-    explain: bool = False
-    start: bool = False
-    bar: float | None = None
-    branch: str | None = None
-    session_id: str | None = None
-    pinned: tuple[Address, ...] = ()
-    without: Mapping[Address, str] = field(default_factory=dict)
-    scope: Scope = EVERYTHING
-    with_global: bool = True
-    cwd: str | None = None
+    project: Annotated[
+        Text | None, Doc("A project's name. By default the vault that the request is to.")
+    ] = None
+    prompt: Annotated[str, Length(0, 20_000)] = ""
+    files: Annotated[
+        tuple[Text, ...], Length(0, 20), Doc("Paths of files, relative to the project.")
+    ] = ()
+    tags: Annotated[tuple[Text, ...], Length(0, 20)] = ()
+    max_notes: Annotated[int, Between(1, 20)] | None = None
+    max_tokens: Annotated[int, Between(100, 2_000)] | None = None
+    explain: Annotated[bool, Doc("Whether to say what was left out, and why.")] = False
+    start: Annotated[
+        bool,
+        Doc(
+            "Whether to add what a session's start looks at: the files of the last commit and of"
+            " the last journal, and the branch."
+        ),
+    ] = False
+    session_id: Annotated[
+        SessionId | None,
+        Doc(
+            "The session that this is for: it is logged, and what was put first in it comes first."
+        ),
+    ] = None
+    bar: Unsent[float | None] = None
+    branch: Unsent[str | None] = None
+    pinned: Unsent[tuple[Address, ...]] = ()
+    without: Unsent[Mapping[Address, str]] = field(default_factory=dict)
+    scope: Unsent[Scope] = EVERYTHING
+    with_global: Unsent[bool] = True
+    cwd: Unsent[str | None] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +103,17 @@ class RecalledNote:
 class NoteQuery:
     """A search for notes. `recency_days` is that of the settings if it is None.
 
-    With `alone`, only the vault itself is searched, and else the global one too.
+    With `alone` or a project, only the vault itself is searched, and else the global one too.
     """
 
-    text: str
-    files: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    limit: int = 5
-    recency_days: float | None = None
-    alone: bool = False
-    scope: Scope = EVERYTHING
+    text: Query
+    files: Annotated[tuple[Text, ...], Length(0, 200)] = ()
+    tags: Annotated[tuple[Text, ...], Length(0, 200)] = ()
+    limit: Annotated[int, Between(1, 50)] = 5
+    recency_days: Annotated[float, Between(0.001, 36_500)] | None = None
+    project: Annotated[Text | None, Doc("Only the notes of this project.")] = None
+    alone: Annotated[bool, Doc("Whether to leave out the global vault.")] = False
+    scope: Unsent[Scope] = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)

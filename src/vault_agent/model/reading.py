@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
+from vault_agent.model.fields import AtLeastOne, FilePath, NoteId
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.model.sent import Doc, Unsent
+from vault_agent.model.sent import Doc, Length, Unsent
 from vault_agent.model.warning import Warning
 
 ReadingView = Literal["text", "outline", "properties"]
@@ -19,16 +20,19 @@ class PartQuery:
 
     `first_line` and `last_line` limit the text, and so does `section`: a heading, a path of
     headings (`A > B`), or a block (`^id`). `offset` continues an earlier page of the same part.
-    The exact `path` finds a note that is not in the index yet.
+    The exact `path` finds a note that is not in the index yet. A page has `max_bytes` at most.
     """
 
-    path: str | None = None
+    note_id: NoteId = ""
+    path: FilePath | None = None
     view: ReadingView = "text"
-    section: str | None = None
-    first_line: int = 1
-    last_line: int | None = None
-    offset: int | None = None
-    scope: Scope = EVERYTHING  # of the caller
+    section: Annotated[str, Length(0, 1000)] | None = None
+    first_line: Annotated[int, AtLeastOne] = 1
+    last_line: Annotated[int, AtLeastOne] | None = None
+    max_bytes: Annotated[int, AtLeastOne] = 24_000
+    cursor: str | None = None
+    offset: Unsent[int | None] = None
+    scope: Unsent[Scope] = EVERYTHING  # of the caller
 
 
 @dataclass(frozen=True, slots=True)

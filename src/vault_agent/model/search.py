@@ -6,27 +6,78 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
+from vault_agent.model.fields import Cursor, FirstDay, LastDay, NoteOrChunkId, Query, Text, Texts
 from vault_agent.model.metadata import Metadata
 from vault_agent.model.modes import Linked, Mode, Reason
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.model.sent import Doc, IfAny, Named, Unsent
+from vault_agent.model.sent import (
+    Between,
+    Check,
+    Doc,
+    IfAny,
+    Length,
+    Named,
+    ReadAs,
+    Trimmed,
+    Unreadable,
+    Unsent,
+)
 from vault_agent.model.warning import Warning
+
+
+def _scalar(value: object) -> str:
+    """Return a value of frontmatter as text; a number or a boolean as it is written there."""
+    import json  # a command that only prints results needs none of it
+
+    text = json.dumps(value) if isinstance(value, bool | int | float) else value
+    if not isinstance(text, str):
+        raise Unreadable("string_type", "must be text")
+    return Length(0, 500).check(text.strip())
+
+
+_PropertyValue = Annotated[Any, Check(_scalar, {"type": "string", "maxLength": 500})]
+_Properties = Annotated[
+    tuple[tuple[str, str], ...],
+    ReadAs(dict[Text, _PropertyValue]),
+    Length(0, 50),
+    Check(lambda values: tuple(values.items())),
+    Doc("Values of frontmatter properties. All must match. A list matches by any value"),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a candidate must satisfy before it is ranked."""
+    """Conditions that every result satisfies, before it is ranked."""
 
-    paths: tuple[str, ...] = ()  # folders, notes or globs; any of them
-    tags: tuple[str, ...] = ()  # all of them; a tag includes those nested under it
-    types: tuple[str, ...] = ()  # any of them
-    properties: tuple[tuple[str, str], ...] = ()  # all names; any value of one name
-    places: tuple[str, ...] = ()  # as `paths`, else parts of paths; any of them
-    files: tuple[str, ...] = ()  # parts of file names, or globs; any of them
-    about: tuple[str, ...] = ()  # paths, folders or names in the property `files`; any of them
-    after: str | None = None  # ISO dates, inclusive
-    before: str | None = None
-    scope: Scope = EVERYTHING  # of the caller
+    paths: Annotated[
+        Texts, Doc("Folders or glob patterns, relative to the vault. One must match.")
+    ] = ()
+    tags: Annotated[Texts, Doc("All must match. A tag includes those nested under it.")] = ()
+    types: Annotated[Texts, Doc("Values of `type` in the frontmatter. One must match.")] = ()
+    properties: _Properties = ()
+    about: Annotated[
+        Texts,
+        Named("files"),
+        Doc("Paths, folders or file names in `files` of the frontmatter. One must match."),
+    ] = ()
+    projects: Annotated[Texts, Doc("Values of `project`. One must match.")] = ()
+    sessions: Annotated[Texts, Doc("Values of `session`. One must match.")] = ()
+    statuses: Annotated[Texts, Doc("Values of `status`. One must match.")] = ()
+    after: FirstDay = None
+    before: LastDay = None
+    places: Unsent[tuple[str, ...]] = ()  # as `paths`, else parts of paths; any of them
+    files: Unsent[tuple[str, ...]] = ()  # parts of file names, or globs; any of them
+    scope: Unsent[Scope] = EVERYTHING  # of the caller
+
+    @property
+    def conditions(self) -> tuple[tuple[str, str], ...]:
+        """Names of properties and values. All names must match, by any of their values."""
+        return (
+            *self.properties,
+            *(("project", value) for value in self.projects),
+            *(("session", value) for value in self.sessions),
+            *(("status", value) for value in self.statuses),
+        )
 
 
 class Weights(NamedTuple):
@@ -46,21 +97,44 @@ RERANKED = 30
 """The best results, which a reranker reorders. text-embeddings-inference takes 32 texts."""
 
 
+MAX_VAULTS = 256
+"""Vaults of one search. All of them are open at once."""
+_VaultNames = Annotated[
+    tuple[Annotated[str, Trimmed(), Length(1, 200)], ...],
+    Length(0, MAX_VAULTS),
+    Doc(
+        "Vaults to search as one, such as `project:NAME` and `global`. If omitted, that of the"
+        " path."
+    ),
+]
+_Mode = Annotated[Mode | None, Doc("If omitted, the best available mode. The reply says which.")]
+_Limit = Annotated[int, Between(1, 50), Doc("A JSON integer: 10, not 10.0.")]
+_Explain = Annotated[bool, Doc("Show how each score is made.")]
+_ResultFields = Annotated[
+    Literal["full", "compact"], Doc("With `compact`, ten results fit into 1.5 KB.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A search request. Mode None means the best available."""
+    """A request for the chunks and notes that fit words or their meaning."""
 
-    query: str
-    mode: Mode | None = None
-    limit: int = 10
+    query: Annotated[Query, Doc("Any text. The length is counted after trimming.")]
+    mode: _Mode = None
+    limit: _Limit = 10
     filters: Filters = field(default_factory=Filters)
-    explain: bool = False
-    every_word: bool = False  # whether each word must be in the note as it is written
-    coverage: bool = False  # whether the answer says how much of the query one passage has
-    weights: Weights = UNWEIGHTED
-    rerank: bool = False  # whether the best results are reordered, if there is a reranker
-    offset: int = 0  # results of earlier pages
-    revision: str | None = None  # of the index that they are from
+    explain: _Explain = False
+    vaults: _VaultNames = field(default=(), kw_only=True)
+    fields: _ResultFields = field(default="full", kw_only=True)
+    match: Annotated[
+        Literal["best", "all"], Doc("With `all`, each word must be in the note as a whole word.")
+    ] = field(default="best", kw_only=True)
+    cursor: Cursor = field(default=None, kw_only=True)
+    coverage: Unsent[bool] = False  # whether the answer says how much of the query one passage has
+    weights: Unsent[Weights] = UNWEIGHTED
+    rerank: Unsent[bool] = False  # whether the best are reordered, if there is a reranker
+    offset: Unsent[int] = 0  # results of earlier pages
+    revision: Unsent[str | None] = None  # of the index that they are from
 
     @property
     def end(self) -> int:
@@ -81,14 +155,19 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class RelatedQuery:
-    """A request for what is related to a note or chunk, by its ID."""
+    """A request for what is related to a note or chunk."""
 
-    id: str
-    mode: Mode | None = None
-    limit: int = 10
+    id: Annotated[NoteOrChunkId, Doc("A note ID or a chunk ID.")]
+    mode: _Mode = None
+    limit: _Limit = 10
     filters: Filters = field(default_factory=Filters)
-    explain: bool = False
-    linked: Linked = Linked.INCLUDE
+    explain: _Explain = False
+    linked: Annotated[
+        Linked,
+        Doc("Whether results may be linked with the note: `exclude` for suggestions."),
+    ] = Linked.INCLUDE
+    vaults: _VaultNames = ()
+    fields: _ResultFields = "full"
 
 
 class Match(NamedTuple):

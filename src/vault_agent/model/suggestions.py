@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
-from vault_agent.model.sent import Doc, OneOf
+from vault_agent.model.fields import NoteId
+from vault_agent.model.sent import Between, Commas, Doc, Length
 
-KINDS = ("note", "heading", "block", "tag", "folder", "attachment")
+Kind: TypeAlias = Literal["note", "heading", "block", "tag", "folder", "attachment"]
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     """A suggestion."""
 
-    kind: Annotated[str, OneOf(*KINDS)]
+    kind: Kind
     label: str
     detail: Annotated[str, Doc("The path of its note.")]
     insert: Annotated[
@@ -35,14 +36,21 @@ class Suggestions:
     suggestions: tuple[Suggestion, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SuggestQuery:
-    """What was typed. `source` is the ID of the note in which it was typed, if any."""
+    """What was typed."""
 
-    text: str
-    kinds: tuple[str, ...]
-    source: str | None
-    limit: int
+    q: Annotated[
+        str,
+        Length(0, 200),
+        Doc(
+            "A part of a name. After `#` headings of the note before it, after `#^` its blocks."
+            " Without any, the last changed notes."
+        ),
+    ] = ""
+    kinds: Annotated[Commas[Kind], Doc("What to suggest, separated by commas.")] = ("note",)
+    from_: Annotated[NoteId | None, Doc("The note in which it is typed.")] = None
+    limit: Annotated[int, Between(1, 50)] = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -21,22 +20,11 @@ from vault_agent.text.names import fold
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from vault_agent.model.search import Filters
+    from vault_agent.model.graph import GraphQuery
     from vault_agent.search.graph import Clusters, Graph
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import NoteColumns
-
-
-@dataclass(frozen=True, slots=True)
-class GraphQuery:
-    """Which part of the graph to return, and in which form."""
-
-    filters: Filters
-    least_degree: int
-    limit: int
-    unresolved: bool  # also targets without a note
-    objects: bool  # one object for each note and edge
 
 
 class Rows(NamedTuple):
@@ -60,7 +48,7 @@ async def rows(snapshot: Snapshot, query: GraphQuery) -> Rows:
             admitted,
             links.unresolved(connection) if query.unresolved else [],
             snapshot.meta.unresolved_links,
-            values_of(connection, [row.rowid for row in notes], "id") if query.objects else {},
+            values_of(connection, [row.rowid for row in notes], "id") if query.as_objects else {},
         )
 
     return await snapshot.read_unchanged(read)
@@ -159,9 +147,9 @@ def _shown(graph: Graph, read: Rows, query: GraphQuery) -> tuple[list[int], bool
         position
         for position, rowid in enumerate(graph.rowids)
         if (read.admitted is None or rowid in read.admitted)
-        and (not query.least_degree or links.degree(position) >= query.least_degree)
+        and (not query.min_degree or links.degree(position) >= query.min_degree)
     ]
-    return _best(graph, passing, query.limit), len(passing) > query.limit
+    return _best(graph, passing, query.most), len(passing) > query.most
 
 
 def best_connected(graph: Graph) -> list[int]:

@@ -106,10 +106,10 @@ async def suggest(
     they cannot be found within the allowance.
     """
     source = ""
-    if query.source is not None:
-        note = await snapshot.read(reading.note_by_id, query.source)
+    if query.from_ is not None:
+        note = await snapshot.read(reading.note_by_id, query.from_)
         source = note.path if note is not None else ""
-    if "#" in query.text and {"heading", "block"} & set(query.kinds):
+    if "#" in query.q and {"heading", "block"} & set(query.kinds):
         return await _parts(snapshot, query, source, open_vault, allowance)
     return await snapshot.read(_matching, known, query, source)
 
@@ -118,7 +118,7 @@ def _matching(
     connection: Connection, known: Names, query: SuggestQuery, source: str
 ) -> list[Suggestion]:
     found = [suggestion for _, suggestion in _hits(known, query)]
-    if "heading" in query.kinds and len(query.text.strip()) > 1:
+    if "heading" in query.kinds and len(query.q.strip()) > 1:
         found += _headings(connection, query)
     return _with_links(connection, found[: query.limit], source)
 
@@ -130,7 +130,7 @@ def _hits(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
             found += _notes(known, query)
         elif kind in known.others:
             texts, index = known.others[kind]
-            for hit in index.find(query.text, query.limit):
+            for hit in index.find(query.q, query.limit):
                 text = texts[hit.number]
                 rank = hit.rank + _PATH_RANK * (kind == "attachment" and _is_in_folder(text, hit))
                 found.append((rank, Suggestion(kind, text, "", text, hit.ranges, path=text)))
@@ -146,8 +146,8 @@ def _is_in_folder(path: str, hit: Hit) -> bool:
 def _notes(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
     found: list[tuple[int, Suggestion]] = []
     seen: set[int] = set()
-    hits = known.index.find(query.text, _NAMES_OF_A_NOTE * query.limit)
-    ranked = sorted(hits, key=lambda hit: _rank(known, hit)) if query.text.strip() else hits
+    hits = known.index.find(query.q, _NAMES_OF_A_NOTE * query.limit)
+    ranked = sorted(hits, key=lambda hit: _rank(known, hit)) if query.q.strip() else hits
     for hit in ranked:
         number, what = known.owners[hit.number]
         if number in seen or len(seen) == query.limit:
@@ -181,7 +181,7 @@ def _note(known: Names, number: int, what: str, hit: Hit) -> Suggestion:
 
 
 def _headings(connection: Connection, query: SuggestQuery) -> list[Suggestion]:
-    part = anchor_key(query.text)
+    part = anchor_key(query.q)
     rows = counting.headings(connection, part, limit=query.limit) if part else []
     found = []
     for row in rows:
@@ -208,7 +208,7 @@ async def _parts(
     allowance: Allowance,
 ) -> list[Suggestion]:
     """Return the headings or blocks of the note that is named before the `#`."""
-    name, _, fragment = query.text.partition("#")
+    name, _, fragment = query.q.partition("#")
     path: str | None = source
     if name.strip():
         resolver = await snapshot.read(resolver_for, [name])

@@ -17,7 +17,7 @@ from vault_agent.errors import NotFound
 from vault_agent.markdown.headings import Headings, KnownHeading, anchor_key
 from vault_agent.model.context import Context, ContextSource
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.search import SearchQuery
+from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.model.warning import Warning
 from vault_agent.search.resolve import resolve
 from vault_agent.search.search import search
@@ -30,8 +30,9 @@ from vault_agent.text.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.model.context import ContextQuery
+    from vault_agent.model.context import ContextQuery, ContextRequest
     from vault_agent.model.notes import Anchor
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Hit
     from vault_agent.models.embedder import Embedder
     from vault_agent.store.current import Snapshot
@@ -70,16 +71,15 @@ class _Entry(NamedTuple):
 
 async def gather(
     snapshot: Snapshot,
-    queries: Sequence[ContextQuery],
+    request: ContextRequest,
     *,
-    max_tokens: int,
     roots: Sequence[str] = (),
     embedder: Embedder | None = None,
     indexing: bool = False,
 ) -> Context:
-    """Return a section with excerpts of at most `max_tokens`, as `tokens_of` estimates them.
+    """Return a section with excerpts of at most so many tokens, as `tokens_of` estimates them.
 
-    Only notes of the scope in a query's filters are found. Shown paths are relative to its folder.
+    Only notes of the request's scope are found. Shown paths are relative to its folder.
 
     Raises:
         Forbidden: `PATH_OUTSIDE_VAULT` if a note to read is outside the vault.
@@ -88,19 +88,22 @@ async def gather(
     warnings: list[Warning] = []
     reads: list[_Excerpt] = []
     searches: list[list[_Excerpt]] = []
-    for number, query in enumerate(queries):
+    scope = request.scope
+    for number, query in enumerate(request.queries):
         if query.kind == "read":
-            found = await _read(snapshot, number, query, roots)
+            found = await _read(snapshot, number, query, roots, scope)
             if isinstance(found, Warning):
                 warnings.append(found)
             else:
                 reads.append(found)
         else:
-            asked = SearchQuery(query.query, limit=query.limit, filters=query.filters)
+            paths = () if query.path is None else (query.path,)
+            filters = Filters(paths=paths, tags=query.tags, scope=scope)
+            asked = SearchQuery(query.query, limit=query.limit, filters=filters)
             answer = await search(snapshot, asked, embedder=embedder, indexing=indexing)
             warnings += [each for each in answer.warnings if each not in warnings]
-            searches.append([await _result(snapshot, number, query, hit) for hit in answer.hits])
-    entries, cut = _chosen(reads, searches, max_tokens)
+            searches.append([await _result(snapshot, number, scope, hit) for hit in answer.hits])
+    entries, cut = _chosen(reads, searches, request.max_tokens)
     if not entries:
         warnings.append(_warning("CONTEXT_EMPTY", "No note matches."))
         return Context("", 0, (), tuple(warnings))
@@ -118,10 +121,9 @@ def tokens_of(text: str) -> int:
 
 
 async def _read(
-    snapshot: Snapshot, number: int, query: ContextQuery, roots: Sequence[str]
+    snapshot: Snapshot, number: int, query: ContextQuery, roots: Sequence[str], scope: Scope
 ) -> _Excerpt | Warning:
     code = "CONTEXT_NOTE_NOT_FOUND"
-    scope = query.filters.scope
     try:
         named = await resolve(snapshot, query.query, roots=roots, scope=scope, attachments=True)
     except NotFound as error:
@@ -192,10 +194,10 @@ def section_chunks(
     return [each for each in chunks if each.end_line >= wanted.line and each.start_line < end]
 
 
-async def _result(snapshot: Snapshot, number: int, query: ContextQuery, hit: Hit) -> _Excerpt:
+async def _result(snapshot: Snapshot, number: int, scope: Scope, hit: Hit) -> _Excerpt:
     _, chunks = await snapshot.read(_note_and_chunks, hit.note_id, hit.chunk_index or 0, 1)
     heading = " > ".join(hit.heading_path)
-    path = query.filters.scope.inner(hit.path)
+    path = scope.inner(hit.path)
     return _Excerpt(number, path, heading, tuple(chunks), numbered=True)
 
 

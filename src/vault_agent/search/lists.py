@@ -56,9 +56,9 @@ async def list_notes(
         InvalidRequest: `INVALID_REQUEST` if path patterns are too complex, `CURSOR_EXPIRED` if the
             note at which the list continues is gone.
     """
-    if not query.recursive and set("*?") & set("".join(query.filters.paths)):
+    if not query.recursive and set("*?") & set("".join(query.path)):
         raise InvalidRequest("INVALID_REQUEST", "recursive=false needs folders without wildcards.")
-    within = await notes_within(snapshot, query.filters.scope)
+    within = await notes_within(snapshot, query.scope)
     among = await _among(snapshot, query, within)
     warnings = await filter_warnings(snapshot, query.filters)
 
@@ -78,8 +78,7 @@ async def list_notes(
     shown = page[: query.limit]
     titled = query.sort is Sort.TITLE
     places = tuple(
-        ListPlace("" if titled else at.value, note_key(at.path, query.filters.scope))
-        for at in shown
+        ListPlace("" if titled else at.value, note_key(at.path, query.scope)) for at in shown
     )
     total = snapshot.meta.notes if among is None else len(among)
     more = len(page) > len(shown)
@@ -100,7 +99,7 @@ async def _among(snapshot: Snapshot, query: ListQuery, within: set[int] | None) 
         if promoted is not None:
             others = {rowid for rowid, _ in reading.order(connection)} - promoted
             yield promoted if query.promoted else others
-        if query.open_tasks:
+        if query.tasks == "open":
             yield sorting.with_open_tasks(connection)
         if query.linked is not None:
             linked = links.connected(connection, within)
@@ -120,7 +119,7 @@ def _directly_in(paths: Iterable[tuple[int, str]], folders: Sequence[str]) -> se
 
 
 def _after(connection: Connection, query: ListQuery, start: ListPlace) -> tuple[str | int, str]:
-    scope = query.filters.scope
+    scope = query.scope
     path = path_of_key(connection, start.path, scope)
     if query.sort is not Sort.TITLE:
         return start.value, path

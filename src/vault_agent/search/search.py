@@ -79,7 +79,7 @@ async def search(
     """
     if query.revision not in (None, snapshot.revision):
         raise InvalidRequest("CURSOR_EXPIRED", "The index has changed since the first page.")
-    every_word = query.every_word and literals(query.query)
+    every_word = query.match == "all" and literals(query.query)
     if every_word and query.mode not in (None, Mode.LEXICAL):
         raise InvalidRequest("INVALID_MODE", "Only a lexical search can match all words.")
     warnings += await filter_warnings(snapshot, query.filters)

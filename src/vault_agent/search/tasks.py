@@ -41,7 +41,7 @@ async def list_tasks(
     passing = await admitted(snapshot, query.filters)
     warnings = await filter_warnings(snapshot, query.filters)
     tasks, more = await snapshot.read(_tasks, query, passing, start)
-    places = tuple(TaskPlace(note_key(task.path, query.filters.scope), task.line) for task in tasks)
+    places = tuple(TaskPlace(note_key(task.path, query.scope), task.line) for task in tasks)
     return TaskList(tuple(tasks), more, places=places, warnings=warnings)
 
 
@@ -55,7 +55,7 @@ def _tasks(
     path, line = "", 0
     found: list[tuple[TaskRow, TaskFields]] = []
     if start is not None:
-        path, line = path_of_key(connection, start.path, query.filters.scope), start.line
+        path, line = path_of_key(connection, start.path, query.scope), start.line
     while len(found) <= query.limit:
         page = _page(connection, query.status, path, line)
         found += _fitting(page, passing, query)
@@ -79,20 +79,20 @@ def status_of(symbol: str) -> TaskStatus:
     return TaskStatus.CANCELLED if symbol in _CANCELLED else TaskStatus.OPEN
 
 
-def _page(connection: Connection, status: TaskStatus | None, path: str, line: int) -> list[TaskRow]:
+def _page(connection: Connection, status: str, path: str, line: int) -> list[TaskRow]:
     symbols: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
-    if status is TaskStatus.OPEN:
+    if status == "open":
         without = (*_DONE, *_CANCELLED)
-    elif status is not None:
-        symbols = _DONE if status is TaskStatus.DONE else _CANCELLED
+    elif status != "all":
+        symbols = _DONE if status == "done" else _CANCELLED
     return sorting.tasks_from(connection, path, line, symbols=symbols, without=without, limit=_PAGE)
 
 
 def _fitting(
     page: Sequence[TaskRow], passing: set[int] | None, query: TaskQuery
 ) -> list[tuple[TaskRow, TaskFields]]:
-    tags = [fold(tag.lstrip("#")).strip("/") for tag in query.tags]
+    tags = [fold(tag.lstrip("#")).strip("/") for tag in query.tag]
     found = []
     for row in page:
         if passing is not None and row.rowid not in passing:

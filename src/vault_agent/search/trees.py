@@ -101,7 +101,7 @@ def _tree(
     own, notes = counts.own, dict(counts.notes)
     whole = notes.pop("", 0)
     children, truncated = _kept(
-        notes, fold(query.prefix), query.depth, query.limit, by_count=query.by_count
+        notes, fold(query.prefix), query.depth, query.limit, by_count=query.sort == "count"
     )
     written = _spellings(counts.written, {name for names in children.values() for name in names})
 

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from vault_agent.api.operation import MAX_BODY_BYTES
+from vault_agent.api.requests import parse
 from vault_agent.errors import InvalidRequest, TooLarge, Unsupported
 from vault_agent.server.connection import Connection
 from vault_agent.server.keys import LIMITS
-from vault_agent.wire.base import parse, parse_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.wire.base import AnyModel
+    from vault_agent.api.requests import Request
+
 
 _SENT_BY_PAGES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
 MIB = 1024 * 1024
@@ -62,11 +63,11 @@ def check_size(request: web.BaseRequest, limit: int = MAX_BODY_BYTES) -> None:
 
 async def read_model(
     request: web.Request,
-    model: type[AnyModel],
+    kind: type[Request],
     limit: int = MAX_BODY_BYTES,
     in_path: Mapping[str, str] | None = None,
-) -> AnyModel:
-    """Parse the body as `model`. An absent body is parsed as `{}`.
+) -> Request:
+    """Parse the body as `kind`. An absent body is parsed as `{}`.
 
     `in_path` has the fields that are in the path of the request, and not in its body.
 
@@ -74,7 +75,7 @@ async def read_model(
     BODY_TOO_LARGE.
     """
     body = await read_body(request, limit) if request.body_exists else b"{}"
-    return parse_with(model, body, in_path) if in_path else parse(model, body)
+    return parse(kind, body, in_path)
 
 
 async def read_body(request: web.Request, limit: int = MAX_BODY_BYTES) -> bytes:

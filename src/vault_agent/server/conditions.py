@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from vault_agent.api.files import AttachmentBody, UploadRequest
 from vault_agent.api.sessions import WAITS_HEADER, SessionEventBody
+from vault_agent.api.write_fields import WriteBody
 from vault_agent.errors import InvalidRequest
-from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from vault_agent.wire.base import Model
+    from vault_agent.api.files import AttachmentBody
 
-AnyModel = TypeVar("AnyModel", bound="Model")
+Request = TypeVar("Request")
 
 MAX_ATTACHMENT_BYTES = 50 * 1024 * 1024
 
@@ -24,7 +24,7 @@ _TAG = re.compile(r'"([0-9a-f]{16,64})(?:-[0-9a-f]{16})?"')  # a hash, or the ET
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
-def with_headers(request: web.Request, sent: AnyModel) -> AnyModel:
+def with_headers(request: web.Request, sent: Request) -> Request:
     """Return a request with what its headers say: one to write, or an event of a session.
 
     Raises:
@@ -32,7 +32,7 @@ def with_headers(request: web.Request, sent: AnyModel) -> AnyModel:
             body.
     """
     if isinstance(sent, SessionEventBody):
-        return sent.model_copy(update={"seconds": _seconds(request, sent.seconds)})
+        return replace(sent, seconds=_seconds(request, sent.seconds))
     if not isinstance(sent, WriteBody):
         return sent
     given = {"expected_hash": _header(request, "If-Match"), "idempotency_key": _key(request)}
@@ -41,23 +41,17 @@ def with_headers(request: web.Request, sent: AnyModel) -> AnyModel:
             raise InvalidRequest(
                 "INVALID_REQUEST", "A header and the body say different things. Send one of them."
             )
-    return sent.model_copy(update={name: value for name, value in given.items() if value})
+    said: dict[str, Any] = {name: value for name, value in given.items() if value}
+    return replace(sent, **said)
 
 
-def with_content(request: web.Request, sent: Model, content: bytes) -> Model:
+def with_content(request: web.Request, sent: AttachmentBody, content: bytes) -> AttachmentBody:
     """Return the request to add an attachment with its bytes.
 
     Raises:
         InvalidRequest: `INVALID_REQUEST` if the header `Idempotency-Key` is malformed.
     """
-    assert isinstance(sent, UploadRequest)  # noqa: S101 - for the type
-    return AttachmentBody(
-        path=sent.path,
-        dry_run=sent.dry_run,
-        wait_ms=sent.wait_ms,
-        content=content,
-        idempotency_key=_key(request),
-    )
+    return replace(sent, content=content, idempotency_key=_key(request))
 
 
 def _header(request: web.Request, name: str) -> str | None:

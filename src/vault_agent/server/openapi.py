@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
-from pydantic.json_schema import models_json_schema
 
 from vault_agent import __version__
 from vault_agent.api.operation import JSON, OCTETS
+from vault_agent.api.schema import REF, Schemas
+from vault_agent.api.write_fields import WriteBody
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.reply import ErrorReply
 from vault_agent.model.warning import Warning
 from vault_agent.server.routes import ROUTES
-from vault_agent.wire.schema import REF, Schemas
-from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from vault_agent.api.operation import Operation
-    from vault_agent.wire.base import Model
-
-_Mode = Literal["validation", "serialization"]
+    from vault_agent.model.values import SentField
 
 
-class _Refs(NamedTuple):
-    """The schemas of bodies by model, and those of replies."""
+class _Both(NamedTuple):
+    """The schemas of requests and those of replies."""
 
-    requests: Mapping[Any, dict[str, Any]]
+    requests: Schemas
     replies: Schemas
 
     def reply(self, kind: type) -> dict[str, Any]:
@@ -63,12 +58,11 @@ def openapi_json() -> bytes:
 
 def describe() -> dict[str, Any]:
     """Return the document."""
-    requests, definitions = models_json_schema(_requests(), ref_template=f"{REF}{{model}}")
-    replies = Schemas(definitions.get("$defs", {}))
-    refs = _Refs(requests, replies)
+    definitions: dict[str, dict[str, Any]] = {}
+    schemas = _Both(Schemas(definitions, requests=True), Schemas(definitions))
     paths: dict[str, dict[str, Any]] = {}
     for route in ROUTES:
-        paths.setdefault(route.path, {})[route.method.lower()] = _described(route, refs)
+        paths.setdefault(route.path, {})[route.method.lower()] = _described(route, schemas)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -83,7 +77,7 @@ def describe() -> dict[str, Any]:
         "security": [{}, {"apiKey": []}],
         "paths": paths,
         "components": {
-            "schemas": dict(sorted(replies.definitions.items())),
+            "schemas": dict(sorted(definitions.items())),
             "securitySchemes": {
                 "apiKey": {
                     "type": "http",
@@ -95,47 +89,61 @@ def describe() -> dict[str, Any]:
     }
 
 
-def _requests() -> list[tuple[type[Model], _Mode]]:
-    """Return the models of bodies."""
-    found = {route.request: None for route in ROUTES if route.takes_body and not route.in_path}
-    return [(model, "validation") for model in found]
-
-
-def _described(route: Operation[Any, Any], refs: _Refs) -> dict[str, Any]:
+def _described(route: Operation[Any, Any], schemas: _Both) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.summary,
-        "parameters": _parameters(route),
-        "responses": _responses(route, refs),
+        "parameters": [_parameter(route, field, schemas) for field in _in_address(route)],
+        "responses": _responses(route, schemas),
     }
     if route.octets:
         described["parameters"] += _CONDITIONS[1:]
         described["requestBody"] = {"required": True, "content": {OCTETS: {}}}
     if route.takes_body:
         described["parameters"] += _CONDITIONS if issubclass(route.request, WriteBody) else []
-        schema = _body(route, refs)
+        schema = _body(route, schemas)
         described["requestBody"] = {
-            "required": bool(_required(route)),
+            "required": any(not field.has_default for field in _in_body(route)),
             "content": {JSON: {"schema": schema}},
         }
     return described
 
 
-def _required(route: Operation[Any, Any]) -> list[str]:
-    """Return the fields that a body must have."""
-    schema = route.request.model_json_schema(by_alias=True)
-    return [name for name in schema.get("required", ()) if name not in route.in_path]
+def _in_address(route: Operation[Any, Any]) -> list[SentField]:
+    """Return the fields of a request that are in the path, then those in the query string."""
+    fields = {field.key: field for field in route.fields}
+    return [fields[name] for name in (*route.in_path, *route.in_query)]
 
 
-def _body(route: Operation[Any, Any], refs: _Refs) -> dict[str, Any]:
+def _in_body(route: Operation[Any, Any]) -> list[SentField]:
+    return [field for field in route.fields if field.key not in route.in_path]
+
+
+def _body(route: Operation[Any, Any], schemas: _Both) -> dict[str, Any]:
     """Return the schema of a body: the request without the fields that are in the path."""
+    reference = schemas.requests.of(route.request)
     if not route.in_path:
-        return refs.requests[route.request, "validation"]
-    schema = route.request.model_json_schema(by_alias=True)
-    for name in route.in_path:
-        del schema["properties"][name]
-    schema.pop("required", None)
-    return {**schema, "required": needed} if (needed := _required(route)) else schema
+        return reference
+    schema = schemas.requests.definitions.pop(route.request.__name__)
+    fields = _in_body(route)
+    required = [field.key for field in fields if not field.has_default]
+    properties = {field.key: schema["properties"][field.key] for field in fields}
+    return {**schema, "properties": properties, "required": required}
+
+
+def _parameter(route: Operation[Any, Any], field: SentField, schemas: _Both) -> dict[str, Any]:
+    inside, schema = field.key in route.in_path, schemas.requests.field(field)
+    if reference := schema.pop("$ref", None):
+        schema = {**schemas.requests.definitions[reference.rpartition("/")[2]], **schema}
+    parameter = {
+        "name": field.key,
+        "in": "path" if inside else "query",
+        "required": inside or not field.has_default,
+        "schema": schema,
+    }
+    if description := schema.pop("description", None):
+        parameter["description"] = description
+    return parameter
 
 
 _CONDITIONS: list[dict[str, Any]] = [
@@ -156,26 +164,8 @@ _CONDITIONS: list[dict[str, Any]] = [
 ]
 
 
-def _parameters(route: Operation[Any, Any]) -> list[dict[str, Any]]:
-    schema = route.request.model_json_schema(by_alias=True)
-    rules, required = schema.get("properties", {}), schema.get("required", ())
-    definitions = schema.get("$defs", {})
-    found = []
-    for name in (*route.in_path, *route.in_query):
-        inside, rule = name in route.in_path, rules[name]
-        place = "path" if inside else "query"
-        needed = inside or name in required
-        if reference := rule.pop("$ref", None):
-            rule |= definitions[reference.rpartition("/")[2]]
-        parameter = {"name": name, "in": place, "required": needed, "schema": rule}
-        if description := rule.pop("description", None):
-            parameter["description"] = description
-        found.append(parameter)
-    return found
-
-
-def _responses(route: Operation[Any, Any], refs: _Refs) -> dict[str, Any]:
-    content = _content(route, refs)
+def _responses(route: Operation[Any, Any], schemas: _Both) -> dict[str, Any]:
+    content = _content(route, schemas)
     success: dict[str, Any] = {"description": "Success.", "content": content}
     location = {"headers": {"Location": {"schema": {"type": "string"}}}}
     has_job = OneJob in route.replies
@@ -191,16 +181,16 @@ def _responses(route: Operation[Any, Any], refs: _Refs) -> dict[str, Any]:
         responses["206"] = {"description": "The requested range.", "content": {OCTETS: {}}}
     if route.tagged:
         responses["304"] = {"description": "The copy named by If-None-Match is still valid."}
-    errors = {JSON: {"schema": refs.replies.of(ErrorReply)}}
+    errors = {JSON: {"schema": schemas.replies.of(ErrorReply)}}
     for status, meaning in _ERRORS.items():
         responses[status] = {"description": meaning, "content": errors}
     return responses
 
 
-def _content(route: Operation[Any, Any], refs: _Refs) -> dict[str, Any]:
-    schemas = [refs.reply(reply) for reply in route.replies]
+def _content(route: Operation[Any, Any], schemas: _Both) -> dict[str, Any]:
+    replies = [schemas.reply(reply) for reply in route.replies]
     content: dict[str, Any] = {media: {} for media in route.media}
     if JSON in content:
-        several = {"anyOf": schemas} if schemas else {"type": "object"}
-        content[JSON] = {"schema": schemas[0] if len(schemas) == 1 else several}
+        several = {"anyOf": replies} if replies else {"type": "object"}
+        content[JSON] = {"schema": replies[0] if len(replies) == 1 else several}
     return content

@@ -9,6 +9,8 @@ from aiohttp import web
 
 from vault_agent.api.operation import Operation, check_switch, operation, operations_of
 from vault_agent.api.operations import OPERATIONS
+from vault_agent.api.requests import NoParams, parse_strings, repeatable, unknown_field
+from vault_agent.api.write_fields import WriteBody
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import ui
 from vault_agent.server.body import check_media, check_size, read_body, read_model
@@ -16,16 +18,11 @@ from vault_agent.server.conditions import MAX_ATTACHMENT_BYTES, with_content, wi
 from vault_agent.server.handlers import Call, reply, send
 from vault_agent.server.keys import APP, CONFIG, OPENAPI, TRACE
 from vault_agent.server.replies import SAFE_HEADERS, bytes_reply
-from vault_agent.wire.base import parse_strings, unknown_field
-from vault_agent.wire.queries import repeatable
-from vault_agent.wire.requests import NoParams
-from vault_agent.wire.writing import WriteBody
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from vault_agent.vaults.open_vault import OpenVault
-    from vault_agent.wire.base import Model
 
 _VAULT = "vault"
 _OF_VAULT = f"/vaults/{{{_VAULT}}}"
@@ -54,8 +51,7 @@ async def _respond(route: Operation[Any, Any], request: web.Request) -> web.Stre
     check_size(request, limit)
     if not (route.takes_body or route.octets) and request.body_exists:
         raise InvalidRequest("INVALID_REQUEST", "This route takes no body.")
-    takes: type[Model] = route.request
-    in_query = _query_values(request, repeatable(takes))
+    in_query = _query_values(request, repeatable(route.fields))
     if not in_query.keys() <= set(route.in_query):
         raise unknown_field(route.in_query)
     in_path = _path_values(route, request)
@@ -189,9 +185,7 @@ def _prefix(request: web.Request) -> str:
     return "/".join(request.rel_url.raw_path.split("/", 3)[:3])
 
 
-def _query_values(
-    request: web.Request, repeated: frozenset[str]
-) -> dict[str, str | tuple[str, ...]]:
+def _query_values(request: web.Request, repeated: set[str]) -> dict[str, str | tuple[str, ...]]:
     """Return the query parameters. Only those in `repeated`, which are lists, may appear twice."""
     values: dict[str, str | tuple[str, ...]] = dict(request.query)
     for name in values:

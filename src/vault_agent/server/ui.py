@@ -5,16 +5,18 @@ from __future__ import annotations
 import gzip
 import re
 import secrets
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from aiohttp import web
-from pydantic import Field, StringConstraints
 
 from vault_agent import __version__
 from vault_agent.api.caller import OWNER
 from vault_agent.api.operation import OCTETS, Found, operation
+from vault_agent.api.requests import NoParams, PathParams
 from vault_agent.errors import Failed, NotFound, Unauthorized
 from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
+from vault_agent.model.sent import Doc, Length
 from vault_agent.server.access import bearer
 from vault_agent.server.downloads import send_shown
 from vault_agent.server.handlers import Call
@@ -23,8 +25,6 @@ from vault_agent.server.replies import accepts_gzip
 from vault_agent.system.cancelling import in_thread
 from vault_agent.web.sessions import PREFIX
 from vault_agent.web.shell import fill, frame_headers, page_headers
-from vault_agent.wire.base import Model
-from vault_agent.wire.requests import AttachmentRequest, NoParams
 
 if TYPE_CHECKING:
     from vault_agent.web.sessions import Session
@@ -38,28 +38,29 @@ _COMPRESSION = 6
 NEEDS = "web.enabled"
 
 
-class TicketBody(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketBody:
     """A request for a ticket."""
 
-    printed: bool = Field(
-        default=False, description="Whether a person copies its address: it then lives for 300 s."
-    )
+    printed: Annotated[
+        bool, Doc("Whether a person copies its address: it then lives for 300 s.")
+    ] = False
 
 
-class SessionBody(Model):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionBody:
     """A request for a session."""
 
-    ticket: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = Field(
-        default=None, description="None renews the session whose token is sent."
-    )
+    ticket: Annotated[
+        Annotated[str, Length(1, 200)] | None, Doc("None renews the session whose token is sent.")
+    ] = None
 
 
-class ShownFileRequest(AttachmentRequest):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownFileRequest(PathParams):
     """A request for a file in a note."""
 
-    k: Annotated[str, StringConstraints(min_length=1, max_length=80)] = Field(
-        description="The code in the address that the HTML of a note has."
-    )
+    k: Annotated[str, Length(1, 80), Doc("The code in the address that the HTML of a note has.")]
 
 
 def is_ui(path: str) -> bool:
@@ -131,7 +132,7 @@ def _forward() -> web.Response:
 
 
 @operation("GET", "/ui/assets/{path}", media=("text/javascript", "text/css"), needs=NEEDS)
-async def ui_asset(call: Call, sent: AttachmentRequest) -> web.StreamResponse:
+async def ui_asset(call: Call, sent: PathParams) -> web.StreamResponse:
     """Return a static file of the web page. Its path begins with the version of all of them."""
     version, _, path = sent.path.partition("/")
     found = call.request.app[ASSETS].get(version, path)

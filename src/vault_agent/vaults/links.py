@@ -21,13 +21,13 @@ if TYPE_CHECKING:
         Community,
         Finding,
         GraphNote,
+        GraphQuery,
         Listed,
         LocalGraph,
         Page,
         Wanted,
     )
     from vault_agent.model.warning import Warning
-    from vault_agent.search.columns import GraphQuery
     from vault_agent.search.graph import Clusters, Graph
     from vault_agent.store.current import Snapshot
     from vault_agent.vaults.shared import Read
@@ -114,7 +114,7 @@ class Links:
         async def answer(now: Snapshot, whole: Graph) -> dict[str, Any]:
             clusters = await self._clusters_of(whole) if member else None
             read = await columns.rows(now, query)
-            if query.objects:
+            if query.as_objects:
                 return await in_thread(columns.objects, whole, read, query)
             return await in_thread(columns.columns, whole, read, query, clusters)
 

@@ -25,11 +25,11 @@ from vault_agent.mcp.tool import CURSOR, DATE, LINE, LINE_NUMBER, PATH, TEXT, To
 from vault_agent.mcp.toolsets.whole import EXPECTED_HASH, overwrite_body, text_fields, whole_note
 from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
 from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
+from vault_agent.model.graph import GraphQuery
 from vault_agent.model.identifiers import identify
 from vault_agent.model.warning import Warning
 from vault_agent.model.write_state import Right
 from vault_agent.text.visible import visible
-from vault_agent.wire.base import parse_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -168,9 +168,8 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
 
 
 async def _graph(view: View, given: Mapping[str, Any]) -> Shown:
-    fields = {"format": "objects", "limit": given["limit"]}
-    whole = await perform_it(graph.graph, view.call, parse_values(graph.graph.request, fields))
-    reply = json.loads(await whole.build())
+    asked = GraphQuery(format="objects", limit=given["limit"])
+    reply = json.loads(await (await perform_it(graph.graph, view.call, asked)).build())
     found = reply["data"]
     ids = {
         each["id"]: _id(view, each["identifier"], each["id"], each.get("vault"))

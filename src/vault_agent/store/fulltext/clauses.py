@@ -100,7 +100,7 @@ class Clauses:
         if filters.types:
             clauses.append(any_of([self._raw("type", type_key(kind)) for kind in filters.types]))
         values: dict[str, list[Query]] = {}
-        for name, value in filters.properties:
+        for name, value in filters.conditions:
             values.setdefault(property_key(name, ""), []).append(self._property(name, value))
         clauses += map(any_of, values.values())
         for patterns, clause in self._patterns(filters, scope or filters.scope):
@@ -148,7 +148,7 @@ class Clauses:
             InvalidRequest: `INVALID_REQUEST` if the path patterns are too complex.
         """
         tags = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
-        values = [self._property(name, value) for name, value in filters.properties]
+        values = [self._property(name, value) for name, value in filters.conditions]
         return [
             *tags,
             *values,

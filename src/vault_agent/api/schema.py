@@ -1,4 +1,4 @@
-"""The JSON Schema of replies, made from the classes of `model`."""
+"""The JSON Schema of requests and replies, made from their classes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
-from vault_agent.model.sent import OneOf
-from vault_agent.wire.values import SentField, is_named_tuple, sent_fields
+from vault_agent.model.sent import RULES, Mark, OneOf, ReadAs
+from vault_agent.model.values import SentField, choices_of, is_named_tuple, sent_fields
 
 REF = "#/components/schemas/"
 
@@ -20,10 +20,13 @@ _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneT
 class Schemas:
     """The schemas of classes, by name. Each class that is asked for is added with its parts."""
 
-    def __init__(self, definitions: dict[str, dict[str, Any]] | None = None) -> None:
-        """Add to these definitions, by default to none."""
+    def __init__(
+        self, definitions: dict[str, dict[str, Any]] | None = None, *, requests: bool = False
+    ) -> None:
+        """Add to these definitions, by default to none. Fields of requests may have defaults."""
         self.definitions = {} if definitions is None else definitions
         self._classes: dict[str, type] = {}
+        self._requests = requests
 
     def of(self, kind: Any) -> dict[str, Any]:
         """Return the schema of a type. That of a class is a reference to its definition.
@@ -61,22 +64,48 @@ class Schemas:
         return {
             **described,
             "type": "object",
-            "properties": {each.key: self._field(each) for each in sent},
-            "required": [each.key for each in sent if not each.if_any],
+            "properties": {each.key: self.field(each) for each in sent},
+            **self._required(sent),
             "additionalProperties": False,
         }
 
-    def _field(self, field: SentField) -> dict[str, Any]:
-        schema = self.of(field.kind)
-        if field.texts:
-            schema = _limited(schema, field.texts)
-        return {**schema, "description": field.doc} if field.doc else schema
+    def _required(self, sent: Sequence[SentField]) -> dict[str, list[str]]:
+        if not self._requests:
+            return {"required": [each.key for each in sent if not each.if_any]}
+        names = [each.key for each in sent if not each.has_default]
+        return {"required": names} if names else {}
+
+    def field(self, field: SentField) -> dict[str, Any]:
+        """Return the schema of a field, with what it means and its default."""
+        schema = self._marked(field.kind, field.marks)
+        if field.doc:
+            schema = {**schema, "description": field.doc}
+        default = field.default
+        if Mark.COMMAS in field.marks and default is not None:
+            default = ",".join(default)
+        if self._requests and isinstance(default, str | int | float):
+            schema = {**schema, "default": default}
+        return schema
+
+    def _marked(self, kind: Any, marks: Sequence[Any]) -> dict[str, Any]:
+        """Return the schema of a type with what stands beside it."""
+        for mark in marks:
+            if isinstance(mark, ReadAs):
+                kind = mark.kind
+        if Mark.COMMAS in marks:
+            one = f"({'|'.join(choices_of(kind))})"
+            return {"type": "string", "pattern": f"^{one}(,{one})*$"}
+        schema = self.of(kind)
+        for mark in marks:
+            if isinstance(mark, OneOf):
+                schema = _limited(schema, mark.texts)
+            elif isinstance(mark, RULES):
+                schema = {**schema, **mark.schema(schema.get("type", ""))}
+        return schema
 
     def _generic(self, origin: Any, parts: tuple[Any, ...], kind: Any) -> dict[str, Any]:
         if origin is Annotated:
-            limits = [each.texts for each in parts[1:] if isinstance(each, OneOf)]
-            schema = self.of(parts[0])
-            return _limited(schema, limits[0]) if limits else schema
+            return self._marked(parts[0], parts[1:])
         if origin in (Union, UnionType):
             return {"anyOf": [self.of(part) for part in parts]}
         if origin is Literal:

@@ -1,0 +1,307 @@
+"""Values as JSON, and back: requests and replies. Commands read replies by it.
+
+A frozen dataclass or a named tuple is an object with its fields in camelCase.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from functools import cache, partial
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import orjson
+
+from vault_agent.model.camel import camel
+from vault_agent.model.sent import RULES, Doc, Mark, Named, OneOf, ReadAs, Unreadable
+
+Value = TypeVar("Value")
+
+
+class SentField(NamedTuple):
+    """A field of a value as it is sent and read.
+
+    Args:
+        name: of the attribute.
+        key: the name in JSON.
+        kind: its type, without what `Annotated` adds.
+        if_any: whether it is left out while it is empty.
+        has_default: whether it may be missing when it is read.
+        default: the value that it has then, if it is no list or object.
+        doc: what it means, or "".
+        texts: what it can be, if only some texts are possible.
+        marks: all that stands beside its type.
+    """
+
+    name: str
+    key: str
+    kind: Any
+    if_any: bool
+    has_default: bool
+    default: Any
+    doc: str
+    texts: tuple[str, ...]
+    marks: tuple[Any, ...]
+
+
+@cache
+def sent_fields(kind: type) -> tuple[SentField, ...]:
+    """Return the fields of a class of values that are sent, in order."""
+    if is_dataclass(kind):
+        defaults = {
+            each.name: None if each.default_factory is not MISSING else each.default
+            for each in fields(kind)
+        }
+    else:
+        row = cast("Any", kind)
+        defaults = {name: row._field_defaults.get(name, MISSING) for name in row._fields}
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple(
+        field
+        for name, default in defaults.items()
+        if (field := _field(name, hints[name], default)) is not None
+    )
+
+
+def _field(name: str, hint: Any, default: Any) -> SentField | None:
+    kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if Mark.NEVER in marks:
+        return None
+    keys = [mark.key for mark in marks if isinstance(mark, Named)]
+    docs = [mark.text for mark in marks if isinstance(mark, Doc)]
+    texts = [mark.texts for mark in marks if isinstance(mark, OneOf)]
+    return SentField(
+        name,
+        keys[0] if keys else camel(name),
+        kind,
+        Mark.IF_EMPTY in marks,
+        default is not MISSING,
+        None if default is MISSING else default,
+        docs[-1] if docs else "",
+        texts[0] if texts else (),
+        tuple(marks),
+    )
+
+
+def is_named_tuple(kind: Any) -> bool:
+    """Whether a type is a class of named tuples."""
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def dump(value: object) -> bytes:
+    """Return a value as JSON. Raises TypeError for what has no form in JSON."""
+    return orjson.dumps(value, default=as_object, option=orjson.OPT_PASSTHROUGH_DATACLASS)
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """Return the object that a value is in JSON. Of values inside it orjson asks again."""
+    kind = value.__class__
+    if not (is_dataclass(kind) or is_named_tuple(kind)):
+        if isinstance(value, Mapping):
+            return dict(value)
+        raise TypeError(f"{kind.__name__} has no form in JSON")
+    keys, values_of, if_any = _written(kind)
+    plain = dict(zip(keys, values_of(value), strict=True))
+    for key in if_any:
+        value = plain[key]
+        if value is None or value is False or value == ():
+            del plain[key]
+    return plain
+
+
+@cache
+def _written(kind: type) -> tuple[list[str], Callable[[Any], Sequence[Any]], list[str]]:
+    """Return the keys of all fields, what gets their values, and the keys that may be left out."""
+    sent = sent_fields(kind)
+    names = [each.name for each in sent]
+    # Of one name, an attrgetter returns no tuple.
+    values_of = attrgetter(*names) if len(names) > 1 else partial(_values, names)
+    return [each.key for each in sent], values_of, [each.key for each in sent if each.if_any]
+
+
+def _values(names: Sequence[str], value: object) -> list[Any]:
+    return [getattr(value, name) for name in names]
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+class _How(NamedTuple):
+    """How values are read.
+
+    Args:
+        strict: whether unknown fields are refused.
+        texts: whether numbers and switches are written as text, as in an address.
+    """
+
+    strict: bool
+    texts: bool
+
+
+def read(kind: type[Value], given: object, *, strict: bool = False, texts: bool = False) -> Value:
+    """Return the value that parsed JSON stands for.
+
+    With `strict` unknown fields are refused, and else ignored. With `texts`, the input is the
+    parameters of an address, where every value is a text, or a list of them.
+
+    Raises:
+        Unreadable: if a field is missing, has another type or breaks a rule.
+    """
+    return cast("Value", _read(kind, given, _How(strict, texts)))
+
+
+def _read(kind: Any, given: Any, how: _How) -> Any:
+    if kind is Any:
+        return given
+    if kind in _PLAIN:
+        return _read_plain(kind, given, how)
+    if isinstance(kind, type) and (is_dataclass(kind) or is_named_tuple(kind)):
+        return _read_object(kind, given, how)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(_one_of(given, [each.value for each in kind], "enum"))
+    return _read_generic(get_origin(kind), get_args(kind), given, how)
+
+
+_PLAIN: dict[Any, tuple[type, ...]] = {
+    str: (str,),
+    int: (int,),
+    float: (float, int),
+    bool: (bool,),
+    NoneType: (NoneType,),
+}
+_WRONG = {
+    str: ("string_type", "must be text"),
+    int: ("int_type", "must be a whole number"),
+    float: ("float_type", "must be a number"),
+    bool: ("bool_type", "must be true or false"),
+    NoneType: ("none_required", "must be null"),
+}
+_DIGITS = re.compile(r"0|[1-9][0-9]{0,8}")  # one form only: no sign, no leading zero
+
+
+def _read_plain(kind: Any, given: Any, how: _How) -> Any:
+    if how.texts and kind is int and isinstance(given, str) and _DIGITS.fullmatch(given):
+        return int(given)
+    if how.texts and kind is bool and given in ("true", "false"):
+        return given == "true"
+    if isinstance(given, _PLAIN[kind]) and (kind is bool or not isinstance(given, bool)):
+        return given
+    raise Unreadable(*_WRONG[kind])
+
+
+def _one_of(given: Any, choices: Sequence[Any], rule: str) -> Any:
+    if type(given) in {type(each) for each in choices} and given in choices:
+        return given
+    *others, last = map(repr, choices)
+    raise Unreadable(rule, f"must be {' or '.join(filter(None, (', '.join(others), last)))}")
+
+
+def _read_object(kind: type, given: Any, how: _How) -> Any:
+    if not isinstance(given, dict):
+        raise Unreadable("model_type", "must be an object")
+    values = {}
+    known = sent_fields(kind)
+    for field in known:
+        if field.key in given:
+            try:
+                values[field.name] = _read_marked(field.kind, field.marks, given[field.key], how)
+            except Unreadable as error:
+                raise error.inside(field.key) from None
+        elif not field.has_default:
+            raise Unreadable("missing", "is missing", (field.key,))
+    if how.strict and given.keys() - {field.key for field in known}:
+        raise Unreadable("extra_forbidden", "has an unknown field")
+    return kind(**values)
+
+
+def _read_marked(kind: Any, marks: Sequence[Any], given: Any, how: _How) -> Any:
+    for mark in marks:
+        if isinstance(mark, ReadAs):
+            kind = mark.kind
+    value = _read_choices(kind, given) if Mark.COMMAS in marks else _read(kind, given, how)
+    for mark in marks:
+        if isinstance(mark, RULES):
+            check: Callable[[Any], Any] = mark.check
+            value = check(value)
+    return value
+
+
+def _read_choices(kind: Any, given: Any) -> tuple[str, ...]:
+    """Return a list of names, which may be one text with commas."""
+    names = choices_of(kind)
+    chosen = given.split(",") if isinstance(given, str) else given
+    if not isinstance(chosen, list | tuple) or not chosen or any(e not in names for e in chosen):
+        text = f"must be one or more of {', '.join(names)}, separated by commas"
+        raise Unreadable("choices", text)
+    return tuple(dict.fromkeys(chosen))
+
+
+def choices_of(kind: Any) -> tuple[str, ...]:
+    """Return the texts of a tuple of literals."""
+    names: tuple[str, ...] = get_args(get_args(kind)[0])
+    return names
+
+
+def _read_generic(origin: Any, parts: tuple[Any, ...], given: Any, how: _How) -> Any:
+    if origin is Annotated:
+        return _read_marked(parts[0], parts[1:], given, how)
+    if origin in (Union, UnionType):
+        return _read_first(parts, given, how)
+    if origin is Literal:
+        return _one_of(given, parts, "literal_error")
+    if origin in (tuple, list, Sequence):
+        return _read_list(origin, parts, given, how)
+    if not isinstance(given, dict):
+        raise Unreadable("dict_type", "must be an object")
+    return {_read(parts[0], name, how): _read(parts[1], each, how) for name, each in given.items()}
+
+
+def _read_list(origin: Any, parts: tuple[Any, ...], given: Any, how: _How) -> tuple[Any, ...]:
+    if how.texts and isinstance(given, str):
+        given = (given,)
+    if not isinstance(given, list | tuple):
+        raise Unreadable("list_type", "must be a list")
+    kinds: Sequence[Any] = parts
+    if origin is not tuple or parts[-1] is ...:
+        kinds = [parts[0]] * len(given)
+    if len(kinds) != len(given):
+        raise Unreadable("list_length", f"must have {len(kinds)} items")
+    read_values = []
+    for place, (kind, each) in enumerate(zip(kinds, given, strict=True)):
+        try:
+            read_values.append(_read(kind, each, how))
+        except Unreadable as error:
+            raise error.inside(str(place)) from None
+    return tuple(read_values)
+
+
+def _read_first(kinds: tuple[Any, ...], given: Any, how: _How) -> Any:
+    """Return the value as the first type that it is of. The error is that of the first type."""
+    if given is None and NoneType in kinds:
+        return None
+    wrong = []
+    for kind in kinds:
+        if kind is not NoneType:
+            try:
+                return _read(kind, given, how)
+            except Unreadable as error:
+                wrong.append(error)
+    raise wrong[0]

@@ -1,1 +1,0 @@
-"""What requests are made of, as pydantic models, and values as JSON."""
