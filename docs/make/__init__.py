@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docs.make import calls, codes, commands, faults, routes, settings
+from docs.make import codes, commands, faults, routes, settings
 
 ROOT = Path(__file__).parents[2]
 _PAGES = {
@@ -17,7 +17,6 @@ _PAGES = {
     "docs/reference/faults.md": faults.page,
     "config.example.toml": settings.example,
     "src/vault_agent/config/keys.json": settings.rows,
-    "src/vault_agent/client/calls.py": calls.module,
 }
 CODES_PAGE = "docs/reference/codes.md"
 NOT_DESCRIBED = codes.NOT_DESCRIBED

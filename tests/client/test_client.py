@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -13,16 +15,20 @@ from aiohttp.test_utils import TestServer
 from tests.cli.fake import NOTE, FakeServer, job
 from tests.support.clocks import PATIENCE
 
-from vault_agent.client import calls
+import vault_agent
 from vault_agent.client import client as client_module
 from vault_agent.client.client import Client, Reply
 from vault_agent.codes import CODES
 from vault_agent.errors import Failed, Unauthorized, Unavailable, VaultAgentError, error_of
-from vault_agent.model.jobs import JobState
+from vault_agent.model.jobs import JobList, JobState, OneJob
 from vault_agent.model.modes import Mode
+from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+from vault_agent.model.search import Answer
 from vault_agent.model.warning import Warning
+from vault_agent.server.routes import ROUTES
 
 KEY = "canary-key-0123456789"
+PACKAGE = Path(vault_agent.__file__).parent
 
 
 @pytest.fixture
@@ -63,27 +69,34 @@ async def test_replies_are_parsed_into_the_wire_models(fake: FakeServer):
     client = Client(fake.endpoint)
     reply = await ask(
         client,
-        calls.SEARCH,
+        "POST /search",
         query="bones",
         mode="lexical",
         limit=3,
         filters={"paths": ["Kitchen"], "after": "2025-01-01"},
     )
     assert fake.asked[-1][2].filters.paths == ("Kitchen",)
-    assert reply.data.hits[0].note_id == NOTE
-    assert reply.data.requested_mode is Mode.LEXICAL
-    assert (await ask(client, calls.RELATED, id=NOTE)).data.hits
-    assert (await ask(client, calls.NOTE, note_id=NOTE, allow_large=True)).data.content.startswith(
-        "# Stock"
+    answer = reply.read(Answer)
+    assert answer.hits[0].note_id == NOTE
+    assert answer.requested_mode is Mode.LEXICAL
+    assert (await ask(client, "POST /related", id=NOTE)).read(Answer).hits
+    assert (
+        (await ask(client, "GET /notes/{noteId}", note_id=NOTE, allow_large=True))
+        .read(NoteContent)
+        .content.startswith("# Stock")
     )
     assert fake.asked[-1][1] == f"/notes/{NOTE}?allowLarge=true"
-    assert (await ask(client, calls.CHUNK, note_id=NOTE, chunk_index=2)).data.chunk_index == 2
-    assert (await ask(client, calls.ATTACHMENT, path="a b/c.png")).data.path == "a b/c.png"
-    assert (await ask(client, calls.INDEX)).data.job.id == "job-1"
-    assert (await ask(client, calls.JOBS)).data.jobs[0].state is JobState.SUCCEEDED
     assert (
-        await ask(client, calls.CANCEL_JOB, job_id="job-1")
-    ).data.job.state is JobState.SUCCEEDED
+        await ask(client, "GET /chunks/{noteId}/{chunkIndex}", note_id=NOTE, chunk_index=2)
+    ).read(ChunkContent).chunk_index == 2
+    assert (await ask(client, "GET /attachments/{path}", path="a b/c.png")).read(
+        AttachmentInfo
+    ).path == "a b/c.png"
+    assert (await ask(client, "POST /index")).read(OneJob).job.id == "job-1"
+    assert (await ask(client, "GET /jobs")).read(JobList).jobs[0].state is JobState.SUCCEEDED
+    assert (await ask(client, "DELETE /jobs/{jobId}", job_id="job-1")).read(
+        OneJob
+    ).job.state is JobState.SUCCEEDED
     blocks = await asyncio.to_thread(list, client.download("a.png"))
     assert b"".join(blocks) == b"\x00\x1bPNG" * 1000
 
@@ -91,9 +104,9 @@ async def test_replies_are_parsed_into_the_wire_models(fake: FakeServer):
 async def test_a_path_is_sent_unchanged(fake: FakeServer):
     """The server checks whether a path leaves the vault. The client must not normalise it."""
     client = Client(fake.endpoint)
-    await ask(client, calls.ATTACHMENT, path="../../etc/passwd")
+    await ask(client, "GET /attachments/{path}", path="../../etc/passwd")
     assert fake.asked[-1][1] == "/attachments/../../etc/passwd"
-    await ask(client, calls.ATTACHMENT, path="%2e%2e/x?download=true#y")
+    await ask(client, "GET /attachments/{path}", path="%2e%2e/x?download=true#y")
     assert fake.asked[-1][1] == "/attachments/%252e%252e/x%3Fdownload%3Dtrue%23y"
 
 
@@ -108,10 +121,10 @@ async def test_the_key_is_sent_as_a_bearer_token_and_never_shown(fake: FakeServe
     fake.key = KEY
     client = Client(fake.endpoint, KEY)
     assert KEY not in repr(client)
-    assert (await ask(client, calls.JOBS)).data.jobs
+    assert (await ask(client, "GET /jobs")).read(JobList).jobs
     stranger = Client(fake.endpoint, "wrong")
     with pytest.raises(Unauthorized) as refusal:
-        await ask(stranger, calls.JOBS)
+        await ask(stranger, "GET /jobs")
     assert "wrong" not in str(refusal.value)
 
 
@@ -123,7 +136,7 @@ async def test_unknown_reply_fields_are_ignored(fake: FakeServer):
     server = await answering(later)
     async with server:
         client = Client(str(server.make_url("")))
-        assert (await ask(client, calls.JOBS)).data.jobs == ()
+        assert (await ask(client, "GET /jobs")).read(JobList).jobs == ()
 
 
 @pytest.mark.parametrize("body", [b"<html>canary</html>", b"[]", b"{}", b'"canary"', b""])
@@ -136,7 +149,7 @@ async def test_another_server_program_is_reported_as_such(body: bytes, status: i
     async with server:
         client = Client(str(server.make_url("")))
         with pytest.raises(Unavailable, match="is not vault-agent") as refusal:
-            await ask(client, calls.JOBS)
+            await ask(client, "GET /jobs")
     assert refusal.value.code == "SERVER_UNAVAILABLE"
     assert "canary" not in str(refusal.value)
 
@@ -150,7 +163,9 @@ async def test_unexpected_reply_data_is_an_error_that_does_not_quote_it():
     async with server:
         client = Client(str(server.make_url("")))
         with pytest.raises(Failed, match="different versions") as refusal:
-            await ask(client, calls.JOBS)
+            (await ask(client, "GET /jobs")).read(JobList)
+        with pytest.raises(Failed, match="different versions"):
+            (await ask(client, "GET /jobs")).envelope["data"]["next"]
     assert "canary" not in str(refusal.value)
 
 
@@ -162,7 +177,7 @@ async def test_a_redirect_is_not_followed(fake: FakeServer):
     async with server:
         client = Client(str(server.make_url("")), KEY)
         with pytest.raises(Unavailable):
-            await ask(client, calls.SEARCH, query="private words")
+            await ask(client, "POST /search", query="private words")
     assert fake.asked == []
 
 
@@ -170,14 +185,14 @@ async def test_proxy_variables_are_ignored(fake: FakeServer, monkeypatch: pytest
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     client = Client(fake.endpoint)
-    assert (await ask(client, calls.JOBS)).data.jobs
+    assert (await ask(client, "GET /jobs")).read(JobList).jobs
 
 
 async def test_a_missing_server_is_unavailable_at_once():
     client = Client("http://127.0.0.1:9")
     async with asyncio.timeout(PATIENCE):
         with pytest.raises(Unavailable, match="vault-agent serve") as refusal:
-            await ask(client, calls.SEARCH, query="private words")
+            await ask(client, "POST /search", query="private words")
     assert "private" not in str(refusal.value)
 
 
@@ -192,7 +207,7 @@ async def test_a_server_that_disconnects_is_unavailable():
     client = Client(f"http://127.0.0.1:{port}")
     async with server:
         with pytest.raises(VaultAgentError) as refusal:
-            await ask(client, calls.JOBS)
+            await ask(client, "GET /jobs")
     assert refusal.value.code == "SERVER_UNAVAILABLE"
 
 
@@ -235,7 +250,7 @@ SPARE = 16 * 1024 * 1024
 
 async def read(client: Client, what: str) -> None:
     if what == "a reply":
-        await ask(client, calls.JOBS)
+        await ask(client, "GET /jobs")
     else:
         parts = client.events("job-1") if what == "events" else client.download("a.png")
         await asyncio.to_thread(list, parts)
@@ -282,7 +297,7 @@ async def test_a_compressed_reply_is_not_decompressed():
     async with server:
         client = Client(str(server.make_url("")))
         with pytest.raises(Unavailable, match="is not vault-agent"):
-            await ask(client, calls.JOBS)
+            await ask(client, "GET /jobs")
 
 
 async def test_a_long_event_is_read(fake: FakeServer):
@@ -291,3 +306,14 @@ async def test_a_long_event_is_read(fake: FakeServer):
     client = Client(fake.endpoint)
     events = await asyncio.to_thread(list, client.events("job-1"))
     assert [len(event.warnings) for event in events] == [0, 100]
+
+
+def test_commands_call_only_routes_that_exist():
+    known = {f"{route.method} {route.path}" for route in ROUTES}
+    called = {
+        route
+        for path in (PACKAGE / "cli").glob("*.py")
+        for route in re.findall(r'"((?:GET|POST|DELETE) /[^"]*)"', path.read_text("utf-8"))
+    }
+    assert called
+    assert called <= known

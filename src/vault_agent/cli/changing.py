@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from vault_agent.cli.command import Invocation
-    from vault_agent.client.call import Call
     from vault_agent.client.client import Client, Reply
-    from vault_agent.model.writing import Written
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -136,7 +134,7 @@ def text_of(options: dict[str, Any]) -> str:
 def change(
     invocation: Invocation,
     client: Client,
-    operation: Call[Any],
+    operation: str,
     body: Mapping[str, Any],
     chosen: How,
     *,
@@ -183,7 +181,7 @@ def change(
 def _ended(
     invocation: Invocation,
     client: Client,
-    reply: Reply[Written],
+    reply: Reply,
     *,
     with_warnings: bool = True,
 ) -> int | None:
@@ -225,7 +223,7 @@ def _tell_changes(client: Client, data: Mapping[str, Any], before: str) -> None:
 
 
 def _report(
-    invocation: Invocation, client: Client, reply: Reply[Written], *, with_warnings: bool = True
+    invocation: Invocation, client: Client, reply: Reply, *, with_warnings: bool = True
 ) -> None:
     if invocation.passed_on(reply):
         return

@@ -61,7 +61,7 @@ class Invocation:
 
         return read_layers(self.flags(more), self.config)
 
-    def passed_on(self, reply: Reply[Any]) -> bool:
+    def passed_on(self, reply: Reply) -> bool:
         """Print the reply itself if JSON is wanted. Return whether it was."""
         if self.json:
             pass_on(reply.body)
@@ -139,9 +139,8 @@ def _refuse_another_vault(client: Client, layers: Iterable[Layer], endpoint: str
     configured = _configured_vault(layers)
     if configured is None:
         return
-    from vault_agent.client import calls
 
-    served = client.call(calls.HEALTH).envelope["data"]["vault"]
+    served = client.call("GET /health").envelope["data"]["vault"]
     if served["id"] != configured[0]:
         raise Misconfigured(
             "VAULT_MISMATCH",

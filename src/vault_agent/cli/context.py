@@ -12,7 +12,6 @@ import orjson
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, envelope, say, warn
-from vault_agent.client import calls
 from vault_agent.errors import InvalidRequest, NotFound
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def _context(client: Client, task: dict[str, Any], max_tokens: int) -> dict[str,
     queries: Sequence[dict[str, Any]] = task.get("vault_context", ())
     if not queries:
         return {"section": "", "tokens": 0, "sources": [], "warnings": ()}
-    reply = client.call(calls.CONTEXT, {"queries": list(queries)}, max_tokens=max_tokens)
+    reply = client.call("POST /context", {"queries": list(queries)}, max_tokens=max_tokens)
     return {**reply.envelope["data"], "warnings": reply.warnings}
 
 

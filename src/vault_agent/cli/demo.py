@@ -19,8 +19,8 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.terminal import clean, say, style
-from vault_agent.client import calls
 from vault_agent.errors import Failed, Unavailable
+from vault_agent.model.health import Health
 from vault_agent.system.processes import PROGRAM
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _until_idle(client: Client, server: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + _SECONDS_TO_START
     while server.poll() is None:
         with suppress(Unavailable):
-            health = client.call(calls.HEALTH).data
+            health = client.call("GET /health").read(Health)
             if health.index.available and health.running_job is None:
                 return
         if time.monotonic() > deadline:
@@ -167,7 +167,7 @@ def _until_idle(client: Client, server: subprocess.Popen[bytes]) -> None:
 
 
 def _best(client: Client, query: str) -> dict[str, Any]:
-    reply = client.call(calls.SEARCH, query=query)
+    reply = client.call("POST /search", query=query)
     results: list[dict[str, Any]] = reply.envelope["data"]["results"]
     if not results:
         raise Failed("DEMO_FAILED", "the demo's search found nothing")

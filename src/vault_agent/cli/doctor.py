@@ -21,9 +21,9 @@ from vault_agent.cli.servers import (
     server_here,
 )
 from vault_agent.cli.terminal import as_typed, clean, counted, envelope, fitted, say, style
-from vault_agent.client import calls
 from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, VaultAgentError
+from vault_agent.model.health import Health
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -248,7 +248,7 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
     server = server_here(invocation.layers())
     try:
         with invocation.client(starts=False) as client:
-            reply = client.call(calls.HEALTH)
+            reply = client.call("GET /health")
             endpoint = client.endpoint
     except VaultAgentError as error:
         if error.code == "SERVER_UNAVAILABLE":
@@ -256,7 +256,7 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
         else:
             yield Check("server", False, as_typed(error.message), f"{STOP}, then {START}")
         return
-    health = reply.data
+    health = reply.read(Health)
     if health.version != __version__:
         what = f"version {health.version} runs at {endpoint}, and this is {__version__}"
         yield Check("server", False, what, START)

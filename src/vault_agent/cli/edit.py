@@ -19,7 +19,6 @@ from vault_agent.cli.changing import (
 from vault_agent.cli.command import Group, Invocation, Noun
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import clean, envelope, pass_on, quoted, say, style, tell, warn
-from vault_agent.client import calls
 from vault_agent.errors import NotFound
 
 _ACTIONS = {
@@ -79,12 +78,12 @@ def section(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     with invocation.client() as client:
         body |= existing(invocation, client, note)
         asks = "Replace this section?" if action == "replace" else ""
-        return change(invocation, client, calls.WRITE_SECTION, body, chosen, asks=asks)
+        return change(invocation, client, "POST /write/section", body, chosen, asks=asks)
 
 
 def _list_sections(invocation: Invocation, note: str) -> None:
     with invocation.client() as client:
-        reply = client.call(calls.OUTLINE, **(find(invocation, client, note)).file)
+        reply = client.call("GET /notes/{noteId}/outline", **(find(invocation, client, note)).file)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -129,7 +128,7 @@ def replace(
     asks = "Replace this?" if options["regex"] else ""
     with invocation.client() as client:
         body |= existing(invocation, client, note)
-        return change(invocation, client, calls.WRITE_REPLACE, body, chosen, asks=asks)
+        return change(invocation, client, "POST /write/replace", body, chosen, asks=asks)
 
 
 properties = Noun("properties")
@@ -144,7 +143,7 @@ def show_properties(invocation: Invocation, note: str, key: str | None) -> None:
     """Print the properties of a note, or one, as JSON, and change them."""
     with invocation.client() as client:
         place = find(invocation, client, note)
-        reply = client.call(calls.FRONTMATTER, **place.file)
+        reply = client.call("GET /notes/{noteId}/frontmatter", **place.file)
     data = reply.envelope["data"]
     values = data["frontmatter"]
     if key is not None:
@@ -176,7 +175,9 @@ def set_property(
     body = {"set": {key: json_value(value)}}
     with invocation.client() as client:
         named = existing(invocation, client, note)
-        return change(invocation, client, calls.WRITE_FRONTMATTER, {**named, **body}, how(options))
+        return change(
+            invocation, client, "POST /write/frontmatter", {**named, **body}, how(options)
+        )
 
 
 @properties.command("delete")
@@ -191,4 +192,4 @@ def delete_property(
     with invocation.client() as client:
         named = existing(invocation, client, note)
         body = {**named, "delete": list(keys)}
-        return change(invocation, client, calls.WRITE_FRONTMATTER, body, how(options))
+        return change(invocation, client, "POST /write/frontmatter", body, how(options))

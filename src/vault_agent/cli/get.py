@@ -27,8 +27,8 @@ from vault_agent.cli.terminal import (
     warn,
     write,
 )
-from vault_agent.client import calls
 from vault_agent.errors import Failed, NotFound
+from vault_agent.model.retrieval import AttachmentInfo
 from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from vault_agent.cli.names import Place
     from vault_agent.client.client import Client, Reply
-    from vault_agent.model.retrieval import ChunkContent, NoteContent
 
 
 _LARGE = click.option("--allow-large", is_flag=True, help="Lift the size limit.")
@@ -65,9 +64,9 @@ def note(invocation: Invocation, name: str, allow_large: bool) -> None:
     with invocation.client() as client:
         place = find(invocation, client, name)
         is_part = is_title(name) and (place.line is not None or place.heading is not None)
-        reply = client.call(calls.NOTE, **place.file, allow_large=allow_large or is_part)
+        reply = client.call("GET /notes/{noteId}", **place.file, allow_large=allow_large or is_part)
         if is_part and not invocation.json:
-            outline = client.call(calls.OUTLINE, **place.file).envelope["data"]
+            outline = client.call("GET /notes/{noteId}/outline", **place.file).envelope["data"]
             text = _section(reply.envelope["data"]["content"], outline, place)
             _print_text(text)
             warn(reply.warnings)
@@ -106,7 +105,9 @@ def chunk(invocation: Invocation, name: str) -> None:
     """
     with invocation.client() as client:
         place = find(invocation, client, name)
-        reply = client.call(calls.CHUNK, note_id=place.note_id, chunk_index=place.chunk or 0)
+        reply = client.call(
+            "GET /chunks/{noteId}/{chunkIndex}", note_id=place.note_id, chunk_index=place.chunk or 0
+        )
     _show_text(reply, as_json=invocation.json)
 
 
@@ -139,17 +140,17 @@ def attachment(
             elif output != "-":
                 tell(f"{counted(written, 'byte')} written.")
             return
-        reply = client.call(calls.ATTACHMENT, path=path)
+        reply = client.call("GET /attachments/{path}", path=path)
     if invocation.passed_on(reply):
         return
-    data = reply.data
+    data = reply.read(AttachmentInfo)
     size = counted(data.size, "byte")
     known = (data.path, data.media_type, size, f"changed {ago(data.modified)}")
     say("  ".join(map(clean, known)))
     warn(reply.warnings)
 
 
-def _show_text(reply: Reply[NoteContent] | Reply[ChunkContent], *, as_json: bool) -> None:
+def _show_text(reply: Reply, *, as_json: bool) -> None:
     if as_json:
         pass_on(reply.body)
         return

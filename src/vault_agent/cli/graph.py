@@ -24,7 +24,6 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
-from vault_agent.client import calls
 from vault_agent.errors import Failed
 from vault_agent.system.files import replacing
 
@@ -44,7 +43,7 @@ def local(invocation: Invocation, note: str, depth: int | None, limit: int | Non
     """
     with invocation.client() as client:
         chosen = (find(invocation, client, note)).note_id
-        reply = client.call(calls.LOCAL_GRAPH, note_id=chosen, depth=depth, limit=limit)
+        reply = client.call("GET /notes/{noteId}/graph", note_id=chosen, depth=depth, limit=limit)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -76,7 +75,7 @@ def path(invocation: Invocation, start: str, end: str, directed: bool, longest: 
     with invocation.client() as client:
         ends = [(find(invocation, client, name)).note_id for name in (start, end)]
         reply = client.call(
-            calls.GRAPH_PATH, from_=ends[0], to=ends[1], directed=directed, max=longest
+            "GET /graph/path", from_=ends[0], to=ends[1], directed=directed, max=longest
         )
     if invocation.passed_on(reply):
         return
@@ -116,7 +115,7 @@ def export(
         raise click.UsageError("--output - is for a pipe or file, not for a terminal")
     with client_here(invocation) as client:
         reply = client.call(
-            calls.GRAPH,
+            "GET /graph",
             format="objects" if objects else None,
             member=member,
             unresolved=unresolved,

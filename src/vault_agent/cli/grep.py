@@ -13,7 +13,6 @@ from vault_agent.cli.command import Command, Exit, Invocation
 from vault_agent.cli.listing import MAX_PAGE, Listing, chosen_filters, note_filters, page_options
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, is_terminal, marked, say, style
-from vault_agent.client import calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,7 +58,7 @@ def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
     counts: Counter[str] = Counter()
     with client_here(invocation) as client:
         pages = listing.rows(
-            lambda most, cursor: client.call(calls.GREP, **body, limit=most, cursor=cursor)
+            lambda most, cursor: client.call("POST /grep", **body, limit=most, cursor=cursor)
         )
         for page in pages:
             every_line = summary or listing.whole
@@ -91,7 +90,7 @@ def _with_rest(
             continue
         only, cursor = {**body, "filters": {"paths": [row["path"]]}, "limit": MAX_PAGE}, None
         while True:
-            data = client.call(calls.GREP, **only, cursor=cursor).envelope["data"]
+            data = client.call("POST /grep", **only, cursor=cursor).envelope["data"]
             lines += (
                 line
                 for line in data["lines"]

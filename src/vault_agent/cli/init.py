@@ -31,7 +31,6 @@ from vault_agent.cli.terminal import (
     tell_prose,
     warn,
 )
-from vault_agent.client import calls
 from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.config.project import (
     OURS,
@@ -46,6 +45,7 @@ from vault_agent.config.project_file import path_of
 from vault_agent.config.registry import Registered, Role, add_vault, new_uid, read_registry
 from vault_agent.config.trust import trusted_entry
 from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError
+from vault_agent.model.health import Health
 from vault_agent.system.files import PRIVATE_FOLDER
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def _wait_for_indexes(invocation: Invocation) -> None:
         for vault in vaults_here(invocation):
             client.vault_name = vault
             while (
-                client.call(calls.HEALTH).data.running_job is not None
+                client.call("GET /health").read(Health).running_job is not None
                 and time.monotonic() < deadline
             ):
                 time.sleep(_SECONDS_BETWEEN_LOOKS)

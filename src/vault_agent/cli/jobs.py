@@ -32,9 +32,8 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
-from vault_agent.client import calls
 from vault_agent.errors import Busy, NotFound, Unavailable, at_terminal, error_of, explained
-from vault_agent.model.jobs import JobKind, JobState
+from vault_agent.model.jobs import JobKind, JobList, JobState, OneJob
 from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from vault_agent.client.client import Client, Reply
-    from vault_agent.model.jobs import Job, OneJob, PhaseProgress
+    from vault_agent.model.jobs import Job, PhaseProgress
 
 _SECONDS_BETWEEN_LINES = 3.0
 
@@ -221,11 +220,12 @@ def follow(client: Client, job_id: str, *, as_json: bool) -> int:
             f"  End it:    vault-agent jobs cancel {known}"
         )
         return Exit.INTERRUPTED
-    reply = client.call(calls.JOB, job_id=job_id)
+    reply = client.call("GET /jobs/{jobId}", job_id=job_id)
+    job = reply.read(OneJob).job
     if as_json:
         pass_on(reply.body)
-        return ending(reply.data.job)
-    return report(reply.data.job)
+        return ending(job)
+    return report(job)
 
 
 def report(job: Job) -> int:
@@ -332,7 +332,7 @@ def _watch(client: Client, job_id: str, update: Callable[[Job], None]) -> None:
                     if job.state.final:
                         return
             # The stream ended early: the server is stopping or has just been restarted.
-            if client.call(calls.JOB, job_id=job_id).data.job.state.final:
+            if client.call("GET /jobs/{jobId}", job_id=job_id).read(OneJob).job.state.final:
                 return
         except Unavailable:
             if tries == _TRIES:
@@ -362,7 +362,7 @@ def index(invocation: Invocation, require_embeddings: bool, detach: bool) -> int
     """
     return run_job(
         invocation,
-        lambda client: client.call(calls.INDEX, require_embeddings=require_embeddings),
+        lambda client: client.call("POST /index", require_embeddings=require_embeddings),
         detach=detach,
         follows_other=True,
     )
@@ -370,7 +370,7 @@ def index(invocation: Invocation, require_embeddings: bool, detach: bool) -> int
 
 def run_job(
     invocation: Invocation,
-    submit: Callable[[Client], Reply[OneJob]],
+    submit: Callable[[Client], Reply],
     *,
     detach: bool,
     follows_other: bool = False,
@@ -415,7 +415,9 @@ def reindex(
     return run_job(
         invocation,
         lambda client: client.call(
-            calls.REINDEX, require_embeddings=require_embeddings, fresh_embeddings=fresh_embeddings
+            "POST /reindex",
+            require_embeddings=require_embeddings,
+            fresh_embeddings=fresh_embeddings,
         ),
         detach=detach,
     )
@@ -433,10 +435,10 @@ def show(invocation: Invocation, job_id: str | None) -> None:
         _list_jobs(invocation)
         return
     with _vault_of(invocation, job_id) as (client, chosen):
-        reply = client.call(calls.JOB, job_id=chosen)
+        reply = client.call("GET /jobs/{jobId}", job_id=chosen)
     if invocation.passed_on(reply):
         return
-    job = reply.data.job
+    job = reply.read(OneJob).job
     _say_line(job)
     for phase in job.phases:
         say(f"  {phase_name(phase.name)} {count(phase)}")
@@ -458,10 +460,10 @@ def follow_job(invocation: Invocation, job_id: str | None) -> int:
 def cancel(invocation: Invocation, job_id: str | None) -> None:
     """Cancel a job. The default is the newest. The last complete index, if any, still serves."""
     with _vault_of(invocation, job_id) as (client, chosen):
-        reply = client.call(calls.CANCEL_JOB, job_id=chosen)
+        reply = client.call("DELETE /jobs/{jobId}", job_id=chosen)
     if invocation.passed_on(reply):
         return
-    job = replace(reply.data.job, warning_count=0)  # they are not about this
+    job = replace(reply.read(OneJob).job, warning_count=0)  # they are not about this
     _say_line(job)
     if job.state.final and job.state is not JobState.CANCELLED:
         tell("The job has already ended.")
@@ -469,12 +471,13 @@ def cancel(invocation: Invocation, job_id: str | None) -> None:
 
 def _list_jobs(invocation: Invocation) -> None:
     with client_here(invocation) as client:
-        reply = client.call(calls.JOBS)
+        reply = client.call("GET /jobs")
     if invocation.passed_on(reply):
         return
-    for job in reply.data.jobs:
+    jobs = reply.read(JobList).jobs
+    for job in jobs:
         _say_line(job)
-    if not reply.data.jobs:
+    if not jobs:
         tell("No jobs yet. Start one: vault-agent index")
     name_rest(invocation)
 
@@ -493,13 +496,13 @@ def _vault_of(invocation: Invocation, job_id: str | None) -> Iterator[tuple[Clie
         for vault in vaults_here(invocation):
             client.vault_name = vault
             with suppress(NotFound):
-                client.call(calls.JOB, job_id=job_id)
+                client.call("GET /jobs/{jobId}", job_id=job_id)
                 break
         yield client, job_id
 
 
 def _newest(client: Client) -> str:
-    jobs = client.call(calls.JOBS).data.jobs
+    jobs = client.call("GET /jobs").read(JobList).jobs
     if not jobs:
         raise NotFound(
             "JOB_NOT_FOUND",

@@ -11,7 +11,6 @@ from vault_agent.cli.command import Command, Invocation, Noun
 from vault_agent.cli.names import whole_id
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, counted, distinct_warnings, envelope, say, tell, warn
-from vault_agent.client import calls
 from vault_agent.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def show(invocation: Invocation, everything: bool, state: str | None, limit: int
     """
     asked = {"state": state or ("all" if everything else None), "limit": limit}
     with client_here(invocation, only_trusted=True) as client:
-        reply = client.call(calls.JOURNALS, **asked)
+        reply = client.call("GET /journals", **asked)
     warn(reply.warnings)
     if invocation.passed_on(reply):
         return
@@ -81,10 +80,10 @@ def make(invocation: Invocation, session_id: str | None, everything: bool) -> No
         if session_id is not None:
             wanted = [_whole(client, session_id)]
         else:
-            page = client.call(calls.JOURNALS, state="all", limit=500)
+            page = client.call("GET /journals", state="all", limit=500)
             journals = page.envelope["data"]["journals"]
             wanted = [each["sessionId"] for each in journals if _lacks_one(each)]
-        replies = [client.call(calls.JOURNAL_MAKE, session_id=each) for each in wanted]
+        replies = [client.call("POST /journals", session_id=each) for each in wanted]
     made = [reply.envelope["data"]["journal"] for reply in replies]
     if invocation.json:
         envelope({"journals": made}, distinct_warnings(replies))
@@ -135,13 +134,13 @@ def _follow(invocation: Invocation, made: list[str]) -> int | None:
     """Wait until a running server has tried all journals. Return how many there are."""
     try:
         with client_here(invocation, only_trusted=True) as client:
-            client.call(calls.JOURNAL_MAKE, session_id=made[0])  # it looks at all of them
+            client.call("POST /journals", session_id=made[0])  # it looks at all of them
             left = set(made)
             told = 0
             deadline = time.monotonic() + _MOST_SECONDS
             while left and time.monotonic() < deadline:
                 time.sleep(_LOOK_SECONDS)
-                page = client.call(calls.JOURNALS, state="all", limit=500)
+                page = client.call("GET /journals", state="all", limit=500)
                 journals = page.envelope["data"]["journals"]
                 ready = {each["sessionId"]: each for each in journals if each["state"] != "pending"}
                 left -= ready.keys()
@@ -156,7 +155,7 @@ def _follow(invocation: Invocation, made: list[str]) -> int | None:
 
 def _whole(client: Client, session: str) -> str:
     """Return the ID of one of the latest sessions by its beginning."""
-    latest = client.call(calls.JOURNALS, state="all", limit=500)
+    latest = client.call("GET /journals", state="all", limit=500)
     return whole_id(session, (each["sessionId"] for each in latest.envelope["data"]["journals"]))
 
 

@@ -29,9 +29,9 @@ from vault_agent.cli.terminal import (
     warn,
     width,
 )
-from vault_agent.client import calls
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, NotFound
 from vault_agent.model.identifiers import identify
+from vault_agent.model.suggestions import Suggestions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +99,7 @@ class _Links:
     ) -> None:
         self._invocation, self._client = invocation, client
         self._note_id, self._path, self._options = note_id, path, options
-        self._replies: dict[str, Reply[Any]] = {}
+        self._replies: dict[str, Reply] = {}
         self._is_first = True
 
     def show_out(self) -> None:
@@ -159,18 +159,28 @@ class _Links:
         most = _PAGE if key == "links" else _LINKING_PAGE
         self._replies[key] = self._ask(key, limit and min(limit, most), None)
 
-    def _ask(self, key: str, limit: int | None, cursor: str | None) -> Reply[Any]:
+    def _ask(self, key: str, limit: int | None, cursor: str | None) -> Reply:
         call, note_id, options = self._client.call, self._note_id, self._options
         if key == "links":
             kinds = ",".join(options["kinds"]) or None
             return call(
-                calls.LINKS, note_id=note_id, status=options["status"], kind=kinds, limit=limit,
+                "GET /notes/{noteId}/links",
+                note_id=note_id,
+                status=options["status"],
+                kind=kinds,
+                limit=limit,
                 cursor=cursor,
-            )  # fmt: skip
+            )
         if key == "mentions":
-            return call(calls.MENTIONS, note_id=note_id, limit=limit)
+            return call("GET /notes/{noteId}/mentions", note_id=note_id, limit=limit)
         contexts = None if is_terminal(sys.stdout) or self._invocation.json else _MOST_CONTEXTS
-        return call(calls.BACKLINKS, note_id=note_id, limit=limit, contexts=contexts, cursor=cursor)
+        return call(
+            "GET /notes/{noteId}/backlinks",
+            note_id=note_id,
+            limit=limit,
+            contexts=contexts,
+            cursor=cursor,
+        )
 
     def _print_out(self, links: Sequence[dict[str, Any]]) -> None:
         if self._options["only_paths"]:
@@ -217,7 +227,7 @@ def _note_or_attachment(
         return identify(attachment), None
     path = place.path
     if path is None:
-        path = client.call(calls.NOTE, note_id=place.note_id).envelope["data"]["path"]
+        path = client.call("GET /notes/{noteId}", note_id=place.note_id).envelope["data"]["path"]
     return place.note_id, path
 
 
@@ -246,10 +256,10 @@ def _ending_in(client: Client, end: str) -> list[str]:
     """Return the paths of the attachments of the client's vault that end so, shortest first."""
     name = end.rpartition("/")[2]
     try:
-        reply = client.call(calls.SUGGEST, q=name, kinds="attachment", limit=50)
+        reply = client.call("GET /suggest", q=name, kinds="attachment", limit=50)
     except (Busy, IndexUnavailable, InvalidRequest, NotFound):
         return []
-    paths = [suggestion.path or "" for suggestion in reply.data.suggestions]
+    paths = [suggestion.path or "" for suggestion in reply.read(Suggestions).suggestions]
     if end in paths:
         return [end]
     ending = [path for path in paths if f"/{path}".endswith(f"/{end}")]
@@ -349,7 +359,7 @@ def check(invocation: Invocation, /, paths: tuple[str, ...], fail_on: str) -> in
     with client_here(invocation) as client:
         for number, folder in enumerate(folders, 1):
             _require_notes(client, number, folder)
-        reply = client.call(calls.BROKEN_LINKS, kinds=",".join(kinds), limit=_PAGE)
+        reply = client.call("GET /links/broken", kinds=",".join(kinds), limit=_PAGE)
         first = reply
         while True:
             data = reply.envelope["data"]
@@ -357,7 +367,7 @@ def check(invocation: Invocation, /, paths: tuple[str, ...], fail_on: str) -> in
             if not data["hasMore"]:
                 break
             reply = client.call(
-                calls.BROKEN_LINKS, kinds=",".join(kinds), limit=_PAGE, cursor=data["nextCursor"]
+                "GET /links/broken", kinds=",".join(kinds), limit=_PAGE, cursor=data["nextCursor"]
             )
     if invocation.json:
         envelope({"findings": links, "total": len(links)}, distinct_warnings([first]))
@@ -379,7 +389,7 @@ def _require_notes(client: Client, number: int, folder: str) -> None:
     """Raise NotFound if a path is neither a note nor a folder with notes."""
     if not folder:
         return
-    notes = client.call(calls.NOTES, path=folder, limit=1)
+    notes = client.call("GET /notes", path=folder, limit=1)
     if not notes.envelope["data"]["total"]:
         raise NotFound(
             "NOTE_NOT_FOUND",

@@ -11,7 +11,6 @@ from vault_agent.cli.command import Command, Exit, Invocation
 from vault_agent.cli.listing import Listing, note_filters, page_options, show_tree
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, is_terminal, say, style
-from vault_agent.client import calls
 
 _SORTS = ("path", "updated", "created", "title", "connections")
 
@@ -41,7 +40,7 @@ def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any)
         if len(folders) > 1:
             raise click.UsageError("--folders takes one FOLDER")
         prefix = folders[0] if folders else None
-        show_tree(invocation, calls.FOLDERS, "folder", prefix=prefix, limit=options["limit"])
+        show_tree(invocation, "GET /folders", "folder", prefix=prefix, limit=options["limit"])
         return Exit.SUCCESS
     arguments = {
         "path": folders,
@@ -57,7 +56,7 @@ def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any)
     listing = Listing(invocation, "notes", options["limit"], options["cursor"])
     with client_here(invocation) as client:
         pages = listing.rows(
-            lambda limit, cursor: client.call(calls.NOTES, **arguments, limit=limit, cursor=cursor)
+            lambda limit, cursor: client.call("GET /notes", **arguments, limit=limit, cursor=cursor)
         )
         for notes in pages:
             for note in notes:

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Reply
     from vault_agent.model.warning import Warning as Notice
 
-    Ask: TypeAlias = Callable[[int | None, str | None], Reply[Any]]
+    Ask: TypeAlias = Callable[[int | None, str | None], Reply]
     """Asks for a page: at most so many rows, None for the server's default, after a cursor."""
-    from vault_agent.client.call import Call
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 SCREENFUL = 50
@@ -170,7 +169,7 @@ class Listing:
 
     def rows(self, ask: Ask) -> Generator[list[dict[str, Any]]]:
         """Yield the rows of each page as it comes. With `--json`, print one reply instead."""
-        replies: list[Reply[Any]] = []
+        replies: list[Reply] = []
         rows: list[dict[str, Any]] = []
         for reply, page in self._pages(ask):
             if not self.invocation.json:
@@ -203,7 +202,7 @@ class Listing:
             name_rest(self.invocation)
         return code
 
-    def _pages(self, ask: Ask) -> Generator[tuple[Reply[Any], list[dict[str, Any]]]]:
+    def _pages(self, ask: Ask) -> Generator[tuple[Reply, list[dict[str, Any]]]]:
         room = sys.maxsize if self.whole else self.limit or self.screenful
         cursor = self.cursor
         while True:
@@ -242,7 +241,7 @@ def tell_more(shown: int, total: int | None, noun: str) -> None:
         tell(f"There are more {noun}s: --limit {max(10 * shown, SCREENFUL)}")
 
 
-def show_tree(invocation: Invocation, call: Call[Any], key: str, **options: Any) -> None:
+def show_tree(invocation: Invocation, call: str, key: str, **options: Any) -> None:
     """Print the tree of tags or folders; `key` names an entry in the reply."""
     with client_here(invocation) as client:
         reply = client.call(call, **options)

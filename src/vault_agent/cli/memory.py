@@ -10,7 +10,6 @@ from vault_agent.cli.command import Command, Group, Invocation
 from vault_agent.cli.names import find, whole_id
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import ago, clean, counted, say, style, tell, tell_prose, warn
-from vault_agent.client import calls
 from vault_agent.model.memory import RecallWeights
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> 
         "explain": options["explain"] or not invocation.json,
     }
     with client_here(invocation, only_trusted=True) as client:
-        reply = client.call(calls.MEMORY, **body)
+        reply = client.call("POST /memory", **body)
     if invocation.passed_on(reply):
         return
     warn(reply.warnings)
@@ -76,14 +75,16 @@ def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
 
     SESSION is an ID, or the beginning of one. Inside a project, its sessions are listed.
     """
-    reply: Reply[Any]
+    reply: Reply
     is_of_all = session is not None or options["project"] is not None
     connected = invocation.client() if is_of_all else client_here(invocation, only_trusted=True)
     with connected as client:
         if session is not None:
-            reply = client.call(calls.MEMORY_SESSION, session_id=_whole(client, session))
+            reply = client.call(
+                "GET /memory/sessions/{sessionId}", session_id=_whole(client, session)
+            )
         else:
-            reply = client.call(calls.MEMORY_SESSIONS, **options)
+            reply = client.call("GET /memory/sessions", **options)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -138,7 +139,7 @@ def forget(
     with invocation.client() as client:
         if session is not None:
             body["sessionId"] = _whole(client, session)
-        reply = client.call(calls.MEMORY_FORGET, body)
+        reply = client.call("POST /memory/forget", body)
     if invocation.passed_on(reply):
         return
     say(f"{counted(reply.envelope['data']['forgotten'], 'session')} forgotten.")
@@ -182,7 +183,7 @@ def promote(invocation: Invocation, /, note: str, **options: Any) -> None:
             _undo_promotion(invocation, client, place.note_id, options["section"])
             return
         body = {name: value for name, value in options.items() if value}
-        reply = client.call(calls.PROMOTE, body, note_id=place.note_id)
+        reply = client.call("POST /notes/{noteId}/promote", body, note_id=place.note_id)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -194,7 +195,7 @@ def promote(invocation: Invocation, /, note: str, **options: Any) -> None:
 def _undo_promotion(
     invocation: Invocation, client: Client, note_id: str, section: str | None
 ) -> None:
-    reply = client.call(calls.PROMOTE_UNDO, note_id=note_id, section=section)
+    reply = client.call("DELETE /notes/{noteId}/promote", note_id=note_id, section=section)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -214,7 +215,7 @@ def _undo_promotion(
 
 def _whole(client: Client, session: str) -> str:
     """Return the ID of one of the latest sessions by its beginning."""
-    latest = client.call(calls.MEMORY_SESSIONS, limit=100).envelope["data"]["sessions"]
+    latest = client.call("GET /memory/sessions", limit=100).envelope["data"]["sessions"]
     return whole_id(session, (each["sessionId"] for each in latest))
 
 

@@ -11,7 +11,6 @@ import asyncclick as click
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import choose_first, is_title, look_up, named_file, seems_file
-from vault_agent.client import calls
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.text.names import fold
 
@@ -69,13 +68,13 @@ def command(invocation: Invocation, /, source: str, to: str, **options: Any) -> 
 
 
 def _moved(invocation: Invocation, client: Client, body: dict[str, Any], chosen: How) -> int | None:
-    return change(invocation, client, calls.WRITE_MOVE, body, chosen, asks=_QUESTION)
+    return change(invocation, client, "POST /write/move", body, chosen, asks=_QUESTION)
 
 
 def _is_folder(client: Client, path: str) -> bool:
     """Whether the client's vault has a folder with notes at a path, in any letter case."""
     with suppress(Busy, IndexUnavailable, InvalidRequest):
-        reply = client.call(calls.FOLDERS, prefix=path, depth=1, limit=1)
+        reply = client.call("GET /folders", prefix=path, depth=1, limit=1)
         found = reply.envelope["data"]["folders"]
         return any(fold(each["folder"]) == fold(path) for each in found)
     return False
@@ -100,7 +99,7 @@ def delete(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     with invocation.client() as client:
         body |= _named(invocation, client, note, missing_ok=options["missing_ok"])
         return change(
-            invocation, client, calls.WRITE_DELETE, body, chosen, asks="Delete this file?"
+            invocation, client, "POST /write/delete", body, chosen, asks="Delete this file?"
         )
 
 

@@ -17,7 +17,6 @@ import orjson
 
 from vault_agent.cli.scope import all_vaults, scope
 from vault_agent.cli.terminal import clean, quoted, tell
-from vault_agent.client import calls
 from vault_agent.config import rules
 from vault_agent.config.connection import index_folder, several_vaults, vault_root
 from vault_agent.config.registry import DEFAULT
@@ -240,7 +239,7 @@ def find_attachment(invocation: Invocation, client: Client, text: str) -> str | 
     """
     for client.vault_name, path in addresses(invocation, text):
         with suppress(Forbidden, InvalidRequest, NotFound):  # a busy vault may have it
-            client.call(calls.ATTACHMENT, path=path)
+            client.call("GET /attachments/{path}", path=path)
             return path
     choose_first(invocation, client, text)
     return None
@@ -344,7 +343,7 @@ def look_up(client: Client, text: str) -> Place:
     if not text.strip():
         raise InvalidRequest("INVALID_ID", "Name a note.")
     try:
-        data = client.call(calls.RESOLVE, name=text).envelope["data"]
+        data = client.call("GET /resolve", name=text).envelope["data"]
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
@@ -386,7 +385,7 @@ def heading_line(outline: dict[str, Any], heading: str) -> int | None:
 def whole_text(client: Client, note_id: str, path: str | None = None) -> str:
     """Return the text of a note of any size. Raises NotFound: `NOTE_NOT_FOUND`."""
     place = Place(note_id, path=path)
-    reply = client.call(calls.NOTE, **place.file, allow_large=True)
+    reply = client.call("GET /notes/{noteId}", **place.file, allow_large=True)
     return str(reply.envelope["data"]["content"])
 
 

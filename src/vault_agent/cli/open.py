@@ -26,21 +26,19 @@ from vault_agent.cli.names import (
 )
 from vault_agent.cli.scope import root_of
 from vault_agent.cli.terminal import clean, envelope, say, tell
-from vault_agent.client import calls
-from vault_agent.client.call import Call
 from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.config.connection import open_in
 from vault_agent.config.keys import OPENERS
 from vault_agent.errors import Failed, Misconfigured, NotFound
+from vault_agent.model.health import Health
+from vault_agent.model.retrieval import ChunkContent
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from vault_agent.cli.names import Place
     from vault_agent.client.client import Client
-    from vault_agent.model.pages import Ticket
-    from vault_agent.model.retrieval import ChunkContent
 
-_TICKET: Call[Ticket] = Call("POST", "/ui/tickets", ("pages.Ticket",), has_body=True)
+_TICKET = "POST /ui/tickets"
 VIEWS = ("notes", "graph", "memory", "jobs")
 # How editors take a line, by the name of their program.
 _PLUS: Final = (
@@ -240,7 +238,9 @@ def _passage(client: Client, place: Place) -> ChunkContent | None:
         return None
     try:
         index = place.chunk or 0
-        return client.call(calls.CHUNK, note_id=place.note_id, chunk_index=index).data
+        return client.call(
+            "GET /chunks/{noteId}/{chunkIndex}", note_id=place.note_id, chunk_index=index
+        ).read(ChunkContent)
     except NotFound as error:
         if of_note or error.code != "CHUNK_NOT_FOUND":
             raise
@@ -248,7 +248,7 @@ def _passage(client: Client, place: Place) -> ChunkContent | None:
 
 
 def _has_page(client: Client) -> bool:
-    return "web.enabled" in client.call(calls.HEALTH).data.switched_on
+    return "web.enabled" in client.call("GET /health").read(Health).switched_on
 
 
 def _way_of_file(passage: ChunkContent | None, way: str) -> str:
@@ -263,7 +263,9 @@ def _line_of_heading(client: Client, place: Place) -> int | None:
     """Return the line of the heading that was named, or None for a whole note."""
     if place.heading is None:
         return None
-    return heading_line(client.call(calls.OUTLINE, **place.file).envelope["data"], place.heading)
+    return heading_line(
+        client.call("GET /notes/{noteId}/outline", **place.file).envelope["data"], place.heading
+    )
 
 
 def _file(root: Path, path: str) -> Path:

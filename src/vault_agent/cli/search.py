@@ -26,7 +26,6 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
-from vault_agent.client import calls
 from vault_agent.config.registry import DEFAULT
 from vault_agent.model.modes import Mode
 
@@ -89,7 +88,7 @@ def searched(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
 def show(
     invocation: Invocation,
     client: Client,
-    reply: Reply[Any],
+    reply: Reply,
     *,
     numbered: bool = False,
     only_paths: bool = False,
@@ -245,7 +244,7 @@ def command(
     vaults = searched(invocation, all_vaults=all_vaults)
     with invocation.client() as client:
         reply = client.call(
-            calls.SEARCH,
+            "POST /search",
             query=query or EVERY_NOTE,
             match="all" if all_words else None,
             cursor=cursor,
@@ -334,6 +333,6 @@ def related(
         if (client.vault_name or DEFAULT) not in vaults:
             vaults = ()  # the note is in another vault, so only that one is searched
         reply = client.call(
-            calls.RELATED, id=place.id, linked=linked, vaults=vaults, **ranking(**options)
+            "POST /related", id=place.id, linked=linked, vaults=vaults, **ranking(**options)
         )
     show(invocation, client, reply, only_paths=only_paths)

@@ -42,9 +42,9 @@ from vault_agent.cli.terminal import (
     tell_prose,
     warn,
 )
-from vault_agent.client import calls
 from vault_agent.config import rules
 from vault_agent.errors import Busy, Failed, Misconfigured, VaultAgentError, explained
+from vault_agent.model.health import Health
 from vault_agent.system.address import noted_vault
 from vault_agent.system.files import keep_new_files_private
 
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from vault_agent.cli.servers import Running, Server
     from vault_agent.config import Config
     from vault_agent.config.layers import Layer
-    from vault_agent.model.health import Health
     from vault_agent.server.serve import Listening
 
 _SECONDS_TO_LOCK: Final = 3.0
@@ -370,8 +369,8 @@ def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
     from vault_agent.config.connection import connection
 
     client = Client(endpoint, connection(layers).api_key)
-    reply = client.call(calls.HEALTH)
-    health = reply.data
+    reply = client.call("GET /health")
+    health = reply.read(Health)
     if not health.index.available and health.running_job is not None:
         follow(client, health.running_job, as_json=False)
         say()

@@ -22,8 +22,8 @@ from vault_agent.cli.terminal import (
     style,
     tell,
 )
-from vault_agent.client import calls
 from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError
+from vault_agent.model.health import Health
 
 if TYPE_CHECKING:
     from vault_agent.config import Config
@@ -244,7 +244,7 @@ def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
     from vault_agent.cli.open import VIEWS, new_address, place_of
 
     with invocation.client() as client:
-        health = client.call(calls.HEALTH).data
+        health = client.call("GET /health").read(Health)
         page = None
         if answers.web:
             page = new_address(client, place_of(VIEWS[0]), printed=True)

@@ -12,14 +12,13 @@ from vault_agent.cli.names import local_vault
 from vault_agent.cli.scope import root_of, vaults_here
 from vault_agent.cli.servers import START, in_home, server_in
 from vault_agent.cli.terminal import ago, as_typed, clean, counted, fitted, say, style, warn
-from vault_agent.client import calls
 from vault_agent.errors import VaultAgentError
+from vault_agent.model.health import Health
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from vault_agent.client.client import Client
-    from vault_agent.model.health import Health
     from vault_agent.model.warning import Warning as Notice
 
 _NAMES = len("embeddings  ")
@@ -103,14 +102,14 @@ def command(invocation: Invocation) -> None:
     It also shows whether the index is up to date, and which features are switched on.
     """
     with invocation.client(starts=False) as client:
-        reply = client.call(calls.HEALTH)
+        reply = client.call("GET /health")
         layers = invocation.layers()
         vault = local_vault(layers, client.vault)
         here = vaults_here(invocation) if not invocation.json else ()
         searched = _searched(client, here)
     if invocation.passed_on(reply):
         return
-    health = reply.data
+    health = reply.read(Health)
     root = root_of(invocation.vault) or (vault.root if vault is not None else None)
     rows = {
         "vault": in_home(root) if root is not None else clean(health.vault.name),
@@ -144,7 +143,7 @@ def _searched(client: Client, vaults: Sequence[str]) -> str:
     named = []
     for client.vault_name in vaults:
         try:
-            notes = client.call(calls.HEALTH).data.index.notes
+            notes = client.call("GET /health").read(Health).index.notes
         except VaultAgentError as error:
             named.append(f"{clean(client.vault_name)} ({error.what})")
         else:

@@ -14,8 +14,8 @@ from vault_agent.cli.listing import Listing, show_tree
 from vault_agent.cli.names import find, is_title
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, is_terminal, quoted, say, tell, warn
-from vault_agent.client import calls
 from vault_agent.errors import NotFound
+from vault_agent.model.reading import NoteFrontmatter
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def show(invocation: Invocation, /, name: str | None, **options: Any) -> None:
     if name is None:
         if options["sort"] is None and is_terminal(sys.stdout) and not invocation.json:
             options["sort"] = "count"
-        show_tree(invocation, calls.TAGS, "tag", **options)
+        show_tree(invocation, "GET /tags", "tag", **options)
     elif is_note(name) or not is_title(name):
         with invocation.client() as client:
             _tags_of(invocation, client, find(invocation, client, name))
@@ -72,7 +72,7 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
     tag = name.removeprefix("#")
     listing = Listing(invocation, "notes", limit)
     with client_here(invocation) as client:
-        first = client.call(calls.NOTES, tag=tag, limit=1)
+        first = client.call("GET /notes", tag=tag, limit=1)
         place = None
         if not first.envelope["data"]["total"]:
             with suppress(NotFound):
@@ -83,7 +83,7 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
             _tags_of(invocation, client, place)
             return
         pages = listing.rows(
-            lambda most, cursor: client.call(calls.NOTES, tag=tag, limit=most, cursor=cursor)
+            lambda most, cursor: client.call("GET /notes", tag=tag, limit=most, cursor=cursor)
         )
         for notes in pages:
             for note in notes:
@@ -92,12 +92,13 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
 
 
 def _tags_of(invocation: Invocation, client: Client, place: Place) -> None:
-    reply = client.call(calls.FRONTMATTER, **place.file)
+    reply = client.call("GET /notes/{noteId}/frontmatter", **place.file)
     if invocation.passed_on(reply):
         return
-    for tag in reply.data.tags:
+    tags = reply.read(NoteFrontmatter).tags
+    for tag in tags:
         say(clean(tag))
-    if not reply.data.tags:
+    if not tags:
         tell("The note has no tags.")
     warn(reply.warnings)
 
@@ -137,4 +138,4 @@ def _change(
 ) -> int | None:
     with invocation.client() as client:
         named = existing(invocation, client, note)
-        return change(invocation, client, calls.WRITE_TAGS, {**named, **body}, how(options))
+        return change(invocation, client, "POST /write/tags", {**named, **body}, how(options))

@@ -21,7 +21,6 @@ from vault_agent.cli.names import (
 )
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import DAY, DAYS, clean, is_terminal, say, style
-from vault_agent.client import calls
 
 _TASK_ID = re.compile(r"[0-9a-f]{32}:[1-9][0-9]*:[0-9a-f]{8}")
 _SHOWN = ("due", "scheduled", "start", "done", "cancelled", "priority", "recurrence")
@@ -64,7 +63,7 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
     listing = Listing(invocation, "tasks", options["limit"], options["cursor"])
     with client_here(invocation) as client:
         pages = listing.rows(
-            lambda limit, cursor: client.call(calls.TASKS, **arguments, limit=limit, cursor=cursor)
+            lambda limit, cursor: client.call("GET /tasks", **arguments, limit=limit, cursor=cursor)
         )
         for tasks in pages:
             seen += tasks
@@ -108,7 +107,7 @@ def add(invocation: Invocation, /, note: str, text: str, **options: Any) -> int 
         body["recurrence"] = f"every {options['every'].removeprefix('every ')}"
     with client_here(invocation) as client:
         body |= existing(invocation, client, note)
-        return change(invocation, client, calls.ADD_TASK, body, chosen)
+        return change(invocation, client, "POST /write/tasks/add", body, chosen)
 
 
 @command.command("done")
@@ -158,7 +157,7 @@ def _set(invocation: Invocation, task: str, status: str, options: dict[str, Any]
                 body |= {"taskId": seen, "onlyThisLine": True}
             else:
                 body |= {"noteId": place.note_id, "line": place.line}
-        ended = change(invocation, client, calls.SET_TASK, body, chosen)
+        ended = change(invocation, client, "POST /write/tasks/set", body, chosen)
     if seen is not None and not chosen.dry_run:
         forget_task(folder, seen)
     return ended

@@ -260,7 +260,7 @@ def envelope(data: object, warnings: Iterable[object] = ()) -> None:
     pass_on(orjson.dumps({"data": data, "warnings": list(warnings)}))
 
 
-def distinct_warnings(replies: Iterable[Reply[Any]]) -> list[Any]:
+def distinct_warnings(replies: Iterable[Reply]) -> list[Any]:
     """Return the warnings of several replies for `envelope`, each once."""
     warnings = [warning for reply in replies for warning in reply.envelope.get("warnings", ())]
     return [each for place, each in enumerate(warnings) if each not in warnings[:place]]

@@ -10,7 +10,6 @@ from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import ago, clean, counted, say, style, tell, warn
-from vault_agent.client import calls
 from vault_agent.errors import NotFound
 
 if TYPE_CHECKING:
@@ -54,20 +53,20 @@ def command(invocation: Invocation, /, write_id: str | None, **options: Any) -> 
         body: dict[str, Any] = {"copy": True} if options["copy"] else {}
         if write_id is not None:
             body["writeId"] = write_id
-        return change(invocation, client, calls.WRITE_UNDO, body, chosen)
+        return change(invocation, client, "POST /write/undo", body, chosen)
 
 
 def _find_vault(client: Client, write_id: str) -> None:
     """Let the calls be about the default vault if the project's log does not have this write."""
     try:
-        client.call(calls.ONE_WRITE, write_id=write_id)
+        client.call("GET /writes/{writeId}", write_id=write_id)
     except NotFound:
         client.vault_name = None
 
 
 def _list(invocation: Invocation, client: Client, which: dict[str, Any]) -> None:
     """Print the writes, newest first, with the IDs to undo them."""
-    reply = client.call(calls.WRITES, **which)
+    reply = client.call("GET /writes", **which)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -103,7 +102,7 @@ def _paths(entry: dict[str, Any]) -> str:
 
 def _show(invocation: Invocation, client: Client, write_id: str) -> None:
     """Print one write, and whether somebody has changed the note since."""
-    reply = client.call(calls.ONE_WRITE, write_id=write_id)
+    reply = client.call("GET /writes/{writeId}", write_id=write_id)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]

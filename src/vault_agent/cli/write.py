@@ -19,7 +19,6 @@ from vault_agent.cli.changing import (
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, quoted, say, style, tell
-from vault_agent.client import calls
 
 _MODES = ("create", "overwrite", "append", "prepend", "upsert")
 
@@ -62,7 +61,7 @@ def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
     with client_here(invocation) as client:
         new = mode in ("create", "upsert")
         body |= {"path": path} if new else existing(invocation, client, path)
-        return change(invocation, client, calls.WRITE_NOTE, body, chosen, asks=asks)
+        return change(invocation, client, "POST /write/note", body, chosen, asks=asks)
 
 
 @click.command("new", cls=Command)
@@ -101,7 +100,7 @@ def new(
     if template is not None and template.endswith("/") and path is kind is title is None:
         with client_here(invocation) as client:
             folder = {"path": template.removesuffix("/")}
-            return change(invocation, client, calls.WRITE_FOLDER, folder, chosen)
+            return change(invocation, client, "POST /write/folder", folder, chosen)
     if path is None and title is None:
         raise click.UsageError(
             f"{quoted(template or '')} is taken for a template: give the PATH of the new note too,"
@@ -117,12 +116,12 @@ def new(
     }
     body = {name: value for name, value in body.items() if value is not None}
     with client_here(invocation) as client:
-        return change(invocation, client, calls.NEW_FROM_TEMPLATE, body, chosen)
+        return change(invocation, client, "POST /write/template", body, chosen)
 
 
 def _list_templates(invocation: Invocation) -> None:
     with client_here(invocation) as client:
-        reply = client.call(calls.TEMPLATES)
+        reply = client.call("GET /templates")
     if invocation.passed_on(reply):
         return
     templates = reply.envelope["data"]["templates"]

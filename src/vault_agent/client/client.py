@@ -1,22 +1,20 @@
-"""The typed client of the HTTP server. It raises the errors that the server replies with.
+"""The client of the HTTP server. It raises the errors that the server replies with.
 
-A reply keeps the received bytes. `envelope` is the parsed JSON, and `data` the value of `model`
-that it stands for. That is made when it is asked for, because a command imports only what it reads.
+A reply keeps the received bytes. `envelope` is the parsed JSON, and `read` makes a value of `model`
+of its data where a command wants one.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+import re
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import orjson
 
 from vault_agent import __version__
-from vault_agent.client import calls
 from vault_agent.client.address import Address
 from vault_agent.client.exchange import BrokenReply, NotConnected, exchange
 from vault_agent.errors import (
@@ -27,16 +25,20 @@ from vault_agent.errors import (
     at_terminal,
     error_of,
 )
+from vault_agent.model.camel import camel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
-    from vault_agent.client.call import Call
     from vault_agent.client.exchange import Response
     from vault_agent.model.jobs import Job
     from vault_agent.model.warning import Warning as Notice
 
 Data = TypeVar("Data")
+
+_PARTS = re.compile(r"\{(\w+)\}")
+_WITH_SLASHES = "path"
+"""The part of a path that is itself one: the server checks whether it leaves the vault."""
 
 _CONNECT_SECONDS = 5.0
 _READ_SECONDS = 120.0  # between two reads: a query may wait until the model is loaded
@@ -50,29 +52,28 @@ MAX_ERROR_BYTES = 1024 * 1024
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 
-class Reply(Generic[Data]):
-    """A successful reply."""
+class Reply:
+    """A successful reply: its bytes, the parsed JSON and the warnings."""
 
-    def __init__(
-        self,
-        body: bytes,
-        envelope: dict[str, Any],
-        warnings: tuple[Notice, ...],
-        read_data: Callable[[], Data],
-    ) -> None:
+    def __init__(self, body: bytes, envelope: dict[str, Any], warnings: tuple[Notice, ...]) -> None:
         self.body = body
         self.envelope = envelope
         self.warnings = warnings
-        self._read_data = read_data
 
-    @cached_property
-    def data(self) -> Data:
-        """Return the value that the data stands for. Many commands need only the plain JSON.
+    def read(self, kind: type[Data]) -> Data:
+        """Return the value of `model` that the data stands for.
 
         Raises:
             Failed: `INTERNAL_ERROR` if it has another form.
         """
-        return self._read_data()
+        return _value(kind, self.envelope["data"])
+
+
+class _OfOtherVersion(dict[str, Any]):
+    """An object of a server of another version. A missing field says so."""
+
+    def __missing__(self, name: str) -> Any:
+        raise _other_version()
 
 
 class Client:
@@ -106,17 +107,15 @@ class Client:
 
     # --- calls ---------------------------------------------------------------------------------
 
-    def call(
-        self, call: Call[Data], body: Mapping[str, Any] | None = None, /, **fields: object
-    ) -> Reply[Data]:
-        """Carry out an operation, one of `client.calls`.
+    def call(self, route: str, body: Mapping[str, Any] | None = None, /, **fields: object) -> Reply:
+        """Carry out an operation: a method and the template of a path, as `GET /notes/{noteId}`.
 
         `fields` have the names of the request in Python. Those that are None, False or empty are
         left out, so their defaults apply. `body` has names of JSON and is sent as it is. With
         `on_first_index`, an operation that needs the first index waits until it is built.
         """
         try:
-            return self._call(call, body, fields)
+            return self._call(route, body, fields)
         except IndexUnavailable as error:
             job_id = error.details.get("jobId")
             if self.on_first_index is None or not isinstance(job_id, str):
@@ -124,33 +123,32 @@ class Client:
             self.on_first_index()
             for _ in self.events(job_id):
                 pass
-            return self._call(call, body, fields)
+            return self._call(route, body, fields)
 
     def _call(
-        self, call: Call[Data], body: Mapping[str, Any] | None, fields: Mapping[str, object]
-    ) -> Reply[Data]:
-        path, others = call.addressed(fields)
-        content = None if not call.has_body else {**(body or {}), **others}
+        self, route: str, body: Mapping[str, Any] | None, fields: Mapping[str, object]
+    ) -> Reply:
+        method, path, others = addressed(route, fields)
+        content = {**(body or {}), **others} if method == "POST" else None
         if content is None and others:
             path = f"{path}?{urlencode({n: _text(v) for n, v in others.items()}, doseq=True)}"
-        with self._open(call.method, path, content) as response:
+        with self._open(method, path, content) as response:
             received = self._content(response, MAX_REPLY_BYTES)
         envelope = _object(received)
-        if envelope is None or not isinstance(data := envelope.get("data"), dict):
+        if envelope is None or not isinstance(envelope.get("data"), dict):
             raise self._not_vault_agent()
         warnings = envelope.get("warnings")
         notices = self._notices(warnings) if warnings else ()
-        reply = Reply(received, envelope, notices, lambda: self._value(_classes(call), data))
         if self._is_other_version:
-            reply.data  # noqa: B018 - an error here says that the versions differ
-        return reply
+            envelope = _of_other_version(envelope)
+        return Reply(received, envelope, notices)
 
     def download(self, path: str, *, allow_large: bool = False) -> Generator[bytes]:
         """Yield an attachment's bytes. `allow_large` lifts the limit of 10 MiB.
 
         A reply without Content-Length, or over the limit, raises Unavailable.
         """
-        place, _ = calls.ATTACHMENT.addressed({"path": path})
+        _, place, _ = addressed("GET /attachments/{path}", {"path": path})
         query = "?download=true" + ("&allowLarge=true" if allow_large else "")
         with self._open("GET", place + query) as response:
             size = response.content_length
@@ -164,12 +162,12 @@ class Client:
         """Yield the states of a job until it has ended."""
         from vault_agent.model.jobs import Job
 
-        path, _ = calls.JOB_EVENTS.addressed({"job_id": job_id})
+        _, path, _ = addressed("GET /jobs/{jobId}/events", {"job_id": job_id})
         with self._open("GET", path, silence=_SILENCE_SECONDS) as response:
             for line in self._lines(response):
                 # The data of each event is one line of JSON.
                 if line.startswith(b"data:"):
-                    yield self._value((Job,), orjson.loads(line[5:]))
+                    yield _value(Job, orjson.loads(line[5:]))
 
     # --- internals ----------------------------------------------------------------------------
 
@@ -178,24 +176,7 @@ class Client:
 
         return tuple(
             replace(each, message=at_terminal(each.code, each.message, each.details))
-            for each in self._value((tuple[Notice, ...],), warnings)
-        )
-
-    def _value(self, kinds: Sequence[Any], content: object) -> Any:
-        """Return a part of a reply as the first of these types that it is of.
-
-        Raises Unavailable, or Failed if it is ours.
-        """
-        from vault_agent.model.sent import Unreadable
-        from vault_agent.model.values import read
-
-        for kind in kinds:
-            with suppress(Unreadable):
-                return read(kind, content)
-        if self.vault is None:
-            raise self._not_vault_agent()
-        raise Failed(
-            "INTERNAL_ERROR", "unexpected reply: client and server may have different versions"
+            for each in _value(tuple[Notice, ...], warnings)
         )
 
     @contextmanager
@@ -305,10 +286,48 @@ def _object(content: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _classes(call: Call[Any]) -> list[Any]:
-    """Return the classes that the reply to a call can have."""
-    named = (each.split(".") for each in call.replies)
-    return [getattr(import_module(f"vault_agent.model.{module}"), name) for module, name in named]
+def addressed(route: str, fields: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    """Return a method, a path with its fields, and the other fields by their names in JSON.
+
+    Fields that are None, False or empty are left out.
+    """
+    named = {
+        camel(name): value
+        for name, value in fields.items()
+        if not (value is None or value is False or value in ((), [], {}))
+    }
+    method, _, template = route.partition(" ")
+    path = _PARTS.sub(lambda part: _quoted(part[1], named), template)
+    in_path = _PARTS.findall(template)
+    return method, path, {name: named[name] for name in named if name not in in_path}
+
+
+def _quoted(name: str, named: Mapping[str, Any]) -> str:
+    return quote(str(named[name]), safe="/" if name == _WITH_SLASHES else "")
+
+
+def _value(kind: type[Data], content: object) -> Data:
+    """Return a part of a reply as a value. Raises Failed: `INTERNAL_ERROR` if it is none."""
+    from vault_agent.model.sent import Unreadable
+    from vault_agent.model.values import read
+
+    try:
+        return read(kind, content)
+    except Unreadable:
+        raise _other_version() from None
+
+
+def _other_version() -> Failed:
+    return Failed(
+        "INTERNAL_ERROR", "unexpected reply: client and server may have different versions"
+    )
+
+
+def _of_other_version(value: Any) -> Any:
+    """Return parsed JSON whose objects say what a missing field means."""
+    if isinstance(value, dict):
+        return _OfOtherVersion({name: _of_other_version(each) for name, each in value.items()})
+    return [_of_other_version(each) for each in value] if isinstance(value, list) else value
 
 
 def _text(value: object) -> object:
