@@ -86,7 +86,7 @@ def test_only_the_table_and_the_commands_name_commands_to_run():
 def test_a_remedy_is_a_sentence_with_commands_in_backquotes():
     for code, known in CODES.items():
         for remedy in filter(None, (known.remedy, known.indexing)):
-            for text in remedy if isinstance(remedy, Remedy) else (remedy,):
+            for text in filter(None, remedy if isinstance(remedy, Remedy) else (remedy,)):
                 assert text[0].isupper(), code
                 assert text.endswith("."), code
                 assert not COMMAND.search(re.sub(r"`[^`]*`", "", text)), code
@@ -98,6 +98,8 @@ def test_only_a_terminal_is_told_of_commands():
         for remedy in (known.remedy, known.indexing):
             told = remedy.http if isinstance(remedy, Remedy) else remedy
             assert not (sent and "`vault-agent " in told), code
+            tools = remedy.tools if isinstance(remedy, Remedy) else ""
+            assert "`vault-agent " not in tools + known.for_tools, code
 
 
 def test_a_remedy_names_fields_that_a_request_takes():

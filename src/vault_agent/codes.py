@@ -22,10 +22,14 @@ Kind = Literal[
 
 
 class Remedy(NamedTuple):
-    """What to do, where a person at a terminal does something else than a caller over HTTP."""
+    """What to do, where it differs at a terminal, over HTTP and for a model, which has only tools.
+
+    "" for tools: what happened is all that helps a model.
+    """
 
     terminal: str
     http: str
+    tools: str = ""
 
 
 class Code(NamedTuple):
@@ -33,7 +37,8 @@ class Code(NamedTuple):
 
     `error` names its class in `errors`, or is None for a warning. `status` is its HTTP status, or
     None if no reply has it. `exit` is the CLI's exit code. A remedy may have details in braces.
-    `indexing` is the remedy while an index job runs, or "" for the same remedy.
+    `indexing` is the remedy while an index job runs, or "" for the same remedy. `for_tools` is the
+    whole message for a model, where the usual one speaks of something that it has no tool for.
     """
 
     error: Kind | None
@@ -41,6 +46,7 @@ class Code(NamedTuple):
     exit: int | None
     remedy: str | Remedy = ""
     indexing: str | Remedy = ""
+    for_tools: str = ""
 
 
 _WARNING: Final = (None, None, None)
@@ -72,7 +78,11 @@ CODES: Final[dict[str, Code]] = {
         "InvalidRequest", 410, 2, "Ask for the first page, without a cursor, and go on from there."
     ),
     "INVALID_PATH": Code(
-        "InvalidRequest", 400, 2, "Give a path relative to the vault, such as Folder/name."
+        "InvalidRequest",
+        400,
+        2,
+        "Give a path relative to the vault, such as Folder/name.",
+        for_tools="give a path inside the vault, as results show it.",
     ),
     "INVALID_NOTE_NAME": Code("InvalidRequest", 400, 2, "Use {name} instead."),
     "TEMPLATE_VARIABLE_MISSING": Code("InvalidRequest", 400, 2),
@@ -81,7 +91,12 @@ CODES: Final[dict[str, Code]] = {
     ),
     "IDEMPOTENCY_KEY_REUSED": Code("InvalidRequest", 422, 2, "Use a new key for another request."),
     "EXPECTED_HASH_REQUIRED": Code(
-        "InvalidRequest", 428, 2, "Read the note, then send its `contentHash` as `expectedHash`."
+        "InvalidRequest",
+        428,
+        2,
+        "Read the note, then send its `contentHash` as `expectedHash`.",
+        for_tools="read the note or section first, and send the `hash` or `sectionHash` that you"
+        " get as `expectedHash`.",
     ),
     "CONFIRM_REQUIRED": Code("InvalidRequest", 428, 2, "Repeat the request with `confirm: true`."),
     "RANGE_NOT_SATISFIABLE": Code("InvalidRequest", 416, 2),
@@ -112,7 +127,11 @@ CODES: Final[dict[str, Code]] = {
         "Misconfigured",
         403,
         2,
-        Remedy("Run `vault-agent enable {feature}`.", "Set {setting} to true."),
+        Remedy(
+            "Run `vault-agent enable {feature}`.",
+            "Set {setting} to true.",
+            "Ask the user to turn it on.",
+        ),
     ),
     "WRITE_NOT_ALLOWED": Code(
         "Forbidden",
@@ -130,12 +149,21 @@ CODES: Final[dict[str, Code]] = {
         "Forbidden", 403, 1, "The owner of the vault decides this, by vault.exclude."
     ),
     "LINKS_OUTSIDE_SCOPE": Code(
-        "Forbidden", 403, 1, "Add their folders to write.folders, or move without rewriting links."
+        "Forbidden",
+        403,
+        1,
+        "Add their folders to write.folders, or move without rewriting links.",
+        for_tools="links in notes that you may not write would have to change. Ask the user to"
+        " move it.",
     ),
     "FILE_READ_ONLY": Code("Forbidden", 403, 1, "Make the file writable first."),
     "FILE_NOT_WRITABLE": Code("Forbidden", 403, 1, "Check the rights of the file and its folder."),
     "PATH_OUTSIDE_VAULT": Code(
-        "Forbidden", 403, 1, "Give a path relative to the vault, such as Folder/name."
+        "Forbidden",
+        403,
+        1,
+        "Give a path relative to the vault, such as Folder/name.",
+        for_tools="give a path inside the vault, as results show it.",
     ),
     "ATTACHMENT_NOT_ALLOWED": Code("Forbidden", 403, 1),
     "ORIGIN_NOT_ALLOWED": Code("Forbidden", 403, 1, "List it in cors.allowed_origins."),
@@ -162,6 +190,7 @@ CODES: Final[dict[str, Code]] = {
         Remedy(
             "Run `vault-agent vaults add` in the project to allow its notes.",
             "Its owner allows its notes at a terminal.",
+            "Ask the user to allow its notes.",
         ),
     ),
     "VAULT_READ_ONLY": Code("Forbidden", 403, 1, "Name the project's vault or the global one."),
@@ -182,6 +211,7 @@ CODES: Final[dict[str, Code]] = {
         404,
         4,
         Remedy("Run `vault-agent undo --list` to list them.", "GET /writes lists the writes."),
+        for_tools="there is no such write of yours.",
     ),
     "UNDO_EXPIRED": Code("NotFound", 410, 4),
     "SESSION_NOT_FOUND": Code(
@@ -215,20 +245,33 @@ CODES: Final[dict[str, Code]] = {
         "IndexUnavailable",
         409,
         4,
-        Remedy("Run `vault-agent index` to build one.", "POST /index builds one."),
+        Remedy(
+            "Run `vault-agent index` to build one.",
+            "POST /index builds one.",
+            "Ask the user to build one.",
+        ),
         _FOLLOW,
     ),
     "INDEX_INCOMPATIBLE": Code(
         "IndexUnavailable",
         409,
         4,
-        Remedy("Run `vault-agent reindex` to rebuild the index.", "POST /reindex rebuilds it."),
+        Remedy(
+            "Run `vault-agent reindex` to rebuild the index.",
+            "POST /reindex rebuilds it.",
+            "Ask the user to rebuild it.",
+        ),
         _FOLLOW,
     ),
-    "INDEX_BUSY": Code("Busy", 409, 5, _FOLLOW),
+    "INDEX_BUSY": Code("Busy", 409, 5, Remedy(*_FOLLOW[:2], "Try again when the job has ended.")),
     "INDEX_LOCKED": Code("Busy", 409, 5),
     "HASH_MISMATCH": Code(
-        "Conflict", 412, 7, "Read the note again, then repeat the change with its new hash."
+        "Conflict",
+        412,
+        7,
+        "Read the note again, then repeat the change with its new hash.",
+        for_tools="it has changed since you read it. Read it again, then repeat the change with"
+        " its new hash.",
     ),
     "WRITE_CONFLICT": Code("Conflict", 409, 7, "Read the note again, then repeat the change."),
     "NOTE_BUSY": Code("Conflict", 409, 7, "Try again in a moment."),
@@ -269,6 +312,8 @@ CODES: Final[dict[str, Code]] = {
             "Look at that note first. `vault-agent memory promote ID --force` copies it anyway.",
             "Look at that note first. With `force` this one is copied anyway.",
         ),
+        for_tools="the global vault has a note that is much the same. Read it. To copy this one"
+        " anyway, call again with force: true.",
     ),
     "UNDO_CONFLICT": Code(
         "Conflict",
@@ -278,6 +323,8 @@ CODES: Final[dict[str, Code]] = {
             "Run `vault-agent undo {writeId} --copy` to put the text before beside it.",
             "With `copy` the text before is put beside it.",
         ),
+        for_tools="the note has been changed at the same place since. Read it, and correct it"
+        " with a new change.",
     ),
     "NOTE_TOO_LARGE": Code(
         "TooLarge", 413, 1, "Ask for its chunks, or for the whole note with allowLarge=true."
@@ -293,7 +340,11 @@ CODES: Final[dict[str, Code]] = {
         "Unavailable",
         503,
         1,
-        Remedy("Run `vault-agent index` to make them.", "POST /index makes them."),
+        Remedy(
+            "Run `vault-agent index` to make them.",
+            "POST /index makes them.",
+            "Ask the user to update the index.",
+        ),
         "The running job makes them.",
     ),
     "RERANK_UNAVAILABLE": Code("Unavailable", 503, 1),
@@ -304,6 +355,7 @@ CODES: Final[dict[str, Code]] = {
         Remedy(
             "Free some space, then run `vault-agent index` again.",
             "Free some space. POST /index then starts another run.",
+            "Ask the user to free some space.",
         ),
     ),
     "INDEX_IO_ERROR": Code(
@@ -316,6 +368,7 @@ CODES: Final[dict[str, Code]] = {
             " `vault-agent index` again.",
             "Check the disk, its free space and the rights of the folder index.dir, or set it to"
             " another one. POST /index then starts another run.",
+            "Ask the user to check the disk.",
         ),
     ),
     "JOBS_DAMAGED": Code(
@@ -335,6 +388,7 @@ CODES: Final[dict[str, Code]] = {
         Remedy(
             "Look at the note. The text before is kept: `vault-agent undo` restores it.",
             "Look at the note. The text before is kept: POST /write/undo restores it.",
+            "Read the note. The text before is kept, and can be restored by undo.",
         ),
     ),
     "WRITE_UNSUPPORTED_HERE": Code("Unavailable", 503, 1),
@@ -410,7 +464,9 @@ CODES: Final[dict[str, Code]] = {
             "Rename one of the notes named last in the job. POST /index then starts another run.",
         ),
     ),
-    "INDEXER_FAILED": Code("Failed", 503, 1, _INDEX_AGAIN),
+    "INDEXER_FAILED": Code(
+        "Failed", 503, 1, Remedy(*_INDEX_AGAIN[:2], "Ask the user to update the index.")
+    ),
     "JOB_CANCELLED": Code("Failed", None, 1, "Run `vault-agent {kind}` to start again."),
     "JOB_INTERRUPTED": Code("Failed", None, 1, "Run `vault-agent {kind}` to start again."),
     # Warnings of replies and of the server.
@@ -419,19 +475,28 @@ CODES: Final[dict[str, Code]] = {
         Remedy(
             "Run `vault-agent index` to bring the index up to date.",
             "POST /index brings the index up to date.",
+            "Ask the user to update the index.",
         ),
         "The running job brings the index up to date.",
     ),
     "INDEX_INCOMPLETE": Code(
         *_WARNING,
-        Remedy("Run `vault-agent index` to complete the index.", "POST /index completes it."),
+        Remedy(
+            "Run `vault-agent index` to complete the index.",
+            "POST /index completes it.",
+            "Ask the user to update the index.",
+        ),
         "The running job completes the index.",
     ),
     "INDEX_BEHIND": Code(*_WARNING, "They are being indexed: ask again in a moment."),
     "WATCH_LIMIT": Code(*_WARNING),
     "EMBEDDING_INCOMPLETE": Code(
         *_WARNING,
-        Remedy("Run `vault-agent index` to embed them.", "POST /index embeds them."),
+        Remedy(
+            "Run `vault-agent index` to embed them.",
+            "POST /index embeds them.",
+            "Ask the user to update the index.",
+        ),
         "The running job embeds them.",
     ),
     "VAULT_SKIPPED": Code(*_WARNING),
@@ -458,7 +523,12 @@ CODES: Final[dict[str, Code]] = {
     "UNDO_NOT_LAST": Code(*_WARNING, "To take that one back, give its ID."),
     "WRITE_NOT_DURABLE": Code(*_WARNING),
     "RECOVERY_CONFLICT": Code(
-        *_WARNING, Remedy("Run `vault-agent undo --list` to see which.", "GET /writes tells which.")
+        *_WARNING,
+        Remedy(
+            "Run `vault-agent undo --list` to see which.",
+            "GET /writes tells which.",
+            "Ask the user to look at them.",
+        ),
     ),
     "WARNINGS_TRUNCATED": Code(*_WARNING),
     "SERVER_EXPOSED": Code(*_WARNING),

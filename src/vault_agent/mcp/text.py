@@ -11,6 +11,7 @@ import re
 import secrets
 from typing import TYPE_CHECKING
 
+from vault_agent.codes import CODES, Remedy
 from vault_agent.text.visible import visible
 
 if TYPE_CHECKING:
@@ -26,40 +27,6 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _FENCE = re.compile(r'\s*<note path="[^"\n]*" lines="[^"\n]*" b=[0-9a-f]{8}>\r?\n')
 # The last line of a reply of earlier versions. Notes may be cut there.
 _CUT = re.compile(r"^\[cut: [0-9,]+ more lines do not fit into a reply\]\s*$", re.MULTILINE)
-
-_INSTEAD = {
-    "PATH_OUTSIDE_VAULT": "give a path inside the vault, as results show it.",
-    "INVALID_PATH": "give a path inside the vault, as results show it.",
-    "EXPECTED_HASH_REQUIRED": "read the note or section first, and send the `hash` or `sectionHash`"
-    " that you get as `expectedHash`.",
-    "HASH_MISMATCH": "it has changed since you read it. Read it again, then repeat the change with"
-    " its new hash.",
-    "PROMOTE_SIMILAR": "the global vault has a note that is much the same. Read it. To copy this"
-    " one anyway, call again with force: true.",
-    "LINKS_OUTSIDE_SCOPE": "links in notes that you may not write would have to change. Ask the"
-    " user to move it.",
-    "WRITE_NOT_FOUND": "there is no such write of yours.",
-    "UNDO_CONFLICT": "the note has been changed at the same place since. Read it, and correct it"
-    " with a new change.",
-}
-"""Messages for models, where the usual ones speak of what they have no tool for."""
-_REMEDIES = {
-    "FEATURE_DISABLED": "Ask the user to turn it on.",
-    "INDEX_NOT_FOUND": "Ask the user to build one.",
-    "INDEX_INCOMPATIBLE": "Ask the user to rebuild it.",
-    "INDEX_BUSY": "Try again when the job has ended.",
-    "INDEX_STALE": "Ask the user to update the index.",
-    "INDEX_INCOMPLETE": "Ask the user to update the index.",
-    "INDEX_IO_ERROR": "Ask the user to check the disk.",
-    "INDEXER_FAILED": "Ask the user to update the index.",
-    "EMBEDDING_UNAVAILABLE": "Ask the user to update the index.",
-    "EMBEDDING_INCOMPLETE": "Ask the user to update the index.",
-    "DISK_FULL": "Ask the user to free some space.",
-    "WRITE_NOT_VERIFIED": "Read the note. The text before is kept, and can be restored by undo.",
-    "VAULT_NOT_TRUSTED": "Ask the user to allow its notes.",
-    "RECOVERY_CONFLICT": "Ask the user to look at them.",
-}
-"""What a model can do, where a person does something that a model has no tool for."""
 
 
 def title(name: str) -> str:
@@ -115,10 +82,14 @@ def has_marks(text: str) -> bool:
 
 def for_models(code: str, message: str, details: Mapping[str, Any]) -> str:
     """Return the message of an error or a warning for a model, which has tools alone."""
-    if code in _INSTEAD:
-        return _INSTEAD[code]
+    known = CODES.get(code)
+    if known is not None and known.for_tools:
+        return known.for_tools
     what = details.get("what")
-    return f"{what} {_REMEDIES.get(code, '')}".rstrip() if isinstance(what, str) else message
+    if not isinstance(what, str):
+        return message
+    tools = known.remedy.tools if known and isinstance(known.remedy, Remedy) else ""
+    return f"{what} {tools}".rstrip()
 
 
 def size(text: str) -> int:
