@@ -7,8 +7,8 @@ from threading import Event
 
 from tests.support.program import Program
 
-CLIENTS = 4
-CHANGES = 8
+CLIENTS = 2
+CHANGES = 4
 
 
 def test_no_request_fails_while_the_settings_change(program: Program):
