@@ -166,7 +166,7 @@ async def test_an_index_with_what_cannot_be_made_again_is_not_removed_unasked(
     refused = await run("vaults", "forget", chosen)
     assert refused.code == 2
     assert f"abcdabcd  {tmp_path / 'unplugged'}: " in refused.err
-    assert "add --yes" in refused.err
+    assert "Add --yes" in refused.err
     assert (folder / kept).exists()
     assert (await run("vaults", "forget", chosen, "--yes")).code == 0
     assert not folder.exists()

@@ -60,7 +60,7 @@ async def test_all_that_was_set_up_is_removed_and_the_rest_stays(
     asked = await run_apart("uninstall")
     assert asked.code == 2
     assert "My Notes, with the undo of writes, with embeddings" in " ".join(asked.out.split())
-    assert "add --yes" in asked.err
+    assert "Add --yes" in asked.err
     for listed in ("Cursor", "Claude Code", "the server of ~/My Notes", "the index of ~/My Notes"):
         assert listed in asked.out.partition("This stays:")[0]
     assert "your notes" in asked.out.partition("This stays:")[2]

@@ -177,7 +177,7 @@ async def test_a_clone_is_described_before_it_is_trusted(run: Run, project: Path
         asked = await run(*command)
         assert asked.code == 2
         assert "2 notes (1 bug, 1 decision)" in asked.out
-        assert "add --yes" in asked.err
+        assert "Add --yes" in asked.err
     assert await listed(run) == []
     trusted = await run("vaults", "add", "--yes")
     assert trusted.code == 0, trusted.err
