@@ -169,7 +169,10 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
         "No notes.\nFOLDER_NOT_FOUND: No folder or note of the index has this path."
         " Similar folders: Garden.\n"
     )
-    for words in (("list", "Gardn"), ("tasks", "Gardn"), ("list", "Gardn", "--json")):
+    for words in (
+        *(("list", "Gardn"), ("tasks", "Gardn"), ("list", "Gardn", "--json")),
+        *(("search", "fleece", "--path", "Gardn"), ("grep", "fleece", "--path", "Gardn")),
+    ):
         assert served.run(*words).returncode == 4, words
     assert served.run("tasks", "--status", "all").stdout.splitlines() == [
         "Garden/Late frost.md:10:[ ] Buy fleece #shop  (due 2025-05-01)",

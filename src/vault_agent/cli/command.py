@@ -392,7 +392,7 @@ class Exit(IntEnum):
     FAILURE = 1, "failure"
     USAGE = 2, "usage or configuration"
     AUTHENTICATION = 3, "authentication"
-    NOT_FOUND = 4, "not found: a note, a chunk, an attachment, a job or the index"
+    NOT_FOUND = 4, "not found: a note, a folder, a chunk, an attachment, a job or the index"
     BUSY = 5, "busy"
     LINKS_FOUND = 6, "`links check` found broken links"
     NOTE_CHANGED = 7, "a write was refused because the note has changed, or is being changed"

@@ -28,7 +28,7 @@ from vault_agent.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterable
     from typing import TypeAlias
 
     from vault_agent.cli.command import Invocation
@@ -189,8 +189,7 @@ class Listing:
 
         Return the exit code, which is another one if a folder or note that was named is missing.
         """
-        is_missing = any(notice.code == "FOLDER_NOT_FOUND" for notice in self.warnings())
-        code = Exit.NOT_FOUND if is_missing and not self.shown else Exit.SUCCESS
+        code = exit_code_of(self.shown, self.warnings())
         if self.invocation.json:
             return code
         if not self.shown and self._next is None:
@@ -231,6 +230,12 @@ class Listing:
                 if notice.code != "REGEX_INCOMPLETE" or not continued:
                     kept.setdefault((notice.code, notice.message), notice)
         return list(kept.values())
+
+
+def exit_code_of(shown: int, warnings: Iterable[Notice]) -> Exit:
+    """Return the exit code for so many rows: another one if a folder that was named is missing."""
+    is_missing = any(notice.code == "FOLDER_NOT_FOUND" for notice in warnings)
+    return Exit.NOT_FOUND if is_missing and not shown else Exit.SUCCESS
 
 
 def tell_more(shown: int, total: int | None, noun: str) -> None:

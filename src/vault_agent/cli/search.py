@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import asyncclick as click
 
-from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.listing import chosen_filters, note_filters, with_options
+from vault_agent.cli.command import Command, Exit, Invocation
+from vault_agent.cli.listing import chosen_filters, exit_code_of, note_filters, with_options
 from vault_agent.cli.scope import listed, others, vaults_here
 from vault_agent.cli.terminal import (
     ago,
@@ -93,17 +93,17 @@ def show(
     numbered: bool = False,
     only_paths: bool = False,
     none: str = "No results.",
-) -> None:
+) -> Exit:
     """Print a reply's results, or `none` if there are none.
 
     At a terminal those of a search are `numbered`: `open` and other commands take the numbers,
     until the next search at a terminal. In a pipe each is one line, `path:line:text`. Paths have
     the name of their vault before them, unless other commands take them without it.
     """
+    results = reply.envelope["data"]["results"]
+    code = exit_code_of(len(results), reply.warnings)
     if invocation.passed_on(reply):
-        return
-    data = reply.envelope["data"]
-    results = data["results"]
+        return code
     first = (vaults_here(invocation) or (invocation.vault or DEFAULT,))[0]
     if only_paths:
         for path in dict.fromkeys(_address(result, first) for result in results):
@@ -116,8 +116,9 @@ def show(
             say(line_of(clean(_address(result, first)), result.get("line"), text))
             _explain(result)
     if not results:
-        tell(_nothing_found(data, none))
+        tell(_nothing_found(reply.envelope["data"], none))
     warn(reply.warnings)
+    return code
 
 
 def line_of(path: str, line: int | None, text: str) -> str:
@@ -221,7 +222,7 @@ def command(
     all_words: bool,
     cursor: str | None,
     **options: Any,
-) -> None:
+) -> Exit:
     """Find the notes and passages that match a query.
 
     With - it reads the query from standard input. Without a QUERY,
@@ -262,12 +263,12 @@ def command(
         by_meaning = _is_by_meaning_alone(data)
         if by_meaning and not invocation.json:
             tell("No note has it; nearest in meaning:")
-        show(
+        code = show(
             invocation, client, reply,
             numbered=True, only_paths=only_paths, none=none,
         )  # fmt: skip
         if invocation.json:
-            return
+            return code
         if not by_meaning:
             _name_unknown(query, data)
         left = others(invocation, vaults or (invocation.vault,))
@@ -275,6 +276,7 @@ def command(
             tell(f"Not searched: {counted(len(left), 'other vault')} (--all-vaults)")
     if data.get("nextCursor") and (cursor or data["limit"] == _MAX_LIMIT):
         tell(f"More: add --cursor {clean(data['nextCursor'])}")  # before that, --limit is simpler
+    return code
 
 
 def _query(words: tuple[str, ...]) -> str:
@@ -318,7 +320,7 @@ def related(
     all_vaults: bool,
     only_paths: bool,
     **options: Any,
-) -> None:
+) -> Exit:
     """Find notes like this one.
 
     They are similar in text, linked, or linked with the same notes. NOTE is an ID, a path or its
@@ -335,4 +337,4 @@ def related(
         reply = client.call(
             "POST /related", id=place.id, linked=linked, vaults=vaults, **ranking(**options)
         )
-    show(invocation, client, reply, only_paths=only_paths)
+    return show(invocation, client, reply, only_paths=only_paths)
