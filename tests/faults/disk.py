@@ -176,19 +176,17 @@ class Scenario:
 
     async def check(self, outcome: str) -> list[str]:
         """Return problems found after a run with a failed call."""
-        from vault_agent.indexing.compare import verify
-
         vault = self.vault
         wrong = []
         if vault.directory.current() is not None:
-            verify(vault.task())
+            vault.verify()
             held = await vault.dump()
             if held not in ((self._after,) if outcome == "done" else (self._before, self._after)):
                 wrong.append("the index holds neither the old state nor the new one")
         elif self._before is not None or outcome == "done":
             wrong.append("the index is gone")
         await vault.index()
-        verify(vault.task())
+        vault.verify()
         if await vault.dump() != self._after:
             wrong.append("the next run did not complete the index")
         return wrong

@@ -18,7 +18,6 @@ from tests.support.index_runs import Vault
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy
-from vault_agent.indexing.compare import verify
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import FileTask, ParsedFile
 from vault_agent.indexing.task import IndexRun
@@ -114,7 +113,7 @@ async def cancel_every_wait(vault: Vault, *, rebuild: bool) -> int:
         with vault.directory.writing(wait=False):
             pass  # the lock is free
         await eventually_async(lambda: threads() <= before)
-        verify(vault.task())
+        vault.verify()
         after = await vault.dump()
         if waits < at:
             assert not was_cancelled

@@ -25,7 +25,6 @@ from tests.support.program import Program
 from tests.support.waiting import eventually
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.indexing.compare import verify
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.search import Filters
 from vault_agent.models.settings import vector_key
@@ -195,7 +194,7 @@ async def test_a_kill_at_a_step_leaves_the_last_published_revision(tmp_path: Pat
     kill_at(tmp_path, name)
 
     assert await published(vault) == (after if step.publishes else before)
-    verify(vault.task())
+    vault.verify()
     unknown = rows_in_full_text(vault) - rows_in_sqlite(vault)
     vault.write("notes/19.md", "# Note 19\n\nsalt\n")
     await vault.index()

@@ -8,19 +8,18 @@ import threading
 import time
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from tests.support.index_runs import MAX_NOTE_BYTES, Vault
 from tests.support.systems import posix
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
-from vault_agent.indexing.compare import compare, verify
+from vault_agent.indexing.compare import compare
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.store.index import notes as reading
 from vault_agent.vaults.runs import sweep
 
@@ -196,6 +195,39 @@ async def test_leftovers_of_a_killed_run_are_removed(vault: Vault):
     assert vault.directory.current() == 1
 
 
+async def test_a_row_number_is_never_used_twice(vault: Vault, monkeypatch: pytest.MonkeyPatch):
+    """The full text may be committed and SQLite not: its number is not free then."""
+    await vault.index()
+
+    def fail(*_: object) -> None:
+        raise Failed("DISK_FULL", "Full.")
+
+    with monkeypatch.context() as failing:
+        failing.setattr("vault_agent.indexing.index.write_meta", fail)
+        added = vault.write("Added.md", "quince")
+        with pytest.raises(Failed):
+            await vault.index()
+        used = FulltextWriter(vault.directory.fulltext(1))
+        used.close()
+        added.unlink()
+        (vault.root / "Starter.md").unlink()
+        with pytest.raises(Failed):  # only removes, and so sweeps the full text
+            await vault.index()
+    vault.write("Added.md", "medlar")
+    await vault.index()
+    with vault.reader() as connection:
+        assert max(file.rowid for file in reading.files(connection)) >= used.next_rowid
+    vault.verify()
+    reader = FulltextReader(vault.directory.fulltext(1))
+    assert reader.admitted(Filters()) == {file.rowid for file in notes_of(vault)}
+    reader.close()
+
+
+def notes_of(vault: Vault) -> list[reading.StoredFile]:
+    with vault.reader() as connection:
+        return reading.files(connection)
+
+
 async def test_a_suddenly_empty_vault_loses_nothing(vault: Vault):
     await vault.index()
     held = await vault.dump()
@@ -244,11 +276,10 @@ async def test_no_files_are_removed_while_another_process_writes(vault: Vault):
     vault.directory.create()
     half_written = vault.directory.generation(9)
     half_written.mkdir()
-    index: Any = SimpleNamespace(damaged=None, meta=None)
     with vault.directory.writing():
-        sweep(index, vault.directory)
+        sweep(vault.directory)
         assert half_written.exists()
-    sweep(index, vault.directory)
+    sweep(vault.directory)
     assert not half_written.exists()
 
 
@@ -347,7 +378,7 @@ async def test_an_intact_index_passes_verification(vault: Vault):
     await vault.index()
     vault.write("New.md", "new")
     await vault.index()
-    verify(vault.task())
+    vault.verify()
 
 
 @pytest.mark.parametrize("victim", ["index.db", "fulltext"])
@@ -361,7 +392,7 @@ async def test_damage_anywhere_in_the_index_is_detected(vault: Vault, victim: st
         damaged.seek(file.stat().st_size // 2)
         damaged.write(b"\xff" * file.stat().st_size)
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
-        verify(vault.task())
+        vault.verify()
 
 
 async def test_more_links_than_a_new_index_keeps_in_memory_are_resolved_too(

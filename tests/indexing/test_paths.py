@@ -15,7 +15,6 @@ from tests.support.index_runs import Vault
 
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import changes
-from vault_agent.indexing.compare import verify
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
@@ -92,7 +91,7 @@ async def state(vault: Vault) -> dict[str, Any]:
             (paths[key >> 20], key & 0xFFFFF) for key in found.text
         )
     reader.close()
-    verify(vault.task())
+    vault.verify()
     return held
 
 

@@ -389,7 +389,7 @@ def test_a_row_is_above_all_that_were_written(tmp_path: Path):
     build(tmp_path, NOTES)
     writer = FulltextWriter(tmp_path)
     assert writer.next_rowid == len(NOTES) + 1
-    writer.remove_from(3)
+    writer.remove_between(3, len(NOTES) + 1)
     writer.commit()
     writer.merge()
     assert find(FulltextReader(tmp_path), "path:**") == {1, 2}

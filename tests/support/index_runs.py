@@ -16,11 +16,14 @@ from vault_agent.indexing.parse import Batch, FileTask, Outcome, ParsedFile, par
 from vault_agent.indexing.task import IndexRun, IndexTask, fingerprint_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.warning import Warning
-from vault_agent.store.database import open_reader
-from vault_agent.store.index import links
+from vault_agent.store.database import check_pages, open_reader
+from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.fulltext.shelf import Rows
+from vault_agent.store.index import documents, links
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index.meta import read_meta
+from vault_agent.store.index.meta import old_rows, read_meta
 from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, keys_of
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.vault.exclude import Exclusions
@@ -176,6 +179,22 @@ class Vault:
         assert number is not None
         with open_reader(self.directory.database(number)) as connection:
             yield connection
+
+    def verify(self) -> None:
+        """Make sure that the database is intact, and that the full text has the same notes.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if they are damaged.
+        """
+        number = self.directory.current()
+        assert number is not None
+        with self.reader() as connection:
+            meta = read_meta(connection)
+            check_pages(connection)
+            rows = Rows(meta.next_rowid, old_rows(connection))
+            fulltext = FulltextReader(self.directory.fulltext(number), rows)
+            assert fulltext.note_count(EVERYTHING) == meta.notes + len(documents.files(connection))
+            fulltext.close()
 
     async def links(self, path: str) -> dict[str, tuple[str | None, bool]]:
         """Return what a note's links resolve to: target -> (path or None, ambiguous)."""

@@ -28,8 +28,6 @@ from vault_agent.indexing.protocol import (
     Index,
     Phase,
     Refused,
-    Verified,
-    Verify,
     WarmedUp,
     WarmUp,
     encode,
@@ -73,7 +71,6 @@ for request in requests():
     kind = type(request).__name__
     if kind == "Index": {DONE}
     if kind == "Compare": {spoken(Compared(stale=True))}
-    if kind == "Verify": {spoken(Verified())}
     if kind == "WarmUp": {spoken(WarmedUp())}
 """
 
@@ -165,7 +162,6 @@ async def test_runs_and_checks_share_one_process(speaking: Any):
         for _ in range(3):
             assert (await kept.run()).summary == JobSummary(added=1)
             assert await kept.indexer.ask(Compare(TASK)) == Compared(stale=True)
-            assert await kept.indexer.ask(Verify(TASK)) == Verified()
             assert await kept.indexer.ask(WarmUp()) == WarmedUp()
         assert len(kept.pids) == 1
 
@@ -210,7 +206,7 @@ async def test_a_late_answer_is_not_used_for_the_next_request(speaking: Any):
         await asyncio.sleep(0.2)
         asking.cancel()
         await asyncio.wait([asking])
-        assert await kept.indexer.ask(Verify(TASK)) == Verified()
+        assert await kept.indexer.ask(WarmUp()) == WarmedUp()
 
 
 async def test_a_hanging_process_is_killed(speaking: Any):

@@ -1,4 +1,4 @@
-"""Reads the files that the index knows, compares them with the vault, and looks for damage."""
+"""Reads the files that the index knows, and compares them with the vault."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import IndexUnavailable
 from vault_agent.indexing.protocol import Compared
 from vault_agent.markdown.resolve import names_of
-from vault_agent.model.scope import EVERYTHING
-from vault_agent.store.database import check_pages, open_reader
-from vault_agent.store.failures import damaged
-from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.fulltext.shelf import Rows
+from vault_agent.store.database import open_reader
 from vault_agent.store.index import documents, places
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index.meta import check_compatible, old_rows, read_meta
+from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.store.index.rows import name_hash
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.text.names import fold
@@ -100,7 +96,7 @@ def read_stored(
             )
     except IndexUnavailable:
         if not task.rebuild:
-            raise  # the index is never repaired silently: the user is asked to reindex
+            raise  # the server starts a rebuild, as a job that is seen
         return None
 
 
@@ -127,29 +123,3 @@ def compare(task: IndexTask) -> Compared:
     with VaultRoot.open(task.root, Exclusions(task.exclude), identity=task.vault) as root:
         found = scan(root)
     return Compared(stale=diff(stored.entries, task.to_index(found), found.unlisted).differs)
-
-
-def verify(task: IndexTask) -> None:
-    """Read the pages of the database, and open the full text.
-
-    SQLite finds broken pages, and the engine broken files. A changed word is not found: the index
-    is disposable, and nothing but damage changes it. It is done in the indexing process, since to
-    open a database whose `-shm` was truncated ends a process that has it mapped.
-
-    Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` if they are damaged.
-    """
-    directory = IndexDirectory(Path(task.directory))
-    number = directory.current()
-    if number is None:
-        return
-    with open_reader(directory.database(number)) as connection:
-        meta = read_meta(connection)
-        check_pages(connection)
-        rows = Rows(meta.next_rowid, old_rows(connection))
-        stored = meta.notes + len(documents.files(connection))
-        fulltext = FulltextReader(directory.fulltext(number), rows)
-        # A log that was cut short takes the database back, and the full text stays as it was.
-        if fulltext.note_count(EVERYTHING) != stored and read_meta(connection) == meta:
-            raise damaged()
-        fulltext.close()

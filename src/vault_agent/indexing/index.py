@@ -91,9 +91,10 @@ async def _index(
                 raise sudden_emptiness()
 
         run = await _Run(task, directory, changes, parse, report).carry_out(check)
-        if task.paths is None and has_drifted(directory, run.generation):
-            with suppress(VaultAgentError, OSError):  # the run itself is complete
-                await rewrite(directory, run.generation, task, parse)
+        if task.paths is None:
+            with suppress(VaultAgentError, OSError):  # the revision is out
+                if has_drifted(directory, run.generation):
+                    await rewrite(directory, run.generation, task, parse)
         return run
 
 
@@ -211,9 +212,13 @@ class _Run:
         has_documents = bool(self._task.attachments)
         if self._base is not None:
             has_documents = has_documents or documents.exist(connection)
-            # A run that was killed has left them.
+            # A run that was killed has left them. The highest row stays until SQLite has counted
+            # it, so that its number is never used again.
             fulltext.remove(old_rows(connection))
-            fulltext.remove_from(self._base.next_rowid)
+            highest = fulltext.next_rowid - 1
+            fulltext.remove_between(self._base.next_rowid, highest)
+            if highest >= self._base.next_rowid:
+                self._forgotten.append(highest)
         writer = NoteWriter(
             connection, self._base, next_rowid=fulltext.next_rowid, documents=has_documents
         )
@@ -224,6 +229,7 @@ class _Run:
         writer.forget_old_rows()
         if self._task.attachments:
             documents.create_documents(target.connection)
+        writer.remove(self._forgotten)  # what a killed run has left
         await self._forget(target, changes.removed)
         self._gone = _count_notes(changes.removed)
         self._repeated = await self._repeated_lines(target)

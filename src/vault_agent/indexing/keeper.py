@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Failed, Unavailable, VaultAgentError
 from vault_agent.indexing.attachments import read_attachments
 from vault_agent.indexing.batches import NO_FILES, Parser, Pool
-from vault_agent.indexing.compare import compare, verify
+from vault_agent.indexing.compare import compare
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import batch_parser
 from vault_agent.indexing.protocol import (
@@ -42,8 +42,6 @@ from vault_agent.indexing.protocol import (
     ReadAttachments,
     Refused,
     Request,
-    Verified,
-    Verify,
     WarmedUp,
     WarmUp,
     encode,
@@ -144,9 +142,6 @@ class _Keeper:
     async def _carry_out(self, request: Request) -> Answer:
         if isinstance(request, Compare):
             return compare(request.task)
-        if isinstance(request, Verify):
-            verify(request.task)
-            return Verified()
         if isinstance(request, Cluster):
             from vault_agent.indexing.cluster import cluster
 

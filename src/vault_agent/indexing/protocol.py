@@ -57,13 +57,6 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
-class Verify:
-    """Check the whole index for damage. Answered by `Verified`."""
-
-    task: IndexTask
-
-
-@dataclass(frozen=True, slots=True)
 class WarmUp:
     """Start a parser process. Answered by `WarmedUp`."""
 
@@ -92,7 +85,7 @@ class FinishEmbedding:
     """End a running `Embed` after the texts that are being sent. Not answered."""
 
 
-Question = Compare | Verify | Cluster | LayOut | WarmUp
+Question = Compare | Cluster | LayOut | WarmUp
 Request = Index | Embed | ReadAttachments | Question | QueryAnnounced | FinishEmbedding
 
 # --- what the process sends -----------------------------------------------------------------
@@ -155,11 +148,6 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """The index is intact."""
-
-
-@dataclass(frozen=True, slots=True)
 class Clustered:
     """The communities of the notes of one revision, as `graph.communities` returns them."""
 
@@ -204,7 +192,7 @@ class Refused:
 
 Result = Done | Embedded | AttachmentsRead
 """The last event of a request that does work."""
-Answer = Result | Compared | Verified | Clustered | LaidOut | WarmedUp | Refused
+Answer = Result | Compared | Clustered | LaidOut | WarmedUp | Refused
 """The last event of a request."""
 Event = Phase | Warning | Published | Crashed | Answer
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 from vault_agent.codes import EXCLUDED_REMEDY
 from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.store.database import connect_reader, mapped_files, translated
+from vault_agent.store.failures import is_damage
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.shelf import Rows
 from vault_agent.store.index import documents, links, lists, notes
@@ -292,19 +293,8 @@ class CurrentIndex:
 
     @property
     def damaged(self) -> int | None:
-        """The generation that turned out to be damaged while it served, or None."""
+        """The generation that turned out to be damaged, or None. It is not served again."""
         return self._damaged
-
-    @property
-    def has_cut_vectors(self) -> bool:
-        """Whether a file of the vectors is shorter than it was. `refresh` goes on without them."""
-        matrix = self._snapshot.matrix if self._snapshot is not None else None
-        try:
-            if matrix is not None:
-                matrix.check()
-        except IndexUnavailable:
-            return True
-        return False
 
     async def refresh(self) -> None:
         """Open the newest complete state. Readers of the old one can finish."""
@@ -321,8 +311,10 @@ class CurrentIndex:
             try:
                 snapshot = await open_in_thread(partial(self._open, number))
             except IndexUnavailable as refusal:
+                self._damaged = number if is_damage(refusal) else None
                 self._replace(None, refusal)
             else:
+                self._damaged = None
                 self._replace(snapshot, None)
 
     async def refuse(self, refusal: VaultAgentError, generation: int) -> None:
@@ -360,10 +352,6 @@ class CurrentIndex:
         """Close the current state, and end the threads of searches."""
         self._replace(None, None)
         self._threads.close()
-
-    def forget_damaged(self) -> None:
-        """Note that the damaged generation was set aside: its number may be used again."""
-        self._damaged = None
 
     def _replace(self, snapshot: Snapshot | None, refusal: VaultAgentError | None) -> None:
         old, self._snapshot, self._refusal = self._snapshot, snapshot, refusal

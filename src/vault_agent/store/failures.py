@@ -24,9 +24,18 @@ _NOT_THE_DISK = {errno.EPIPE, errno.EAGAIN, errno.ENOMEM}
 _NO_ROOM_ON_WINDOWS = {39, 112}
 
 
+BY_DAMAGE = {"reason": "damage"}
+"""The details of a refusal after which the server rebuilds the index."""
+
+
 def damaged() -> IndexUnavailable:
     """Return the error for an index with damaged files."""
-    return IndexUnavailable("INDEX_INCOMPATIBLE", "The index is damaged.")
+    return IndexUnavailable("INDEX_INCOMPATIBLE", "The index is damaged.", BY_DAMAGE)
+
+
+def is_damage(error: VaultAgentError) -> bool:
+    """Whether an error says that files of the index are damaged."""
+    return error.details == BY_DAMAGE
 
 
 def disk_full() -> Failed:

@@ -14,7 +14,6 @@
         generation-7/
             index.db               notes, chunks, links, meta
             fulltext/              the full-text engine's files
-        damaged-6/                 a damaged generation, renamed
         vectors.db  vectors/       vectors by their exact input, shared by all generations
         texts/                     texts of attachments by the hash of their content
         writes.db  writes/before/  the log of writes, and bytes of files by their hash
@@ -61,7 +60,6 @@ _CURRENT = "current"
 _MOST_DIGITS = 100
 _OWNER = "vault.json"
 _GENERATION = "generation-"
-_DAMAGED = "damaged-"
 LOCKS: Final = (SERVER_LOCK, "writer.lock", "vectors.lock", "write.lock")
 _NO_ROOM_BYTES = 4 << 20
 SERVER_WAIT_SECONDS: Final = 0.3
@@ -236,7 +234,6 @@ class IndexDirectory:
     def current(self) -> int | None:
         """Return the number of the current generation, or None if there was none yet.
 
-        Its files may be missing: then it was damaged and renamed, and the index must be rebuilt.
         Return 0, the number of no generation, if the file `current` is damaged.
 
         Raises:
@@ -259,48 +256,34 @@ class IndexDirectory:
         replace_file(self.path / _CURRENT, b"%d\n" % number)
 
     def next_generation(self) -> int:
-        """Return a number above those of all generations, including damaged and abandoned ones."""
-        return max((number for number, _ in self._numbered()), default=0) + 1
-
-    def set_aside(self, number: int) -> None:
-        """Rename a damaged generation to `damaged-N`: it is not used, but can be examined.
-
-        Nothing happens if the generation is not there. Only the holder of the writer's lock may
-        call this: a run opens its files by name.
-        """
-        if self.generation(number).exists():
-            aside = self.path / f"{_DAMAGED}{number}"
-            shutil.rmtree(aside, ignore_errors=True)
-            self.generation(number).rename(aside)
+        """Return a number above those of all generations, including abandoned ones."""
+        return max(self._numbered(), default=0) + 1
 
     def sweep(self, *, keep: int | None) -> None:
-        """Remove abandoned generations, unfinished files, and all but the newest damaged one.
+        """Remove abandoned generations and unfinished files.
 
-        Nothing is removed if there is no generation `keep`, damaged or not. The file `current` is
-        damaged then, and any generation may be the current one.
+        Nothing is removed if there is no generation `keep`. The file `current` is damaged then, and
+        any generation may be the current one.
 
         Only the holder of the writer's lock may call this. On Windows a file that a reader has open
         stays until the next sweep.
         """
         numbered = self._numbered()
-        if keep is not None and all(number != keep for number, _ in numbered):
+        if keep is not None and keep not in numbered:
             return
-        aside = [number for number, path in numbered if path.name.startswith(_DAMAGED)]
-        newest_aside = max(aside, default=None)
-        for number, path in numbered:
-            expected = newest_aside if path.name.startswith(_DAMAGED) else keep
-            if number != expected:
+        for number, path in numbered.items():
+            if number != keep:
                 shutil.rmtree(path, ignore_errors=True)
         remove_unfinished(self.path)
         if keep is not None:
             remove_unfinished(self.generation(keep))
 
-    def _numbered(self) -> list[tuple[int, Path]]:
-        found = []
-        for prefix in (_GENERATION, _DAMAGED):
-            for path in self.path.glob(f"{prefix}*"):
-                with suppress(ValueError):
-                    found.append((int(path.name.removeprefix(prefix)), path))
+    def _numbered(self) -> dict[int, Path]:
+        """Return the folders of all generations."""
+        found = {}
+        for path in self.path.glob(f"{_GENERATION}*"):
+            with suppress(ValueError):
+                found[int(path.name.removeprefix(_GENERATION))] = path
         return found
 
 

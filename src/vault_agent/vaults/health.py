@@ -6,7 +6,6 @@ that finds a problem adds a warning to every reply.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -15,13 +14,10 @@ import anyio
 
 from vault_agent import __version__
 from vault_agent.config import switched_on
-from vault_agent.errors import Busy
-from vault_agent.indexing.protocol import Compare, Compared, Refused, Verified, Verify
+from vault_agent.indexing.protocol import Compare, Compared, Refused
 from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault
 from vault_agent.model.warning import Warning
 from vault_agent.model.watch import WatchState
-from vault_agent.system.cancelling import in_thread, to_its_end
-from vault_agent.vaults.runs import set_damaged_aside
 
 if TYPE_CHECKING:
     from vault_agent.config import Config
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
 
 
 STALE_CHECK_SECONDS = 30.0
-_SECONDS_BETWEEN_TRIES = 0.5
 _SECONDS_UNTIL_ANNOUNCED = 1.0
 
 
@@ -56,7 +51,7 @@ class Checks:
         self._stale = False
         self._unreachable: Warning | None = None  # why the vault could not be read
         self._compared_after = 0  # so many whole runs: a later one makes the comparison void
-        self._verifying = self._comparing = False
+        self._comparing = False
         self._next_comparison = 0.0
 
     @property
@@ -132,51 +127,6 @@ class Checks:
             self._stale, self._unreachable = answer.stale, None
         elif isinstance(answer, Refused) and answer.code == "VAULT_NOT_FOUND":
             self._unreachable = Warning(answer.code, answer.message, answer.details)
-
-    def verify_soon(self) -> None:
-        """Start `verify` in the background."""
-        self._vault.background.spawn(self.verify)
-
-    async def verify(self) -> None:
-        """Read every page of the index once. A damaged index is set aside and no longer served."""
-        index = self._vault.index
-        meta = index.meta
-        if meta is None or self._verifying:
-            return
-        self._verifying = True
-        try:
-            answer = await self._vault.ask(Verify(self._vault.task))
-        finally:
-            self._verifying = False
-        # Not cancelled when the server stops: these open and close files.
-        if isinstance(answer, Verified) and index.has_cut_vectors:
-            await to_its_end(index.refresh())  # the next run makes what is missing
-        if isinstance(answer, Refused) and answer.code == "INDEX_INCOMPATIBLE":
-            if index.meta != meta:  # a run has replaced the index that was checked
-                await self.verify()
-                return
-            await to_its_end(self._refuse(meta.generation, answer))
-            await self._set_aside_after_runs()
-
-    async def _refuse(self, generation: int, answer: Refused) -> None:
-        await self._vault.index.refuse(answer.error, generation)
-        await asyncio.to_thread(self._set_aside)
-
-    async def _set_aside_after_runs(self) -> None:
-        # Runs of other processes count too, so only the lock shows when they have ended.
-        while True:
-            if await in_thread(self._set_aside):
-                return
-            await anyio.sleep(_SECONDS_BETWEEN_TRIES)
-
-    def _set_aside(self) -> bool:
-        """Set the damaged generation aside; False while a run has it open or the disk fails."""
-        try:
-            with self._vault.directory.writing(wait=False):
-                set_damaged_aside(self._vault.index, self._vault.directory)
-        except (Busy, OSError):
-            return False
-        return True
 
 
 MAX_EXCLUDED = 10

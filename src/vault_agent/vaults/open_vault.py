@@ -85,6 +85,7 @@ class OpenVault:
         self._vault = vault
         self._known = shared.known
         self.reranker = shared.reranker
+        self._rebuilt: int | None = None  # the damaged generation that was rebuilt
         self._is_read_only = shared.may_write and not config.write.enabled
         self.secret = Secret(vault.directory.path / "secret")
         self.ended_sessions = vault.directory.path / "sessions.ended"
@@ -120,7 +121,7 @@ class OpenVault:
             vault.background,
             ahead=config.web.enabled,
         )
-        self.runs.on_refresh(self._forget_older)
+        self.runs.on_refresh(self._follow_revision)
         self.typing = TypingHelp(self.read, vault.open_root, vault.background, shared.texts)
         self.pages = Pages(
             self.read, vault.open_root, self.secret, self.identity, address, allowance=shared.texts
@@ -276,11 +277,25 @@ class OpenVault:
     def _announce_write(self, logged: LoggedWrite) -> None:
         self._vault.events.add(logged)
 
-    def _forget_older(self) -> None:
-        """Drop what is kept of other revisions than the one that is served."""
-        latest = self._vault.index.latest
+    def _follow_revision(self) -> None:
+        """Drop what is kept of other revisions than the one that is served. Rebuild after damage.
+
+        A damaged generation is rebuilt once: if that fails, the reason stands in its job.
+        """
+        index = self._vault.index
+        latest = index.latest
         self.links.forget(latest.revision if latest is not None else None)
         self.layout.renew()
+        if index.damaged not in (None, self._rebuilt):
+            self._rebuilt = index.damaged
+            self._vault.background.spawn(self._rebuild)
+
+    async def _rebuild(self) -> None:
+        """Rebuild the index, after the job that runs."""
+        while (running := self.jobs.indexing) is not None:
+            async for _ in self.jobs.watch(running.id):
+                pass
+        await self.submit(JobKind.REINDEX, trigger=Trigger.START)
 
     async def start(self, *, took_over: bool = False) -> None:
         """Serve the existing index, or start to build the first one. Renew one of a moved vault."""
@@ -301,11 +316,11 @@ class OpenVault:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
         refused = index.refusal is not None and not index.has_other_exclusions
-        if refused and (self.address != DEFAULT or index.is_outdated):
+        if refused and (self.address != DEFAULT or index.is_outdated or index.damaged is not None):
             # Of another vault nobody would be asked: commands are mostly about the default one.
+            self._rebuilt = index.damaged
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
             return
-        self.checks.verify_soon()
         at_start = took_over or (self.config.index.at_start and not watched)
         if index.has_other_exclusions or (index.meta is not None and at_start):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)

@@ -102,9 +102,8 @@ class Reading:
                     if waited or error.code != "NOTE_NOT_FOUND":
                         raise
                     missing = error
-                except IndexUnavailable:
-                    # One request is not proof. Every page is read before an index is set aside.
-                    self._checks.verify_soon()
+                except IndexUnavailable as damage:
+                    await self._runs.refuse(damage, snapshot.meta.generation)
                     raise
             if missing is not None:
                 if not await self._following.caught_up():

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from vault_agent.errors import VaultAgentError
+from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.indexing.protocol import Index, Phase, Published, ReadAttachments
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import IndexState
+from vault_agent.store.failures import is_damage
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.change import Change
 from vault_agent.vault.root import VaultRoot
@@ -237,9 +238,18 @@ class Runs:
             # Not cancelled: it opens files.
             await to_its_end(self._vault.index.refresh())
         finally:
-            for listener in self._on_refresh:
-                listener()
-            self._refreshed.announce()
+            self._announce()
+
+    async def refuse(self, damage: IndexUnavailable, generation: int) -> None:
+        """Stop serving a generation in which a read or a run has met damage."""
+        if is_damage(damage):
+            await to_its_end(self._vault.index.refuse(damage, generation))
+            self._announce()
+
+    def _announce(self) -> None:
+        for listener in self._on_refresh:
+            listener()
+        self._refreshed.announce()
 
     async def _run(
         self,
@@ -265,12 +275,16 @@ class Runs:
                 self.excluded = tuple(excluded)
             await self.refresh()
             index.check()  # the run may not have seen the damage that keeps it from serving
+        except IndexUnavailable as damage:
+            if index.meta is not None:
+                await self.refuse(damage, index.meta.generation)
+            raise
         except BaseException:
             # The run may have published before it failed.
             await to_its_end(quietly(self.refresh()))
             raise
         finally:
-            await in_thread(sweep, index, self._vault.directory)
+            await in_thread(sweep, self._vault.directory)
         if then_read and run.texts_differ:
             self._vault.background.spawn(self._read_in_background)
         return run
@@ -297,23 +311,7 @@ class Runs:
         self.whole += 1
 
 
-def set_damaged_aside(index: CurrentIndex, directory: IndexDirectory) -> None:
-    """Set aside the generation that turned out to be damaged, if there is one.
-
-    Only the holder of the writer's lock may call this: a run may have its files open.
-
-    Raises:
-        Busy: `INDEX_LOCKED` while vectors are being made for it.
-    """
-    if index.damaged is not None:
-        with directory.embedding(wait=False):
-            directory.set_aside(index.damaged)
-        index.forget_damaged()
-
-
-def sweep(index: CurrentIndex, directory: IndexDirectory) -> None:
+def sweep(directory: IndexDirectory) -> None:
     """Remove replaced and half-written files, unless another run has begun."""
     with suppress(VaultAgentError, OSError), directory.writing(wait=False):
-        with suppress(OSError):
-            set_damaged_aside(index, directory)
         directory.sweep(keep=directory.current())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from tantivy import DocAddress, Schema, Searcher
+    from tantivy import DocAddress, Searcher
 
     from vault_agent.model.search import Filters
 
@@ -35,11 +35,6 @@ class Rows(NamedTuple):
 
     end: int = _LAST_ROW
     old: frozenset[int] = frozenset()
-
-
-def rows_from(schema: Schema, rowid: int) -> Query:
-    """Return the documents of all notes from a rowid on."""
-    return Query.range_query(schema, "rowid", FieldType.Unsigned, rowid, _LAST_ROW)
 
 
 class Shelf:
@@ -60,7 +55,8 @@ class Shelf:
         self._key = key
         self._bits = 0 if self.has_notes else CHUNK_BITS
         self._rows = rows
-        others = any_of([rows_from(index.schema, rows.end), self.clauses.rowids(rows.old)])
+        later = Query.range_query(index.schema, "rowid", FieldType.Unsigned, rows.end, _LAST_ROW)
+        others = any_of([later, self.clauses.rowids(rows.old)])
         self._skipped = self._count(others)
         self._others = others if self._skipped else None
 

@@ -12,12 +12,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from tantivy import Document, Index, Order, Query
+from tantivy import Document, FieldType, Index, Order, Query
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.failures import damaged, guarded
 from vault_agent.store.fulltext.schema import ANALYZER, chunks_schema, notes_schema
-from vault_agent.store.fulltext.shelf import rows_from
 from vault_agent.system.files import sync_file, sync_folder
 from vault_agent.text.indexed import splitter
 
@@ -80,11 +79,13 @@ class FulltextWriter:
                 for writer, schema in self._writers:
                     writer.delete_documents_by_query(Query.term_query(schema, "rowid", rowid))
 
-    def remove_from(self, rowid: int) -> None:
-        """Remove all notes from a rowid on."""
-        with guarded():
-            for writer, schema in self._writers:
-                writer.delete_documents_by_query(rows_from(schema, rowid))
+    def remove_between(self, first: int, last: int) -> None:
+        """Remove all notes from the rowid `first` to `last`, without that one."""
+        if first < last:
+            with guarded():
+                for writer, schema in self._writers:
+                    rows = Query.range_query(schema, "rowid", FieldType.Unsigned, first, last - 1)
+                    writer.delete_documents_by_query(rows)
 
     def clear(self) -> None:
         """Remove everything. Notes may be added again under their rowids before the commit."""
