@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from benchmarks.server import Server
-from vault_agent.indexing.positions import SPACING, Edges, lay_out
+from vault_agent.indexing.lay_out import SPACING, Edges, lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ from pathlib import Path
 from tests.writing.opened import Vault, lingering
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.vault.renames import exchange
+from vault_agent.vault.folder import exchange
 
 AT_ONCE = 8
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.index_runs import MAX_NOTE_BYTES, Vault
 
 from vault_agent.errors import Failed
-from vault_agent.indexing.compare import compare
+from vault_agent.indexing.changes import compare
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import FileTask, ParsedFile
 from vault_agent.vault import read as reading

@@ -15,7 +15,7 @@ from vault_agent.extract import read
 from vault_agent.extract.parts import MAX_PAGES
 from vault_agent.indexing import attachments
 from vault_agent.indexing.attachments import read_attachments
-from vault_agent.indexing.compare import compare
+from vault_agent.indexing.changes import compare
 from vault_agent.indexing.protocol import AttachmentsRead, ReadAttachments
 from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListQuery

@@ -14,7 +14,7 @@ from tests.support.index_runs import MAX_NOTE_BYTES, Vault
 from tests.support.systems import posix
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
-from vault_agent.indexing.compare import compare
+from vault_agent.indexing.changes import compare
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.support.clocks import assert_linear
 
-from vault_agent.indexing.positions import Edges, lay_out
+from vault_agent.indexing.lay_out import Edges, lay_out
 
 
 def graph(size: int, groups: int = 4, seed: int = 1) -> tuple[int, Edges, np.ndarray]:

@@ -11,7 +11,7 @@ from tests.support.index_runs import Vault
 
 from vault_agent.model.identifiers import identify
 from vault_agent.search.html import Look, html_of_note
-from vault_agent.system.allowance import Allowance
+from vault_agent.system.workers import Allowance
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import networkx
 import numpy
 import pytest
 
-from vault_agent.indexing.communities import Named, communities, labels
+from vault_agent.indexing.cluster import Named, communities, labels
 from vault_agent.model.adjacency import Adjacency
 from vault_agent.search.graph import NoPath, near, pagerank, shortest_path
 

@@ -9,7 +9,7 @@ import pytest_asyncio
 from tests.search.opened import indexed, opened
 from tests.support.index_runs import Vault
 
-from vault_agent.indexing.repeated import SAMPLED_FROM
+from vault_agent.indexing.index import SAMPLED_FROM
 from vault_agent.model.search import SearchQuery
 from vault_agent.search.search import search
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 from tests.support.waiting import eventually_async
 
 from vault_agent.model.identifiers import identify
-from vault_agent.system.allowance import Allowance
+from vault_agent.system.workers import Allowance
 
 from .page import KEY, page_server
 

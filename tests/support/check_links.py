@@ -12,11 +12,11 @@ from vault_agent.model.graph import Finding
 from vault_agent.model.notes import FileEntry, Link
 from vault_agent.model.warning import Warning
 from vault_agent.text.names import fold
+from vault_agent.vault.entry import Skipped
 from vault_agent.vault.paths import folders_of
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.scan import scan
-from vault_agent.vault.skipped import Skipped
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ import pytest
 from tests.support.clocks import PATIENCE
 
 from vault_agent.errors import NotFound
-from vault_agent.system.allowance import SMALL_BYTES, Allowance
-from vault_agent.system.workers import WorkerCrashed, WorkerTimedOut
+from vault_agent.system.workers import SMALL_BYTES, Allowance, WorkerCrashed, WorkerTimedOut
 
 LARGE = SMALL_BYTES + 1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_agent.system.memory import give_memory_back
+from vault_agent.system.processes import give_memory_back
 
 
 def resident_bytes() -> int:

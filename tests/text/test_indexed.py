@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.clocks import assert_linear
 
-from vault_agent.text.indexed import index_terms, splitter
-from vault_agent.text.terms import fold_text, terms
+from vault_agent.text.terms import fold_text, index_terms, splitter, terms
 
 PIECES = [
     *("v", "V", "v2", "1.10", ".", "0", " ", "\n", "_", "-", "\0", "\1", "—", "+", "++", "#"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vault_agent.errors import InvalidRequest, VaultAgentError
 from vault_agent.text.names import slug
-from vault_agent.vault.naming import MAX_NAME_BYTES, check_new, new_folder, new_path, note_path
+from vault_agent.vault.paths import MAX_NAME_BYTES, check_new, new_folder, new_path, note_path
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,10 @@ from vault_agent.vault.attachments import (
     _info,
     describe,
     list_folder,
+    media_type,
     open_attachment,
+    shown_type,
 )
-from vault_agent.vault.media import media_type, shown_type
 from vault_agent.vault.root import VaultRoot
 
 

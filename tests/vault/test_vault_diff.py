@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 
 from vault_agent.model.notes import FileEntry
-from vault_agent.vault.diff import diff
 from vault_agent.vault.root import VaultRoot
-from vault_agent.vault.scan import scan
+from vault_agent.vault.scan import diff, scan
 
 A = FileEntry("a.md", 1, 2, 3, 4)
 B = FileEntry("d/b.md", 1, 2, 3, 5)

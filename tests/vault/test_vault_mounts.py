@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.support.systems import linux
 
-from vault_agent.vault.mounts import file_system, is_durable, is_shared
+from vault_agent.vault.platform import file_system, is_durable, is_shared
 
 LOCAL = ("ext4", "xfs", "btrfs", "apfs", "overlay", "tmpfs", "fuseblk", "fuse.gocryptfs", "")
 SHARED = (

@@ -54,7 +54,19 @@ def test_a_long_path_within_the_limit_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["a.txt:stream", "CON", "con.txt", "Folder/NUL", "lpt1.md", "COM¹", "a.", "a ", "b./c"]
+    "name",
+    [
+        "a.txt:stream",
+        "CON",
+        "conin$.md",
+        "con.txt",
+        "Folder/NUL",
+        "lpt1.md",
+        "COM¹",
+        "a.",
+        "a ",
+        "b./c",
+    ],
 )
 def test_reserved_windows_names_are_refused_on_windows(name: str) -> None:
     with pytest.raises(InvalidRequest):

@@ -10,9 +10,9 @@ import pytest
 from tests.support.systems import posix
 
 from vault_agent.vault import read as reading
+from vault_agent.vault.entry import Skipped
 from vault_agent.vault.read import MAX_ATTEMPTS, decode, read_bytes
 from vault_agent.vault.root import OpenedFile, VaultRoot
-from vault_agent.vault.skipped import Skipped
 
 
 def test_a_file_is_returned_with_its_stat(root: VaultRoot, folder: Path) -> None:

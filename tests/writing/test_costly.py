@@ -20,7 +20,7 @@ from vault_agent.markdown.edit import append
 from vault_agent.markdown.task_edit import Status, Wanted
 from vault_agent.markdown.task_line import NewTask
 from vault_agent.model.write_state import Right
-from vault_agent.system.allowance import SMALL_BYTES, Allowance
+from vault_agent.system.workers import SMALL_BYTES, Allowance
 from vault_agent.writing.costly import Costly
 from vault_agent.writing.notes import replace_text
 from vault_agent.writing.sections import edit_section

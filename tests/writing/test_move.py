@@ -17,7 +17,7 @@ from tests.support.vault_links import compare
 from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.model.writing import ChangeKind
 from vault_agent.store.current import CurrentIndex
-from vault_agent.system.allowance import SMALL_BYTES, Allowance
+from vault_agent.system.workers import SMALL_BYTES, Allowance
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.move import MoveRequest, plan_move

@@ -43,7 +43,7 @@ def take_exchange(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     def take() -> None:
         monkeypatch.setattr(writing, "exchange", refuse)
-        monkeypatch.setattr("vault_agent.vault.probe.exchange", refuse)
+        monkeypatch.setattr("vault_agent.vault.write.exchange", refuse)
         monkeypatch.setattr("vault_agent.vault.folder.rename_new", refuse)
 
     return take

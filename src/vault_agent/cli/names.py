@@ -29,7 +29,7 @@ from vault_agent.errors import (
     NotFound,
     VaultAgentError,
 )
-from vault_agent.system.regular import read_optional
+from vault_agent.system.files import read_optional
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:

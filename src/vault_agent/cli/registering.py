@@ -11,7 +11,7 @@ from vault_agent.config.project_file import ensure_project_file, read_project_fi
 from vault_agent.config.registry import Registered, Role, clean_name, new_uid, read_registry
 from vault_agent.errors import Failed
 from vault_agent.model.note_types import type_of_folder
-from vault_agent.system.regular import read_regular
+from vault_agent.system.files import read_regular
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:

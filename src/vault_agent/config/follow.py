@@ -18,8 +18,7 @@ import orjson
 from vault_agent.config.keys import BACKGROUND_ENV, KEYS
 from vault_agent.config.layers import Layer, agents_of, parse_file, read_text
 from vault_agent.errors import VaultAgentError
-from vault_agent.system.files import replace_file
-from vault_agent.system.regular import read_optional
+from vault_agent.system.files import read_optional, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

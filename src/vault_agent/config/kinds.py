@@ -17,7 +17,7 @@ from pydantic import (
 
 from vault_agent.config import rules
 from vault_agent.config.agents import WriteRight
-from vault_agent.text.attachments import AttachmentKind
+from vault_agent.text.names import AttachmentKind
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 

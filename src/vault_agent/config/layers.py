@@ -23,7 +23,7 @@ from vault_agent.config.keys import (
     nearest,
 )
 from vault_agent.errors import Misconfigured
-from vault_agent.system.regular import NotRegular, read_file
+from vault_agent.system.files import NotRegular, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

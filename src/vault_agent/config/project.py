@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.errors import Forbidden
 from vault_agent.model.warning import Warning
-from vault_agent.system.regular import read_regular
+from vault_agent.system.files import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from vault_agent.config.project import OURS
 from vault_agent.config.registry import clean_name, is_uid, new_uid
 from vault_agent.model.warning import Warning
-from vault_agent.system.regular import read_regular
+from vault_agent.system.files import read_regular
 
 if TYPE_CHECKING:
     from pathlib import Path

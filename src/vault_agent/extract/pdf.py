@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from vault_agent.extract.parts import MAX_PAGES, Collected, Unreadable
-from vault_agent.text.attachments import page_label
+from vault_agent.text.names import page_label
 
 if TYPE_CHECKING:
     from vault_agent.extract.parts import Extracted

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.extract.parts import CPU_SECONDS, MEMORY_BYTES, Unreadable
 from vault_agent.extract.read import byte_limit, extract
-from vault_agent.indexing.kept import KeptText, KeptTexts
-from vault_agent.indexing.parse import Folder, exclusions_of
+from vault_agent.indexing.parse import Folder, KeptText, KeptTexts, exclusions_of
 from vault_agent.indexing.protocol import AttachmentsRead
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
@@ -23,10 +22,10 @@ from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool
-from vault_agent.text.attachments import kind_of
+from vault_agent.text.names import kind_of
+from vault_agent.vault.entry import Skipped
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.root import VaultRoot
-from vault_agent.vault.skipped import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.indexing.protocol import ReadAttachments
     from vault_agent.indexing.task import IndexTask, Report
     from vault_agent.system.crash import CrashReport
-    from vault_agent.text.attachments import AttachmentKind
+    from vault_agent.text.names import AttachmentKind
 
 ROUND_SECONDS = 5.0
 ROUND_FILES = 500

@@ -1,14 +1,21 @@
-"""Finds the communities of an index's notes. The keeper does, because it takes seconds of CPU."""
+"""Finds the communities of an index's notes. The keeper does, because it takes seconds of CPU.
+
+The Louvain method, on the undirected graph, with resolution 1 (Blondel, Guillaume, Lambiotte,
+Lefebvre: Fast unfolding of communities in large networks, 2008). Notes are visited in order of
+their positions, so equal graphs give equal communities. A community is named after the folder or
+tag that its notes share, or else its best-connected note. Words of titles are no names: the rarest
+words tell communities apart best, and say nothing.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.indexing.communities import Named, communities, labels
 from vault_agent.indexing.protocol import Clustered
 from vault_agent.model.adjacency import Adjacency
 from vault_agent.store.database import open_reader
@@ -18,6 +25,8 @@ from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from vault_agent.indexing.task import IndexTask
     from vault_agent.store.index.meta import Meta
 
@@ -77,3 +86,196 @@ def read_graph(task: IndexTask) -> StoredGraph:
 def _named(note: reading.NoteColumns, degree: int) -> Named:
     tags = (orjson.loads(note.metadata).get("tags") or ()) if note.metadata else ()
     return Named(note.path, note.title, tags, degree)
+
+
+_LEAST_GAIN = 1e-7
+"""Passes end when modularity grows by less than this."""
+_SHARED = 0.6
+"""The least share of a community's notes that its folder or tag has."""
+_OWN = 0.5
+"""The least share of the folder's or tag's notes that are in the community."""
+
+
+class Communities(NamedTuple):
+    """The community of every note, and the modularity. Community 0 is the largest.
+
+    Communities of one size are ordered by their first note.
+    """
+
+    members: list[int]
+    modularity: float
+
+
+class _Level(NamedTuple):
+    """A weighted undirected graph. Its nodes are notes, or communities of the level before."""
+
+    neighbours: list[dict[int, int]]  # other nodes, with the weight of the edge
+    loops: list[int]  # weight of the edges inside each node
+    degrees: list[int]  # sum of the weights at each node; an edge inside counts twice
+
+
+def communities(graph: Adjacency) -> Communities:
+    """Return the communities of the notes. A pair of notes has one edge, whatever the links."""
+    level = _first_level(graph)
+    total = sum(level.degrees)  # twice the weight of all edges
+    members = list(range(graph.size))
+    if not total:
+        return Communities(members, 0.0)
+    modularity = _modularity(level, list(range(graph.size)), total)
+    while True:
+        found = _moved(level, total)
+        gained = _modularity(level, found, total)
+        if gained - modularity < _LEAST_GAIN:
+            return Communities(_numbered(members), modularity)
+        modularity = gained
+        numbers = {old: new for new, old in enumerate(dict.fromkeys(found))}
+        found = [numbers[each] for each in found]
+        members = [found[each] for each in members]
+        level = _joined(level, found)
+
+
+def _first_level(graph: Adjacency) -> _Level:
+    neighbours = [dict.fromkeys(graph.neighbours(note), 1) for note in range(graph.size)]
+    return _Level(neighbours, [0] * graph.size, [len(each) for each in neighbours])
+
+
+def _moved(level: _Level, total: int) -> list[int]:
+    """Move each node to the neighbouring community with the most gain, until none gains."""
+    found = list(range(len(level.neighbours)))
+    sums = list(level.degrees)  # of each community
+    moved = True
+    while moved:
+        moved = False
+        for node, neighbours in enumerate(level.neighbours):
+            degree, home = level.degrees[node], found[node]
+            links: dict[int, int] = {}
+            for other, weight in neighbours.items():
+                community = found[other]
+                links[community] = links.get(community, 0) + weight
+            sums[home] -= degree
+            # Whole numbers: the gain times the total weight. So there are no rounding errors.
+            best, most = home, links.get(home, 0) * total - sums[home] * degree
+            for community, weight in links.items():
+                gain = weight * total - sums[community] * degree
+                if gain > most or (gain == most and community < best != home):
+                    best, most = community, gain
+            sums[best] += degree
+            if best != home:
+                found[node] = best
+                moved = True
+    return found
+
+
+def _modularity(level: _Level, found: list[int], total: int) -> float:
+    inside, sums = Counter[int](), Counter[int]()
+    for node, neighbours in enumerate(level.neighbours):
+        community = found[node]
+        sums[community] += level.degrees[node]
+        inside[community] += 2 * level.loops[node]
+        inside[community] += sum(
+            weight for other, weight in neighbours.items() if found[other] == community
+        )
+    return sum(inside[each] / total - (sums[each] / total) ** 2 for each in sums)
+
+
+def _joined(level: _Level, found: list[int]) -> _Level:
+    """Return the graph whose nodes are the communities of a level, numbered without gaps."""
+    count = max(found) + 1
+    neighbours: list[dict[int, int]] = [{} for _ in range(count)]
+    loops, degrees = [0] * count, [0] * count
+    for node, around in enumerate(level.neighbours):
+        community = found[node]
+        degrees[community] += level.degrees[node]
+        loops[community] += level.loops[node]
+        joined = neighbours[community]
+        for other, weight in around.items():
+            there = found[other]
+            if there != community:
+                joined[there] = joined.get(there, 0) + weight
+            elif other > node:
+                loops[community] += weight
+    return _Level(neighbours, loops, degrees)
+
+
+def _numbered(members: list[int]) -> list[int]:
+    """Return the communities numbered by size, the largest first, then by their first note."""
+    sizes = Counter(members)
+    firsts: dict[int, int] = {}
+    for position, community in enumerate(members):
+        firsts.setdefault(community, position)
+    order = sorted(sizes, key=lambda each: (-sizes[each], firsts[each]))
+    numbers = {community: number for number, community in enumerate(order)}
+    return [numbers[community] for community in members]
+
+
+class Named(NamedTuple):
+    """What a community may be named after."""
+
+    path: str
+    title: str
+    tags: Sequence[str]
+    degree: int  # the number of its neighbours
+
+
+def labels(members: Sequence[int], notes: Sequence[Named]) -> list[str]:
+    """Return the name of every community with two notes or more. No two are equal, but for case.
+
+    Args:
+        members: the community of each note. Communities are numbered by size, the largest first.
+        notes: the notes.
+    """
+    sizes = Counter(members)
+    count = sum(size > 1 for size in sizes.values())
+    shared = [Counter[str]() for _ in range(count)]
+    everywhere = Counter[str]()
+    central: list[list[Named]] = [[] for _ in range(count)]
+    for community, note in zip(members, notes, strict=True):
+        names = set(_names(note))
+        everywhere.update(names)
+        if community < count:
+            shared[community].update(names)
+            central[community].append(note)
+    found: list[str] = []
+    taken: set[str] = set()
+    for community in range(count):
+        name = _best(shared[community], everywhere, sizes[community], taken)
+        if name is None:
+            name = _title(central[community], taken)
+        taken.add(name.casefold())
+        found.append(name)
+    return found
+
+
+def _names(note: Named) -> Iterator[str]:
+    """Give the folders that a note is in, as paths that end with `/`, and its tags."""
+    end = note.path.find("/")
+    while end >= 0:
+        yield note.path[: end + 1]
+        end = note.path.find("/", end + 1)
+    for tag in note.tags:
+        yield f"#{tag}"
+
+
+def _best(
+    shared: Counter[str], everywhere: Counter[str], size: int, taken: Iterable[str]
+) -> str | None:
+    """Return the folder or tag that tells most about a community, or None if none does."""
+    fitting = [
+        (-min(number / size, number / everywhere[name]), -name.count("/"), name)
+        for name, number in shared.items()
+        if number >= _SHARED * size and number >= _OWN * everywhere[name]
+    ]
+    for _, _, name in sorted(fitting):  # of equal ones the deepest folder, then a tag
+        shown = name if name.startswith("#") else name.rstrip("/").rpartition("/")[2]
+        if shown.casefold() not in taken:
+            return shown
+    return None
+
+
+def _title(notes: Sequence[Named], taken: Iterable[str]) -> str:
+    """Return the title of the best-connected note whose title is free, else the best one's path."""
+    ranked = sorted(notes, key=lambda note: (-note.degree, note.path))
+    for note in ranked:
+        if note.title.strip() and note.title.casefold() not in taken:
+            return note.title
+    return ranked[0].path

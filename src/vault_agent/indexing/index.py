@@ -3,6 +3,10 @@
 It runs in the indexing process. An incremental run is one SQLite transaction. A rebuild writes a
 new generation beside the old one. Readers see no change before the last step, and a run that is
 killed leaves the index as it was.
+
+Links of new notes, and links to names that a run has added or removed, are resolved again. A few
+are resolved against the files that they could mean, looked up in the index; many against all names
+in one pass, which is faster then.
 """
 
 from __future__ import annotations
@@ -12,44 +16,46 @@ import itertools
 import secrets
 from collections import Counter
 from contextlib import ExitStack, aclosing, suppress
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.indexing.batches import parsed
-from vault_agent.indexing.changes import find_changes, sudden_emptiness, vault_moved
-from vault_agent.indexing.compare import read_stored
-from vault_agent.indexing.kept import KeptTexts
-from vault_agent.indexing.links import name_rows, resolve_links
-from vault_agent.indexing.parse import FileTask, Outcome
-from vault_agent.indexing.repeated import find_repeated
+from vault_agent.indexing.changes import find_changes, read_stored, sudden_emptiness, vault_moved
+from vault_agent.indexing.parse import FileTask, KeptTexts, Outcome
 from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
-from vault_agent.markdown.resolve import names_of
-from vault_agent.model.identifiers import identify
+from vault_agent.markdown.resolve import LinkResolver, names_of
+from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.writer import FulltextWriter, documents_in
-from vault_agent.store.index import documents, repeated
+from vault_agent.store.index import documents, places, repeated
+from vault_agent.store.index import links as reading_links
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import Meta, old_rows, write_meta
-from vault_agent.store.index.writer import NoteWriter, create_indexes, create_schema
+from vault_agent.store.index.rows import PARTS, handle_of, name_hash
+from vault_agent.store.index.writer import NoteWriter, ResolvedLink, create_indexes, create_schema
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.cancelling import in_thread
-from vault_agent.text.attachments import kind_of
-from vault_agent.text.names import is_note
+from vault_agent.text.names import is_note, kind_of
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from vault_agent.indexing.batches import Parse
     from vault_agent.indexing.changes import Changes
     from vault_agent.indexing.parse import ParsedFile
     from vault_agent.indexing.task import IndexTask, Report
+    from vault_agent.model.notes import FileEntry
     from vault_agent.store.database import Connection
+    from vault_agent.store.index.links import LinkRow
     from vault_agent.store.index.notes import StoredFile
+    from vault_agent.store.index.rows import Row
+
 
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
@@ -427,3 +433,134 @@ def _are_readable(
         for path, file in files.items()
         if not is_note(path) and (kind := kind_of(path)) is not None
     )
+
+
+SAMPLED_FROM = 400
+"""The least number of notes of a vault in which such lines are looked for."""
+SAMPLED_EACH, MAX_SAMPLE = 20, 200
+"""One in twenty notes is in the sample, at most so many."""
+REPEATED_SHARE = 0.25
+
+
+async def find_repeated(notes: Sequence[FileEntry], parse: Parse, parallel: int) -> frozenset[str]:
+    """Return the lines that at least a quarter of a sample of the notes have."""
+    if len(notes) < SAMPLED_FROM:
+        return frozenset()
+    step = max(SAMPLED_EACH, -(-len(notes) // MAX_SAMPLE))
+    tasks = [FileTask(entry, None, 0) for entry in notes[::step]]
+    counts: Counter[str] = Counter()
+    async with aclosing(parsed(tasks, parse, parallel, None)) as batches:
+        async for batch in batches:
+            for file in batch:
+                counts.update(file.lines)
+    return frozenset(line for line, count in counts.items() if count >= REPEATED_SHARE * len(tasks))
+
+
+MANY_NAMES = 500
+"""If more names than this are affected, all links are resolved again."""
+NOTES_AT_ONCE = 500
+"""New notes whose links are resolved together."""
+
+
+def resolve_links(
+    connection: Connection,
+    writer: NoteWriter,
+    report: Report,
+    *,
+    fresh: Sequence[int],
+    affected: Collection[str] | None,
+) -> None:
+    """Resolve the links of the notes `fresh`, and all links to the names `affected`.
+
+    `affected` holds names as `names_of` returns them. None means all links.
+    """
+    if writer.waiting is not None:
+        resolver = _resolver(connection)
+        writer.add_links(*_resolved(resolver, writer.waiting))
+        report.phase("store", writer.totals.links, writer.totals.links)
+        return
+    few = affected is not None and len(affected) <= MANY_NAMES
+    names = affected if few else None
+    everything = None if few else _resolver(connection)
+    total = writer.totals.links
+    done = 0
+    for page in _pages(connection, fresh, names):
+        _resolve(writer, everything or _resolver(connection, page), page)
+        done += len(page)
+        report.phase("store", done, total)
+    report.phase("store", total, total)
+
+
+def _resolved(
+    resolver: LinkResolver, waiting: Iterable[tuple[str, Sequence[Row]]]
+) -> tuple[list[Row], dict[int, int]]:
+    """Return the rows of links with their destinations, and how many attachments a note links."""
+    rows: list[Row] = []
+    attachments: dict[int, int] = {}
+    for source, links in waiting:
+        files: set[int] = set()
+        for link in links:
+            found = resolver.resolve(source, link[_TARGET], link[_KIND])
+            dest = None if found.path is None else _handle(found.path)
+            rows.append((*link, dest, found.ambiguous))
+            if dest is not None and not found.is_note:
+                files.add(dest)
+        if files:
+            attachments[links[0][0] >> CHUNK_BITS] = len(files)
+    return rows, attachments
+
+
+def name_rows(path: str, names: Iterable[str]) -> list[tuple[int, int]]:
+    """Return the rows by which links find a file: (hash of a name, handle of the file)."""
+    handle = handle_of(path)
+    return [(name_hash(name), handle) for name in names]
+
+
+def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[LinkRow]) -> None:
+    resolved: list[ResolvedLink] = []
+    to_attachments: set[int] = set()
+    for link in page:
+        found = resolver.resolve(link.source, link.target, link.kind)
+        dest = _handle(found.path) if found.path is not None else None
+        resolved.append(ResolvedLink(link, dest, found.ambiguous))
+        if dest is not None and not found.is_note:
+            to_attachments.add(link.key)
+    changed = writer.resolve(resolved)
+    # The previous target of a changed link may have been an attachment too.
+    writer.count_attachments(
+        {
+            link.key >> CHUNK_BITS
+            for link in changed
+            if link.dest is not None or link.key in to_attachments
+        }
+    )
+
+
+_KIND, _TARGET = (PARTS["link"].split(", ").index(name) for name in ("kind", "target"))
+_handle = lru_cache(maxsize=1 << 16)(handle_of)
+
+
+def _pages(
+    connection: Connection, fresh: Sequence[int], names: Collection[str] | None
+) -> Iterator[list[LinkRow]]:
+    """Yield the links to resolve: those of new notes and to affected names, or all."""
+    if names is None:
+        read = reading_links.every
+    else:
+        lookups = [name_hash(name) for name in names]
+        read = partial(reading_links.to_names, lookups=lookups, limit=reading_links.PAGE)
+        for start in range(0, len(fresh), NOTES_AT_ONCE):
+            part = fresh[start : start + NOTES_AT_ONCE]
+            yield reading_links.of_notes(connection, part)
+    after = -1
+    while page := read(connection, after=after):
+        yield page
+        after = page[-1].key
+
+
+def _resolver(connection: Connection, page: Sequence[LinkRow] | None = None) -> LinkResolver:
+    """Return a resolver over all names, or over the names that the links of a page use."""
+    if page is None:
+        return LinkResolver(reading.names(connection), reading.attachments(connection))
+    lookups = {link.lookup for link in page}
+    return LinkResolver(*places.files_named(connection, lookups))

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Failed, Unavailable, VaultAgentError
 from vault_agent.indexing.attachments import read_attachments
 from vault_agent.indexing.batches import NO_FILES, Parser, Pool
-from vault_agent.indexing.compare import compare
+from vault_agent.indexing.changes import compare
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import batch_parser
 from vault_agent.indexing.protocol import (
@@ -49,7 +49,7 @@ from vault_agent.indexing.protocol import (
 )
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.files import keep_new_files_private
-from vault_agent.system.memory import give_memory_back
+from vault_agent.system.processes import give_memory_back
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady
 
 if TYPE_CHECKING:

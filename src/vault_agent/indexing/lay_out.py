@@ -2,17 +2,22 @@
 
 They are kept in one file of the index's folder, and not in that of the generation: after a rebuild
 the picture stays as it is known. The file is disposable.
+
+Every node pushes all others away, links pull their ends together, and a group (such as a folder)
+pulls its nodes to its middle. The push is that of a cloud of points in two dimensions, one over the
+distance. It is computed on a grid by a fast Fourier transform, so the time grows with the number of
+nodes and not with its square. The same graph has the same picture.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from vault_agent.indexing.cluster import read_graph
-from vault_agent.indexing.positions import Edges, lay_out
 from vault_agent.indexing.protocol import LaidOut
 from vault_agent.model.adjacency import Adjacency
 from vault_agent.model.graph import MAX_NODES
@@ -22,7 +27,13 @@ from vault_agent.store.positions import Positions, read_positions, write_positio
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from vault_agent.indexing.task import IndexTask
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
 
 
 def compute_layout(task: IndexTask) -> LaidOut:
@@ -86,3 +97,262 @@ def _known(
         same = positions.handles[order[at]] == handles
         found[same] = positions.places[order[at[same]]]
     return found
+
+
+ROUNDS: Final = 120
+SETTLING_ROUNDS: Final = 40
+"""Rounds where most positions are known."""
+KEPT_SHARE: Final = 0.95
+"""With so many known nodes, none of them moves."""
+SPACING: Final = 24.0
+"""The average distance of neighbours in the picture, in pixels at its natural size."""
+
+_GRID = 256
+_USED = 120  # cells that the nodes cover; with the rest empty, the transform does not wrap around
+_WIDE = 40.0  # cells from the middle; the pull back grows fast from there
+_APART = 0.7  # of the average distance: nearer nodes push each other apart
+_LATE = 0.6  # the share of the rounds before that
+_SAME_PAIRS = 8  # rounds after which the near nodes are found anew
+_CROWD = 16  # nodes that are compared in a square as wide as that; a full one is a blot anyway
+_STRENGTH = 0.5
+_GOLDEN = np.pi * (3 - np.sqrt(5))
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The links: positions of their ends in the list of nodes, and how often each occurs."""
+
+    sources: Ints
+    targets: Ints
+    weights: Floats
+
+
+def lay_out(size: int, edges: Edges, groups: Ints, known: Floats | None = None) -> Floats:
+    """Return the position of each node, as an array of shape (size, 2).
+
+    `groups` has the number of each node's group. `known` has positions from before, NaN for a new
+    node: a new node begins at the middle of its neighbours, and while few nodes are new, the others
+    stay where they are.
+    """
+    if size == 0:
+        return np.zeros((0, 2), np.float32)
+    is_known: Flags = np.zeros(size, np.bool_)
+    if known is not None:
+        is_known[:] = np.isfinite(known).all(axis=1)
+    share = float(is_known.mean())
+    scale = SPACING * np.sqrt(size) / _USED
+    if known is None or share < 0.2:
+        places = _Field(size, edges, groups).settle(_start(groups), ROUNDS, warmth=12.0)
+        return _centred(places * scale)
+    start = _placed(known / scale, is_known, edges, groups)
+    moving = ~is_known if share >= KEPT_SHARE else np.ones(size, bool)
+    if not moving.any():
+        return np.where(is_known[:, None], known, 0).astype(np.float32)
+    field = _Field(size, edges, groups)
+    places = field.settle(start, SETTLING_ROUNDS, warmth=2.0, moving=moving)
+    places *= scale
+    if share >= KEPT_SHARE:
+        places[is_known] = known[is_known]
+    return places.astype(np.float32)
+
+
+class _Field:
+    """The forces between the nodes of one graph. Distances are in cells of the grid."""
+
+    def __init__(self, size: int, edges: Edges, groups: Ints) -> None:
+        self._size = size
+        self._edges = edges
+        self._groups = groups
+        self._members = np.maximum(np.bincount(groups), 1).astype(np.float32)
+        degree = np.bincount(edges.sources, minlength=size) + np.bincount(
+            edges.targets, minlength=size
+        )
+        self._mass = (1 + np.sqrt(degree)).astype(np.float32) / 2
+        # A link of two hubs must not pull as much as that of a note with one link.
+        ends = np.minimum(degree[edges.sources], degree[edges.targets])
+        self._pull = (np.minimum(edges.weights, 4) ** 0.5 / np.maximum(ends, 1) ** 0.5).astype(
+            np.float32
+        )
+        self._kernel = _kernel()
+        self._least = _APART * _USED / np.sqrt(size)  # distance
+        self._aside = (_directions(size) * 0.1 * self._least).astype(np.float32)
+        # The push at which `size` nodes of mass one fill the used part of the grid.
+        self._push = _USED * _USED / 64 / max(float(self._mass.sum()), 1.0)
+
+    def settle(
+        self, places: Floats, rounds: int, *, warmth: float, moving: Flags | None = None
+    ) -> Floats:
+        """Return the positions after some rounds, in which the steps become shorter."""
+        pairs: tuple[Ints, Ints]
+        for number in range(rounds):
+            force = self._forces(places)
+            late = number - int(rounds * _LATE)
+            if late >= 0:
+                if late % _SAME_PAIRS == 0:
+                    pairs = _near_pairs(places, self._least)
+                force += self._near_pushes(places, *pairs)
+            length = np.sqrt((force * force).sum(axis=1))
+            longest = warmth * (1 - number / rounds) ** 1.5 + 0.02
+            step = force * (np.minimum(length, longest) / np.maximum(length, 1e-6))[:, None]
+            if moving is not None:
+                step[~moving] = 0
+            places = _within(places + step)
+        return places
+
+    def _forces(self, places: Floats) -> Floats:
+        force = self._pushes(places)
+        sources, targets = self._edges.sources, self._edges.targets
+        if len(sources):
+            between = (places[targets] - places[sources]) * self._pull[:, None] * 0.35
+            for axis in (0, 1):
+                pulled = between[:, axis]
+                force[:, axis] += np.bincount(sources, pulled, self._size)
+                force[:, axis] -= np.bincount(targets, pulled, self._size)
+        for axis in (0, 1):
+            middles = np.bincount(self._groups, places[:, axis]) / self._members
+            force[:, axis] += (middles[self._groups] - places[:, axis]) * 0.06
+        local = places - places.mean(axis=0)
+        square = (local * local).sum(axis=1, keepdims=True)
+        force -= local * (0.035 * (1 + square / _WIDE**2))
+        return force
+
+    def _pushes(self, places: Floats) -> Floats:
+        """Return the push of all nodes on each: their masses on the grid, then the transform."""
+        middle = (places.min(axis=0) + places.max(axis=0)) / 2
+        local = np.clip(places - middle + _GRID / 2, 1, _GRID - 3)
+        cell = local.astype(np.int64)
+        part = (local - cell).astype(np.float32)
+        corners, shares = _corners(cell, part)
+        density = np.zeros(_GRID * _GRID, np.float64)
+        for corner, share in zip(corners, shares, strict=True):
+            density += np.bincount(corner, share * self._mass, _GRID * _GRID)
+        spectrum = np.fft.rfft2(density.reshape(_GRID, _GRID))
+        force = np.empty((self._size, 2), np.float32)
+        for axis in (0, 1):
+            field = np.fft.irfft2(spectrum * self._kernel[axis], s=(_GRID, _GRID)).ravel()
+            force[:, axis] = sum(
+                (field[corner] * share for corner, share in zip(corners, shares, strict=True)),
+                np.zeros(self._size),
+            )
+        return force * self._push
+
+    def _near_pushes(self, places: Floats, ones: Ints, others: Ints) -> Floats:
+        """Return the push between nodes that are too near for the grid to tell them apart.
+
+        Without it, nodes with the same neighbours gather on lines of equal force.
+        """
+        beside = places + self._aside  # or nodes at one place would have no way to go
+        between = beside[ones] - beside[others]
+        length = np.maximum(np.sqrt((between * between).sum(axis=1)), 1e-3)
+        push = between * (np.maximum(self._least - length, 0) / length * _STRENGTH)[:, None]
+        force = np.empty_like(places)
+        for axis in (0, 1):
+            force[:, axis] = np.bincount(ones, push[:, axis], self._size)
+            force[:, axis] -= np.bincount(others, push[:, axis], self._size)
+        return force
+
+
+def _near_pairs(places: Floats, width: float) -> tuple[Ints, Ints]:
+    """Return pairs of nodes of which the nearer than `width` are all but those in a crowd."""
+    cell = ((places - places.min(axis=0)) / width).astype(np.int64) + 1
+    columns = int(cell[:, 1].max()) + 2
+    number = cell[:, 0] * columns + cell[:, 1]
+    order = np.argsort(number, kind="stable")
+    squares = number[order]
+    rank = np.arange(len(order)) - np.searchsorted(squares, squares)
+    order, squares = order[rank < _CROWD], squares[rank < _CROWD]
+    ones, others = [], []
+    for step in (0, 1, columns - 1, columns, columns + 1):
+        first = np.searchsorted(squares, squares + step)
+        last = np.searchsorted(squares, squares + step, side="right")
+        if step == 0:
+            first = np.arange(len(order)) + 1  # each pair once
+        counts = last - first
+        starts = np.cumsum(counts) - counts
+        ones.append(np.repeat(order, counts))
+        inside = np.arange(counts.sum()) - np.repeat(starts, counts)
+        others.append(order[np.repeat(first, counts) + inside])
+    return np.concatenate(ones), np.concatenate(others)
+
+
+def _corners(cell: Ints, part: Floats) -> tuple[list[Ints], list[Floats]]:
+    """Return the four cells around each node, and the share of each."""
+    column, row = cell[:, 0], cell[:, 1]
+    x, y = part[:, 0], part[:, 1]
+    first = column * _GRID + row
+    return (
+        [first, first + _GRID, first + 1, first + _GRID + 1],
+        [(1 - x) * (1 - y), x * (1 - y), (1 - x) * y, x * y],
+    )
+
+
+def _kernel() -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Return the transform of the push of one node: one over the distance, in x and in y."""
+    offset = np.fft.fftfreq(_GRID, 1 / _GRID)
+    x, y = np.meshgrid(offset, offset, indexing="ij")
+    square = x * x + y * y + 0.5
+    return np.fft.rfft2(x / square), np.fft.rfft2(y / square)
+
+
+def _start(groups: Ints) -> Floats:
+    """Return where the nodes begin: groups on a spiral, the largest inside, nodes around them."""
+    size = len(groups)
+    counts = np.bincount(groups)
+    order = np.lexsort((np.arange(len(counts)), -counts))
+    before = np.zeros(len(counts))
+    before[order] = np.cumsum(counts[order]) - counts[order] / 2
+    rank = np.empty(len(counts))
+    rank[order] = np.arange(len(counts))
+    far = np.sqrt(before[groups] / size) * _USED / 2
+    turn = rank[groups] * _GOLDEN
+    by_group = np.argsort(groups, kind="stable")
+    first = np.cumsum(counts) - counts
+    inside = np.empty(size)
+    inside[by_group] = np.arange(size) - first[groups[by_group]]
+    near = np.sqrt((inside + 0.5) / size) * _USED / 2
+    own = inside * _GOLDEN
+    return np.stack(
+        (far * np.cos(turn) + near * np.cos(own), far * np.sin(turn) + near * np.sin(own)), axis=1
+    ).astype(np.float32)
+
+
+def _placed(known: Floats, is_known: Flags, edges: Edges, groups: Ints) -> Floats:
+    """Return positions in which each new node is at the middle of its neighbours or its group."""
+    size = len(groups)
+    places = np.where(is_known[:, None], known, 0).astype(np.float32)
+    heart = places[is_known].mean(axis=0)
+    in_group = np.bincount(groups, is_known.astype(float))
+    sums = np.stack([np.bincount(groups, places[:, axis]) for axis in (0, 1)], axis=1)
+    middles = np.where(
+        in_group[:, None] > 0, sums / np.maximum(in_group, 1)[:, None], heart[None, :]
+    )
+    # Nodes at one place would stay together, so each begins a little beside.
+    aside = _directions(size) * 0.4
+    places[~is_known] = (middles[groups] + aside)[~is_known]
+    ends = np.concatenate((edges.sources, edges.targets))
+    others = np.concatenate((edges.targets, edges.sources))
+    usable = is_known[others] & ~is_known[ends]
+    counts = np.bincount(ends[usable], minlength=size)
+    linked = counts > 0
+    for axis in (0, 1):
+        total = np.bincount(ends[usable], places[others[usable], axis], size)
+        places[linked, axis] = total[linked] / counts[linked] + aside[linked, axis]
+    return places
+
+
+def _directions(size: int) -> NDArray[np.float64]:
+    """Return a direction for each node, as different as they can be: of shape (size, 2)."""
+    turn = np.arange(size) * _GOLDEN
+    return np.stack((np.cos(turn), np.sin(turn)), axis=1)
+
+
+def _within(places: Floats) -> Floats:
+    """Keep the nodes in the part of the grid in which the transform is exact."""
+    middle = places.mean(axis=0)
+    kept: Floats = (middle + np.clip(places - middle, -_GRID / 4, _GRID / 4)).astype(np.float32)
+    return kept
+
+
+def _centred(places: Floats) -> Floats:
+    centred: Floats = (places - places.mean(axis=0)).astype(np.float32)
+    return centred

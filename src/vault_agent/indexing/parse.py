@@ -1,18 +1,27 @@
-"""Parses files into rows and full text, in the worker processes."""
+"""Parses files into rows and full text, in the worker processes.
+
+Texts of attachments are kept by the hash of the file, so that each content is read once. Every run
+takes the text from here. The worker that reads attachments writes the files; a run that removes or
+replaces an attachment removes those whose content the index no longer has.
+"""
 
 from __future__ import annotations
 
 import codecs
 import os
+import zlib
+from contextlib import suppress
 from dataclasses import replace
 from enum import Enum, auto
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import orjson
+
 from vault_agent.errors import Misconfigured
-from vault_agent.extract.read import byte_limit
-from vault_agent.indexing.kept import KeptTexts
+from vault_agent.extract.parts import Part
+from vault_agent.extract.read import EXTRACT_VERSION, byte_limit
 from vault_agent.markdown.document import Document, find_indexed
 from vault_agent.markdown.parse import document_of, parse_attachment, parse_document, with_keys
 from vault_agent.markdown.resolve import names_of, target_key
@@ -22,16 +31,15 @@ from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
 from vault_agent.store.fulltext.schema import to_fulltext
 from vault_agent.store.index.rows import to_rows
-from vault_agent.text.attachments import kind_of
-from vault_agent.text.names import is_note, stem
-from vault_agent.vault.entry import printable
+from vault_agent.system.files import make_private_folder, replace_file
+from vault_agent.text.names import is_note, kind_of, stem
+from vault_agent.vault.entry import Skipped, printable
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.root import VaultRoot
-from vault_agent.vault.skipped import Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.fulltext.schema import FulltextNote
@@ -74,7 +82,7 @@ class Batch(NamedTuple):
     typed: bool = False  # see `IndexTask.typed`
     kept: str = ""  # the folder of texts of attachments, see `KeptTexts`
     repeated: frozenset[str] | None = frozenset()
-    """Lines that many notes have. None: only return the lines of each note, see `repeated.py`."""
+    """Lines that many notes have. None: only return the lines of each note, see `find_repeated`."""
 
 
 class Outcome(Enum):
@@ -324,3 +332,66 @@ _NAMELESS = ParsedNote(
     chunks=(),
     links=(),
 )
+
+
+_VERSION = f"-{EXTRACT_VERSION}"
+_LEVEL = 1  # of the compression: reading must be fast
+
+
+class KeptText(NamedTuple):
+    """What reading an attachment has given."""
+
+    parts: tuple[Part, ...] = ()
+    warnings: tuple[Warning, ...] = ()  # without the path: several files may have this content
+    left_out: bool = False  # whether the file has no place in the index at all
+
+
+class KeptTexts:
+    """The folder of texts of one index."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def has(self, kind: str, digest: bytes) -> bool:
+        """Whether the text of a content is kept."""
+        return self._path(kind, digest).exists()
+
+    def get(self, kind: str, digest: bytes) -> KeptText | None:
+        """Return the text of a content by its hash, or None if it is not kept."""
+        try:
+            document = orjson.loads(zlib.decompress(self._path(kind, digest).read_bytes()))
+            parts = tuple(Part(label, text) for label, text in document["parts"])
+            warnings = tuple(Warning(**warning) for warning in document["warnings"])
+            return KeptText(parts, warnings, document["left_out"])
+        except (OSError, ValueError, TypeError, KeyError, zlib.error):
+            return None  # missing, or damaged: it is read again
+
+    def put(self, kind: str, digest: bytes, text: KeptText) -> bool:
+        """Keep a text. Return False if there is no room for it."""
+        # The pages of a PDF may have lone surrogates.
+        parts = [[part.label, part.text.encode("utf-8", "replace").decode()] for part in text.parts]
+        document = {"parts": parts, "warnings": text.warnings, "left_out": text.left_out}
+        data = zlib.compress(orjson.dumps(document), _LEVEL)
+        path = self._path(kind, digest)
+        try:
+            make_private_folder(path.parent)
+            replace_file(path, data, durable=False)
+        except OSError:
+            return False
+        return True
+
+    def sweep(self, digests: Collection[bytes]) -> None:
+        """Remove all texts but those of these contents.
+
+        The run is complete when this is called, so one that cannot be removed stays.
+        """
+        kept = {digest.hex() for digest in digests}
+        for path in self._folder.glob("*/*"):
+            name, _, kind = path.name.partition(".")
+            if name not in kept or not kind.endswith(_VERSION):
+                with suppress(OSError):
+                    path.unlink()
+
+    def _path(self, kind: str, digest: bytes) -> Path:
+        name = digest.hex()
+        return self._folder / name[:2] / f"{name}.{kind}{_VERSION}"

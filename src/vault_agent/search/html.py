@@ -24,8 +24,7 @@ from vault_agent.store.index import lists
 from vault_agent.store.index import notes as reading
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
-from vault_agent.text.attachments import kind_of, page_of
-from vault_agent.text.names import is_note, stem
+from vault_agent.text.names import is_note, kind_of, page_of, stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import StoredNote
-    from vault_agent.system.allowance import Allowance
+    from vault_agent.system.workers import Allowance
     from vault_agent.vault.root import VaultRoot
 
 MAX_BYTES = 1 << 20

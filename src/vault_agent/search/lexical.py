@@ -21,8 +21,8 @@ from vault_agent.search.rank import Names, Ranked, rank, shortlist
 from vault_agent.search.snippet import snippets
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.rows import MAX_CHUNKS
-from vault_agent.text.attachments import kind_of, page_of
 from vault_agent.text.common_words import common_terms
+from vault_agent.text.names import kind_of, page_of
 from vault_agent.text.terms import is_unit, sequence
 from vault_agent.text.words import fold_words, whole_word
 

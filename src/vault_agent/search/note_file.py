@@ -37,10 +37,9 @@ from vault_agent.store.index import links as links_reading
 from vault_agent.store.index.notes import bodies, chunks_of
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
-from vault_agent.text.attachments import kind_of, page_of
-from vault_agent.text.names import fold, is_note
+from vault_agent.text.names import fold, is_note, kind_of, page_of
+from vault_agent.vault.entry import Skipped
 from vault_agent.vault.read import decode, read_bytes
-from vault_agent.vault.skipped import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from vault_agent.store.database import Connection
     from vault_agent.store.index.links import LinkRow
     from vault_agent.store.index.notes import StoredChunk, StoredNote
-    from vault_agent.system.allowance import Allowance
+    from vault_agent.system.workers import Allowance
     from vault_agent.vault.read import Content
     from vault_agent.vault.root import VaultRoot
 

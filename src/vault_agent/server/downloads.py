@@ -11,7 +11,7 @@ from aiohttp import web
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.server.replies import SAFE_HEADERS, caching, not_modified, quoted
-from vault_agent.vault.media import SNIFFED_BYTES, shown_type
+from vault_agent.vault.attachments import SNIFFED_BYTES, shown_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

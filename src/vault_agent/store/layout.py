@@ -40,13 +40,14 @@ from vault_agent.system.address import (
 )
 from vault_agent.system.files import (
     make_private_folder,
+    read_optional,
+    read_state,
     remove_unfinished,
     replace_file,
     sync_file,
     sync_folder,
 )
 from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
-from vault_agent.system.regular import read_optional, read_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_agent.system.files import replace_file
-from vault_agent.system.regular import read_optional
+from vault_agent.system.files import read_optional, replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from vault_agent import __version__
-from vault_agent.system.regular import read_optional, read_state
+from vault_agent.system.files import read_optional, read_state
 
 SERVER_LOCK: Final = "server.lock"
 _FILE: Final = "server.address"

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from vault_agent.system.regular import read_regular
+from vault_agent.system.files import read_regular
 
 _MAX_LEVELS: Final = 64
 _MAX_BYTES: Final = 4_096

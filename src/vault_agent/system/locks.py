@@ -12,7 +12,7 @@ import time
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.system.regular import open_state
+from vault_agent.system.files import open_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

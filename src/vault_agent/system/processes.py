@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import signal
 import subprocess
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 
 from vault_agent.system.cancelling import to_its_end
-from vault_agent.system.regular import open_state
+from vault_agent.system.files import open_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
 
 _LINE_LIMIT = 64 << 10
 """The largest line that `readline` accepts, in bytes."""
@@ -183,3 +185,11 @@ def kill(pid: int) -> None:
     """End a process at once. Does nothing if it has ended."""
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+
+
+def give_memory_back() -> None:
+    """Return freed memory to the system. glibc keeps it otherwise."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl lacks it and does not need it
+        if trim is not None:
+            trim(0)

@@ -3,21 +3,25 @@
 Every call takes a name in this folder, never a path, and never follows a link. The folder is an
 open descriptor, so it is the same one whatever its path leads to meanwhile. On systems without
 calls relative to a descriptor, the path is checked before each call.
+
+Two renames are here that the standard library lacks: exchange two files, and never replace one.
+`is_unsupported` says whether the system or the file system lacks them.
 """
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import os
 import stat
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Self
 
-from vault_agent.vault.attributes import copy_attributes
 from vault_agent.vault.platform import flag
-from vault_agent.vault.renames import rename_new
 
 _READ: Final = (
     os.O_RDONLY
@@ -237,3 +241,133 @@ def write_all(fd: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(fd, rest) :]
+
+
+_COPYFILE_ACL_STAT_XATTR = 0b111  # copyfile(3)
+
+
+def copy_attributes(source: int, target: int) -> None:
+    """Give the open file `target` the attributes of the open file `source`.
+
+    The owner comes first, because a change of owner clears bits of the mode. An owner, a group or
+    an attribute that this process may not set is left out. Without the group, the group's rights
+    are too: they would be given to another one.
+
+    Raises:
+        OSError: if the mode cannot be set.
+    """
+    old = os.fstat(source)
+    if sys.platform == "win32":
+        return  # ReplaceFileW keeps them
+    if sys.platform == "darwin":  # also the time of birth
+        ctypes.CDLL(None).fcopyfile(source, target, None, _COPYFILE_ACL_STAT_XATTR)
+        os.utime(target)
+    mode = stat.S_IMODE(old.st_mode)
+    new = os.fstat(target)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        try:
+            os.fchown(target, old.st_uid, old.st_gid)
+        except OSError:
+            try:
+                os.fchown(target, -1, old.st_gid)
+            except OSError:
+                mode &= ~(stat.S_IRWXG | stat.S_ISGID)
+    os.fchmod(target, mode)
+    for name in _attributes(source):
+        with suppress(OSError):
+            os.setxattr(target, name, os.getxattr(source, name))
+
+
+def _attributes(file: int) -> list[str]:
+    if not hasattr(os, "listxattr"):
+        return []
+    try:
+        return sorted(os.listxattr(file))
+    except OSError:
+        return []
+
+
+_RENAME_NOREPLACE = 1  # renameat2(2)
+_RENAME_EXCHANGE = 2
+_RENAME_SWAP = 2  # renameatx_np(2)
+_RENAME_EXCL = 4
+_UNSUPPORTED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
+
+
+def is_unsupported(error: OSError) -> bool:
+    """Whether a call failed because the system or the file system does not have it."""
+    return error.errno in _UNSUPPORTED
+
+
+def exchange(folder: int | None, first: str, second: str) -> None:
+    """Exchange two files of one open folder in one atomic step.
+
+    Raises:
+        OSError: ENOENT if one of them is missing. See also `is_unsupported`.
+    """
+    if sys.platform == "darwin":
+        _call("renameatx_np", (folder, first), (folder, second), _RENAME_SWAP)
+    else:
+        _call("renameat2", (folder, first), (folder, second), _RENAME_EXCHANGE)
+
+
+def rename_new(from_folder: int | None, name: str, to_folder: int | None, to: str) -> None:
+    """Rename a file or folder, but never over another one.
+
+    Raises:
+        OSError: EEXIST if there is one. See also `is_unsupported`.
+    """
+    if sys.platform == "win32":
+        os.rename(name, to)  # noqa: PTH104 - fails if there is one, on Windows
+    elif sys.platform == "darwin":
+        _call("renameatx_np", (from_folder, name), (to_folder, to), _RENAME_EXCL)
+    else:
+        _call("renameat2", (from_folder, name), (to_folder, to), _RENAME_NOREPLACE)
+
+
+def replace_with_backup(path: str, replacement: str, backup: str) -> None:
+    """Replace a file by another one, and rename the old one to `backup` (Windows).
+
+    Raises:
+        OSError: also if another program has the file open without sharing it.
+    """
+    if sys.platform == "win32":
+        from ctypes import wintypes
+
+        call = ctypes.WinDLL("kernel32", use_last_error=True).ReplaceFileW
+        call.argtypes = (
+            *(wintypes.LPCWSTR, wintypes.LPCWSTR, wintypes.LPCWSTR),
+            *(wintypes.DWORD, wintypes.LPVOID, wintypes.LPVOID),
+        )
+        call.restype = wintypes.BOOL
+        if not call(path, replacement, backup, 0, None, None):
+            raise ctypes.WinError(ctypes.get_last_error())
+    else:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+Place = tuple[int | None, str]  # an open folder, and a name in it
+
+
+def _call(function: str, one: Place, other: Place, flags: int) -> None:
+    call = getattr(_libc() if sys.platform != "win32" else None, function, None)
+    if call is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    here = -2 if sys.platform == "darwin" else -100  # AT_FDCWD
+    places = [
+        each
+        for folder, name in (one, other)
+        for each in (
+            ctypes.c_int(here if folder is None else folder),
+            ctypes.c_char_p(os.fsencode(name)),
+        )
+    ]
+    while call(*places, ctypes.c_uint(flags)):
+        error = ctypes.get_errno()
+        if error != errno.EINTR:
+            raise OSError(error, os.strerror(error))

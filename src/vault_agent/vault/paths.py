@@ -1,21 +1,28 @@
-"""Vault-relative paths from users, links and HTTP clients.
+"""Vault-relative paths from users, links and HTTP clients, and the names that may be created.
 
 Nothing here accesses the disk. `validate` is the first of two checks: it refuses paths that are
 malformed or lead out of the vault. The second, `VaultRoot`, is safe for any path, even without the
 first.
+
+One rule for new names holds on every system, so that a vault stays portable. Notes and folders that
+exist keep their names, whatever these are. Whether a name is taken is decided on the disk, with
+`vault_agent.text.names.fold` as the form in which names are compared.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+import unicodedata
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from vault_agent.errors import Forbidden, InvalidRequest
+from vault_agent.text.visible import CONTROLS, MOVING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
 
 MAX_PATH_BYTES = 4096
 MAX_NAME_LENGTH = 255
@@ -26,7 +33,9 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _ESCAPED = re.compile(r"%[0-9A-Fa-f]{2}")
 _ESCAPED_UTF16 = re.compile(r"%[uU][0-9A-Fa-f]{4}")
-_DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)")
+_DEVICE = re.compile(
+    r"\A(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?=\.|\Z)", re.IGNORECASE
+)
 
 
 def outermost(paths: Iterable[str]) -> list[str]:
@@ -143,3 +152,210 @@ def _outside() -> Forbidden:
         "PATH_OUTSIDE_VAULT",
         "The path leads out of the vault.",
     )
+
+
+MAX_NAME_BYTES = 240
+"""Of a name with its extension. Leaves room for the suffix of a temporary file or a copy."""
+MAX_NEW_PATH_BYTES = 1_000
+MAX_DEPTH = 20
+"""Folders above a note."""
+NOTE_SUFFIX = ".md"
+
+_LONGEST_SHOWN = 60
+
+# An extension has a letter: `v1.2` and `Dr. Smith` have none, `photo.jpeg` and `Node.js` have one.
+_EXTENSION = re.compile(r"(?<=.)\.(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{1,10}\Z")
+_LIKE_DRIVE = re.compile(r"[A-Za-z]:(?![/\\])")
+
+
+class _Rule(NamedTuple):
+    """What a name must not have, and what is put in its place to suggest another."""
+
+    pattern: re.Pattern[str]
+    instead: str
+    what: str
+
+
+_RULES = (
+    _Rule(re.compile(r"[\ud800-\udfff]"), "", "has a surrogate without its pair"),
+    _Rule(re.compile(f"[{CONTROLS}]"), " ", "has a control character"),
+    _Rule(
+        re.compile(f"[{MOVING}]"), "", "has a character that hides text or changes its direction"
+    ),
+    _Rule(
+        re.compile(r'[<>:"|?*\\]'), "-", 'has one of < > : " | ? * \\, which some systems refuse'
+    ),
+    _Rule(re.compile(r"[#^\[\]]"), "-", "has one of # ^ [ ], which no wikilink can contain"),
+    _Rule(re.compile(r"\A[. ]+"), "", "begins with a dot or a space"),
+    _Rule(re.compile(r"[. ]+\Z"), "", "ends with a dot or a space"),
+    _Rule(_DEVICE, r"\1_", "is a device on Windows"),
+)
+
+
+def note_path(path: str) -> str:
+    """Return the path of a note that is to be created or, if it exists, to be changed.
+
+    `.md` is added if it is missing. The names are not checked: see `check_new`.
+
+    Raises:
+        Forbidden: PATH_OUTSIDE_VAULT if the path leads out of the vault.
+        InvalidRequest: INVALID_NOTE_NAME if it ends in another extension. INVALID_PATH if it is
+            malformed.
+    """
+    _validate(path, NOTE_SUFFIX)
+    *above, name = path.split("/")
+    what = _broken_extension(name, NOTE_SUFFIX)
+    if what:
+        raise _refused(what, _suggestion([*above, name], NOTE_SUFFIX, len(above)))
+    return "/".join([*above, _with_suffix(name, NOTE_SUFFIX)])
+
+
+def check_new(path: str, existing: int) -> None:
+    """Check the names of a file that is created, and of its folders that do not exist.
+
+    Args:
+        path: relative to the vault, with the extension, in NFC.
+        existing: the number of folders at the start of the path that exist.
+
+    Raises:
+        InvalidRequest: INVALID_NOTE_NAME if a name breaks a rule: the message has the rule, and
+            `details.suggestion` a path that would do.
+    """
+    extension = _EXTENSION.search(path.rpartition("/")[2])
+    _check(path, extension[0] if extension else "", existing, is_folder=False)
+
+
+def new_path(path: str, suffix: str = NOTE_SUFFIX, *, existing: int = 0) -> str:
+    """Return the path of a file that may be created, in NFC and with its extension.
+
+    Args:
+        path: relative to the vault. The extension is added where it is missing.
+        suffix: the extension that the file must have, such as `.png` for an image that moves.
+        existing: the number of folders at the start of the path that exist. These are not checked
+            and not changed, so give them as they are on the disk.
+
+    Raises:
+        Forbidden: PATH_OUTSIDE_VAULT if the path leads out of the vault.
+        InvalidRequest: INVALID_NOTE_NAME if a new name breaks a rule: the message has the rule, and
+            `details.suggestion` a path that would do. INVALID_PATH if the path is malformed.
+    """
+    return _checked(path, suffix, existing, is_folder=False)
+
+
+def new_folder(path: str, *, existing: int = 0) -> str:
+    """Return the path of a folder that may be created, in NFC. See `new_path`.
+
+    Raises:
+        Forbidden, InvalidRequest: as `new_path`.
+    """
+    return _checked(path, "", existing, is_folder=True)
+
+
+def _checked(path: str, suffix: str, existing: int, *, is_folder: bool) -> str:
+    _validate(path, suffix, existing, is_folder=is_folder)
+    new = _check(path, suffix, existing, is_folder=is_folder)
+    validate(new)
+    return new
+
+
+def _validate(path: str, suffix: str, existing: int = 0, *, is_folder: bool = False) -> None:
+    try:
+        validate(path)
+    except InvalidRequest:
+        # A name that breaks a rule has a better message than the malformed path that it makes.
+        if all(name.strip(" .") for name in path.split("/")):
+            _check(path, suffix, existing, is_folder=is_folder)
+        raise
+    except Forbidden:
+        # `a:b` leads out only on Windows. The rule against the colon says more.
+        if _LIKE_DRIVE.match(path) and ".." not in path:
+            _check(path, suffix, existing, is_folder=is_folder)
+        raise
+
+
+def _check(path: str, suffix: str, existing: int, *, is_folder: bool) -> str:
+    names = path.split("/")
+    normal = [*names[:existing], *(unicodedata.normalize("NFC", each) for each in names[existing:])]
+    what = _broken_extension(normal[-1], suffix)
+    place = len(normal) - 1
+    if not what:
+        normal[-1] = _with_suffix(normal[-1], suffix)
+        for place in range(existing, len(normal)):
+            what = _broken(normal[place], suffix if place == len(normal) - 1 else "")
+            if what:
+                break
+    if not what and _size("/".join(normal)) > MAX_NEW_PATH_BYTES:
+        what = f"path is over {MAX_NEW_PATH_BYTES} bytes"
+    if not what and len(normal) - (not is_folder) > MAX_DEPTH:
+        what = f"path has over {MAX_DEPTH} folders"
+    if what:
+        suggestion = _suggestion(normal, suffix, existing, MAX_DEPTH - is_folder)
+        raise _refused(what, suggestion, place)
+    return "/".join(normal)
+
+
+def _broken_extension(name: str, suffix: str) -> str:
+    """Return what is wrong with the extension of a file's name, or ""."""
+    extension = _EXTENSION.search(name)
+    if not suffix or extension is None or extension[0].lower() == suffix.lower():
+        return ""
+    kind = "note" if suffix == NOTE_SUFFIX else "file"
+    return f"name of the {kind} must end in {suffix}"
+
+
+def _with_suffix(name: str, suffix: str) -> str:
+    return name if name.lower().endswith(suffix.lower()) else name + suffix
+
+
+def _broken(name: str, suffix: str) -> str:
+    """Return which rule a name breaks, or ""."""
+    # Without its extension too: [[a ]] names no note `a .md`.
+    parts = (name, name[: -len(suffix)]) if suffix and name.endswith(suffix) else (name,)
+    for rule in _RULES:
+        if any(rule.pattern.search(part) for part in parts):
+            return f"name {rule.what}"
+    if not parts[-1]:
+        return "name is empty"
+    return f"name is over {MAX_NAME_BYTES} bytes" if _size(name) > MAX_NAME_BYTES else ""
+
+
+def _suggestion(names: list[str], suffix: str, existing: int, depth: int = MAX_DEPTH) -> str:
+    """Return a path like `names` that breaks no rule, below at most `depth` folders."""
+    *folders, last = names
+    if suffix and last.lower().endswith(suffix.lower()):
+        last = last[: -len(suffix)]
+    kept = [
+        *folders[:existing],
+        *(_mended(each, MAX_NAME_BYTES) for each in folders[existing:]),
+    ]
+    mended = _mended(last, MAX_NAME_BYTES - len(suffix.encode()))
+    # Too deep or too long: the innermost new folders are left out.
+    while len(kept) > existing and (
+        len(kept) > depth or _size("/".join([*kept, mended + suffix])) > MAX_NEW_PATH_BYTES
+    ):
+        kept.pop()
+    return "/".join([*kept, mended + suffix])
+
+
+def _mended(name: str, limit: int) -> str:
+    for _ in range(3):  # one replacement can leave a dot or a space at an end
+        for rule in _RULES:
+            name = rule.pattern.sub(rule.instead, name)
+        name = name.encode()[:limit].decode("utf-8", "ignore")
+        name = unicodedata.normalize("NFC", " ".join(name.split(" ")))
+    return name or "Untitled"
+
+
+def _refused(what: str, suggestion: str, place: int = -1) -> InvalidRequest:
+    """Return the error that shows the name at one place of the suggestion."""
+    names = suggestion.split("/")
+    shown = names[place] if place < len(names) else names[-1]
+    if len(shown) > _LONGEST_SHOWN:
+        shown = f"{shown[:_LONGEST_SHOWN]}…"
+    return InvalidRequest(
+        "INVALID_NOTE_NAME", f"The {what}.", {"suggestion": suggestion, "name": shown}
+    )
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -7,9 +7,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vault_agent.vault.entry import file_entry
+from vault_agent.vault.entry import Skipped, file_entry, not_opened, notice
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.skipped import Skipped, not_opened, notice
 
 if TYPE_CHECKING:
     from vault_agent.model.notes import FileEntry

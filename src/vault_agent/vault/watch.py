@@ -13,7 +13,7 @@ import stat
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.text.attachments import is_indexed
+from vault_agent.text.names import is_indexed
 from vault_agent.vault import platform
 
 if TYPE_CHECKING:

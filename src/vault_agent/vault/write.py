@@ -18,17 +18,27 @@ import secrets
 import stat
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from vault_agent.errors import Unavailable
 from vault_agent.model.identifiers import content_hash
-from vault_agent.vault.folder import FileBytes, NotAFile, read_all
-from vault_agent.vault.renames import exchange, is_unsupported, replace_with_backup
+from vault_agent.vault.folder import (
+    FileBytes,
+    NotAFile,
+    exchange,
+    is_unsupported,
+    read_all,
+    replace_with_backup,
+)
+from vault_agent.vault.platform import file_system, is_durable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.vault.folder import Folder
+
 
 TEMPORARY: Final = re.compile(r"\.va-[0-9a-f]{16}\.(?:new|tmp)")
 """The names of all temporary files."""
@@ -372,3 +382,66 @@ def _when_free(call: Callable[[], _T]) -> _T:
                 raise InUse from None
         time.sleep(pause)
         pause = min(2 * pause, longest)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What the file system of a folder can do."""
+
+    way: Way
+    durable: bool  # what was synced survives a power cut
+
+
+def probe(folder: Folder) -> Probe:
+    """Try in a folder what writing needs.
+
+    Raises:
+        Unavailable: `WRITE_UNSUPPORTED_HERE` if files cannot be created safely.
+    """
+    first, second = temporary_name(), temporary_name()
+    try:
+        folder.make(first, b"1")
+        _expect(not _replaces(folder, first), "a new file can replace another one")
+        move_new(folder, first, folder, second)
+        _expect(folder.read(second).data == b"1", "a renamed file has other bytes")
+        folder.make(first, b"2")
+        way = _way(folder, first, second)
+        folder.sync()
+        return Probe(way, is_durable(file_system(folder.call_path("."), folder.fd)))
+    except OSError as error:
+        raise _unsupported(error.strerror or "it failed") from None
+    finally:
+        for name in (first, second):
+            with suppress(OSError):
+                remove_temporary(folder, name)
+
+
+def _replaces(folder: Folder, name: str) -> bool:
+    try:
+        folder.make(name, b"")
+    except FileExistsError:
+        return False
+    return True
+
+
+def _way(folder: Folder, first: str, second: str) -> Way:
+    try:
+        exchange(folder.fd, folder.call_path(first), folder.call_path(second))
+    except OSError:
+        return Way.RENAME
+    swapped = (folder.read(first).data, folder.read(second).data) == (b"1", b"2")
+    _expect(swapped, "an exchange of two files does not work")
+    return Way.EXCHANGE
+
+
+def _expect(holds: bool, what: str) -> None:
+    if not holds:
+        raise _unsupported(what)
+
+
+def _unsupported(what: str) -> Unavailable:
+    return Unavailable(
+        "WRITE_UNSUPPORTED_HERE",
+        f"The vault's file system does not allow safe writes: {what.lower()}. With rclone, mount"
+        " with --vfs-cache-mode writes. Reading works.",
+    )

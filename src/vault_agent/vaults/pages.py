@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.model.pages import RenderedNote
-    from vault_agent.system.allowance import Allowance
+    from vault_agent.system.workers import Allowance
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vault.root import VaultRoot
     from vault_agent.vaults.secret import Secret

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
     from vault_agent.search.complete import Names
     from vault_agent.store.current import Snapshot
-    from vault_agent.system.allowance import Allowance
+    from vault_agent.system.workers import Allowance
     from vault_agent.vault.root import VaultRoot
     from vault_agent.vaults.background import Background
     from vault_agent.vaults.following import Following

@@ -8,8 +8,7 @@ import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from vault_agent.system.files import replace_file
-from vault_agent.system.regular import read_state
+from vault_agent.system.files import read_state, replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from vault_agent.config.registry import DEFAULT, read_registry, registry_path, unknown_vault
 from vault_agent.config.trust import is_trusted
 from vault_agent.errors import Conflict, Forbidden, Misconfigured
-from vault_agent.system.allowance import Allowance
+from vault_agent.system.workers import Allowance
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

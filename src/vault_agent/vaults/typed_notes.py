@@ -18,7 +18,7 @@ from vault_agent.markdown.yaml.edit import keys_of, set_keys
 from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, new_note_id, type_of_folder
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import slug, stem
-from vault_agent.vault.naming import note_path
+from vault_agent.vault.paths import note_path
 from vault_agent.writing.templates import chosen, shared, templates
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from vault_agent.model.warning import Warning
 from vault_agent.model.watch import WatchState, WatchStatus
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.crash import describe_crash
-from vault_agent.vault.mounts import file_system, is_shared
+from vault_agent.vault.platform import file_system, is_shared
 from vault_agent.vault.watch import WatchFailed, follow_changes, has_folder
 from vault_agent.vaults.jobs import timestamp
 

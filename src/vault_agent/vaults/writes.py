@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config.sections import WriteSettings
     from vault_agent.model.writing import LoggedWrite
-    from vault_agent.system.allowance import Allowance
+    from vault_agent.system.workers import Allowance
     from vault_agent.vaults.following import Following
     from vault_agent.vaults.runs import IndexedVault
     from vault_agent.writing.files import Index

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from vault_agent.errors import Busy, Unauthorized
-from vault_agent.system.files import replace_file
-from vault_agent.system.regular import read_optional
+from vault_agent.system.files import read_optional, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,8 +18,8 @@ from vault_agent.markdown.parse import parse_note
 from vault_agent.model.notes import Link, LinkKind
 from vault_agent.store.index.links import LinkFrom
 from vault_agent.text.names import is_note
+from vault_agent.vault.entry import Skipped
 from vault_agent.vault.read import read_bytes
-from vault_agent.vault.skipped import Skipped
 from vault_agent.writing.affected import Known, PathChange
 from vault_agent.writing.relinking import changes
 

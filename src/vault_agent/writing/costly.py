@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Future
 
-    from vault_agent.system.allowance import Allowance
+    from vault_agent.system.workers import Allowance
     from vault_agent.writing.transaction import Plan, Planned
 
 _T = TypeVar("_T")

@@ -24,8 +24,7 @@ from vault_agent.model.write_state import WriteState
 from vault_agent.model.writing import SERVER, ChangeKind, VaultChange
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.probe import Probe, probe
-from vault_agent.vault.write import Changed, InUse
+from vault_agent.vault.write import Changed, InUse, Probe, probe
 from vault_agent.writing import replies
 from vault_agent.writing.disk import Disk, missing_folders
 from vault_agent.writing.failures import coded_error

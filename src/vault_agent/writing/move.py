@@ -18,9 +18,8 @@ from vault_agent.model.warning import Warning as Notice
 from vault_agent.model.writing import VaultChange
 from vault_agent.store.index.links import LinkReader
 from vault_agent.text.names import is_note, lies_in
-from vault_agent.vault.naming import NOTE_SUFFIX
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.paths import validate
+from vault_agent.vault.paths import NOTE_SUFFIX, validate
 from vault_agent.writing.affected import Known, PathChange, affected, rewrite
 from vault_agent.writing.canvases import bases_with_names, rewritten_canvas, rewritten_canvases
 from vault_agent.writing.costly import NoteWork

@@ -11,7 +11,7 @@ from vault_agent.markdown import replace as replacing
 from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.yaml import edit as keys
 from vault_agent.model.warning import Warning as Notice
-from vault_agent.vault.naming import note_path
+from vault_agent.vault.paths import note_path
 from vault_agent.writing.costly import Costly
 from vault_agent.writing.transaction import Planned
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.text.names import fold
-from vault_agent.vault.naming import check_new, new_folder, new_path
 from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.paths import check_new, new_folder, new_path
 
 if TYPE_CHECKING:
     import os

@@ -14,10 +14,10 @@ from vault_agent.markdown.template import fill, variables, with_known
 from vault_agent.model.note_types import PLAIN, TYPES, new_note_id, type_of_folder
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold, lies_in, stem
-from vault_agent.vault.naming import note_path
+from vault_agent.vault.entry import Skipped
+from vault_agent.vault.paths import note_path
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.scan import scan
-from vault_agent.vault.skipped import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

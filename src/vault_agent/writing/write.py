@@ -18,10 +18,10 @@ import anyio
 from vault_agent.errors import Busy, Conflict, NotFound, VaultAgentError
 from vault_agent.model.warning import Warning
 from vault_agent.model.write_state import Right, WriteHealth
-from vault_agent.system.allowance import SMALL_BYTES
 from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.threads import Threads
+from vault_agent.system.workers import SMALL_BYTES
 from vault_agent.text.names import fold
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.write import Changed
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from vault_agent.model.writing import IndexState, LoggedWrite, Write, Writer, Written
-    from vault_agent.system.allowance import Allowance
     from vault_agent.system.crash import CrashReport
+    from vault_agent.system.workers import Allowance
     from vault_agent.writing.journal import Journal
     from vault_agent.writing.transaction import Plan, Transaction
     from vault_agent.writing.transactions import Done

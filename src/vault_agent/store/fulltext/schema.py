@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import SchemaBuilder
 
-from vault_agent.text.indexed import index_terms, name_terms, splitter
 from vault_agent.text.names import fold, is_note, shown_name, stem
-from vault_agent.text.terms import fold_text, units
+from vault_agent.text.terms import fold_text, index_terms, name_terms, splitter, units
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

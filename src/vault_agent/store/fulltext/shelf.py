@@ -11,7 +11,7 @@ from tantivy import FieldType, Index, Order, Query
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.fulltext.clauses import Clauses, any_of, combined, is_costly, silent
 from vault_agent.store.fulltext.schema import ANALYZER
-from vault_agent.text.indexed import splitter
+from vault_agent.text.terms import splitter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

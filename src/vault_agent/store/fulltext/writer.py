@@ -18,7 +18,7 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.failures import damaged, guarded
 from vault_agent.store.fulltext.schema import ANALYZER, chunks_schema, notes_schema
 from vault_agent.system.files import sync_file, sync_folder
-from vault_agent.text.indexed import splitter
+from vault_agent.text.terms import splitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -18,8 +18,7 @@ import numpy as np
 from vault_agent.model.vectors import VectorSpace
 from vault_agent.store.database import check_pages, migrate, open_or_renew, transaction, translated
 from vault_agent.store.vectors.matrix import FLOAT, map_rows, read_published, rows_path
-from vault_agent.system.files import make_private_folder, sync_folder
-from vault_agent.system.regular import open_regular
+from vault_agent.system.files import make_private_folder, open_regular, sync_folder
 
 if TYPE_CHECKING:
     import sqlite3

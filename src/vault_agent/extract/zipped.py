@@ -1,17 +1,127 @@
-"""The text of office documents: of Word, PowerPoint and Excel, and in the OpenDocument format."""
+"""The text of office documents and e-books: Word, PowerPoint, Excel, OpenDocument and EPUB.
+
+Such a file is a zip archive of XML. What an archive says of its sizes is not believed: what it
+unpacks to is counted. XML is read as a stream by expat, and a declaration of an entity ends it, so
+that nothing grows or is fetched.
+"""
 
 from __future__ import annotations
 
+import posixpath
 import re
+import zipfile
+import zlib
+from io import BytesIO
 from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+from xml.parsers import expat
 
-from vault_agent.extract.archive import Archive
+from vault_agent.extract.page import read_page
 from vault_agent.extract.parts import MAX_CHARACTERS, Collected, Unreadable, label_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from vault_agent.extract.parts import Extracted
+
+
+MAX_ENTRIES: Final = 20_000
+MAX_UNPACKED: Final = 256 << 20
+"""Limit of all bytes that are unpacked of one archive."""
+_BLOCK: Final = 1 << 16
+_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Those that the formats allow. Others unpack a block to gigabytes at once."""
+_OLE: Final = b"\xd0\xcf\x11\xe0"
+"""The first bytes of an office document with a password, which is no zip archive."""
+
+
+class Archive:
+    """An open archive. What is read of it goes to `found`, whose limits end the reading."""
+
+    def __init__(self, data: bytes, found: Collected) -> None:
+        """Open it.
+
+        Raises:
+            Unreadable: if it is encrypted, damaged, or has too many entries.
+        """
+        if data.startswith(_OLE):
+            raise Unreadable("encrypted")
+        try:
+            self._zip = zipfile.ZipFile(BytesIO(data))
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+            raise Unreadable("damaged") from None
+        self.names = tuple(self._zip.namelist())
+        if len(self.names) > MAX_ENTRIES:
+            raise Unreadable("too many parts")
+        self._found = found
+        self._left = MAX_UNPACKED
+
+    def blocks(self, name: str) -> Iterator[bytes]:
+        """Yield the bytes of an entry until its end or a limit. A missing entry has none.
+
+        Raises:
+            Unreadable: if it is encrypted or damaged.
+        """
+        try:
+            info = self._zip.getinfo(name)
+        except KeyError:
+            return
+        if info.flag_bits & 0x1:
+            raise Unreadable("encrypted")
+        if info.compress_type not in _METHODS:
+            raise Unreadable("damaged")
+        try:
+            with self._zip.open(info) as entry:
+                while not self._found.is_full and (block := entry.read(_BLOCK)):
+                    self._left -= len(block)
+                    if self._left < 0:
+                        self._found.cut = "size"
+                        return
+                    yield block
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError):
+            raise Unreadable("damaged") from None
+
+    def text(self, name: str) -> str:
+        """Return the text of an entry in UTF-8, as far as the limits allow."""
+        return b"".join(self.blocks(name)).decode("utf-8-sig", "replace")
+
+    def xml(
+        self,
+        name: str,
+        *,
+        start: Callable[[str, Mapping[str, str]], None] = lambda *_: None,
+        end: Callable[[str], None] = lambda _: None,
+        text: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Read an entry of XML: call `start` and `end` with local names, and `text`.
+
+        Raises:
+            Unreadable: if it is no XML, or declares entities.
+        """
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.buffer_text = True
+        parser.EntityDeclHandler = _refuse
+        parser.StartElementHandler = lambda tag, given: start(
+            _local(tag), {_local(key): value for key, value in given.items()}
+        )
+        parser.EndElementHandler = lambda tag: end(_local(tag))
+        parser.CharacterDataHandler = text
+        try:
+            for block in self.blocks(name):
+                parser.Parse(block)
+            if name in self.names and not self._found.is_full:
+                parser.Parse(b"", True)
+        except (expat.ExpatError, LookupError, ValueError):  # the last two: its encoding is unknown
+            raise Unreadable("damaged") from None
+
+
+def _refuse(*_: object) -> None:
+    raise Unreadable("damaged")
+
+
+def _local(name: str) -> str:
+    return name.rpartition(" ")[2]
+
 
 _HEADING: Final = re.compile(r"(?:Heading|heading |berschrift|Titre)\s?[1-3]\Z|Title\Z")
 """The styles of Word whose paragraphs begin a part."""
@@ -245,3 +355,50 @@ class _OpenDocument(_Lines):
                 self.begin("".join(self.open[0]))
             self._level = 0
             self.end_paragraph()
+
+
+_CONTAINER = "META-INF/container.xml"
+
+
+def read_book(data: bytes) -> Extracted:
+    """Return the text of a book: a part for each heading of its chapters, in their order.
+
+    Raises:
+        Unreadable: if it is encrypted or damaged.
+    """
+    found = Collected()
+    archive = Archive(data, found)
+    for number, name in enumerate(_chapters(archive), 1):
+        if found.is_full:
+            break
+        chapter = read_page(archive.text(name))
+        for part in chapter.parts:
+            found.add(part.label or f"Chapter {number}", part.text)
+        found.cut = found.cut or chapter.cut
+    return found.extracted()
+
+
+def _chapters(archive: Archive) -> list[str]:
+    packages: list[str] = []
+
+    def root(tag: str, given: Mapping[str, str]) -> None:
+        if tag == "rootfile":
+            packages.append(given.get("full-path", ""))
+
+    archive.xml(_CONTAINER, start=root)
+    if not packages or packages[0] not in archive.names:
+        raise Unreadable("damaged")
+    files: dict[str, str] = {}
+    order: list[str] = []
+
+    def item(tag: str, given: Mapping[str, str]) -> None:
+        if tag == "item" and "html" in given.get("media-type", ""):
+            files[given.get("id", "")] = unquote(given.get("href", ""))
+        elif tag == "itemref":
+            order.append(given.get("idref", ""))
+
+    archive.xml(packages[0], start=item)
+    folder = posixpath.dirname(packages[0])
+    return [
+        posixpath.normpath(posixpath.join(folder, files[each])) for each in order if each in files
+    ]
