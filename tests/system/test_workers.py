@@ -150,7 +150,7 @@ async def test_a_worker_over_its_cpu_time_is_killed(pool: WorkerPool[str, str]):
 async def test_wall_time_is_limited_if_cpu_time_is_unknown(
     pool: WorkerPool[str, str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(workers, "cpu_seconds_of", lambda _: None)
+    monkeypatch.setattr(workers, "cpu_seconds", lambda _: None)
     async with pool:
         await pool.run("a", cpu_seconds=PATIENCE)
         with pytest.raises(WorkerTimedOut):

@@ -27,10 +27,12 @@ from vault_agent.indexing.protocol import Compare, Embedded, Index, WarmUp
 from vault_agent.indexing.task import IndexTask
 from vault_agent.model.health import Health
 from vault_agent.model.identifiers import identify
-from vault_agent.model.jobs import JobKind, JobState, Trigger
+from vault_agent.model.jobs import Job, JobKind, JobState, Trigger
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.watch import Revision
 from vault_agent.search.note_file import read_whole
+from vault_agent.store.current import Snapshot
+from vault_agent.store.failures import damaged
 from vault_agent.store.positions import read_positions
 from vault_agent.system.crash import CrashReport
 from vault_agent.vaults.background import Background
@@ -267,8 +269,7 @@ async def test_a_missing_vault_raises_its_own_error(tmp_path: Path):
         assert crashes == []
 
 
-async def test_a_job_fails_if_its_index_cannot_be_searched(root: Path):
-    """An unchanged run does not read the full text, so it does not notice the damage."""
+async def test_a_damaged_index_is_rebuilt_at_the_start(root: Path):
     async with opened(root):
         pass
     [meta] = (root.parent / "data").glob("**/fulltext/notes/meta.json")
@@ -276,11 +277,56 @@ async def test_a_job_fails_if_its_index_cannot_be_searched(root: Path):
     config = Config(vault={"root": root}, index={"dir": root.parent / "data"})
     async with open_app(config) as app:
         vault = app.vaults.default
-        job = await vault.submit(JobKind.INDEX)
-        last = [state async for state in vault.jobs.watch(job.id)][-1]
-        assert last.state is JobState.FAILED
-        assert last.error is not None
-        assert last.error.code == "INDEX_INCOMPATIBLE"
+        with pytest.raises(IndexUnavailable) as refused:
+            await vault.search(SearchQuery("flour"))
+        assert refused.value.details["jobId"]
+        await settled(vault)
+        assert (await vault.search(SearchQuery("flour"))).hits
+        assert len(await vault.jobs.list()) == 2
+
+
+async def last_job(vault: OpenVault, count: int) -> Job:
+    """Wait until a vault has so many jobs and the last one has ended, and return that."""
+
+    async def jobs() -> tuple[Job, ...]:
+        return await vault.jobs.list()
+
+    def has_ended(jobs: tuple[Job, ...]) -> bool:
+        return len(jobs) == count and jobs[0].state in {JobState.SUCCEEDED, JobState.FAILED}
+
+    return (await eventually_async(jobs, has_ended))[0]
+
+
+async def test_an_index_is_rebuilt_once_when_a_read_meets_damage(root: Path):
+    async def meet_damage(_: Snapshot) -> None:
+        raise damaged()
+
+    async with opened(root) as vault:
+        for _ in range(2):
+            jobs = len(await vault.jobs.list())
+            results = await asyncio.gather(
+                *(vault.read(meet_damage) for _ in range(3)), return_exceptions=True
+            )
+            assert all(isinstance(result, IndexUnavailable) for result in results)
+            rebuild = await last_job(vault, jobs + 1)
+            assert (rebuild.kind, rebuild.state) == (JobKind.REINDEX, JobState.SUCCEEDED)
+            assert (await vault.search(SearchQuery("flour"))).hits
+            assert len(await vault.jobs.list()) == jobs + 1
+
+
+async def test_a_rebuild_that_fails_after_damage_is_not_repeated(root: Path):
+    async def meet_damage(_: Snapshot) -> None:
+        raise damaged()
+
+    async with opened(root) as vault:
+        away = root.rename(root.with_name("away"))
+        with pytest.raises(IndexUnavailable):
+            await vault.read(meet_damage)
+        rebuild = await last_job(vault, 2)
+        assert (rebuild.kind, rebuild.state) == (JobKind.REINDEX, JobState.FAILED)
+        with pytest.raises(IndexUnavailable, match="reindex"):
+            await vault.search(SearchQuery("flour"))
+        away.rename(root)
         await vault.submit(JobKind.REINDEX)
         await settled(vault)
         assert (await vault.search(SearchQuery("flour"))).hits

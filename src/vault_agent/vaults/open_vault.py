@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
@@ -14,6 +14,7 @@ import anyio
 from vault_agent.config import index_directory
 from vault_agent.config.access import writes_by_itself
 from vault_agent.config.registry import DEFAULT, Role
+from vault_agent.errors import Busy
 from vault_agent.indexing.protocol import Cluster, LayOut
 from vault_agent.indexing.task import IndexTask, fingerprint_of
 from vault_agent.model.jobs import JobKind, Trigger
@@ -21,9 +22,8 @@ from vault_agent.search.related import related
 from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
-from vault_agent.store.jobs.record import open_jobs
-from vault_agent.store.layout import IndexDirectory
-from vault_agent.store.takeover import has_notes, take_over
+from vault_agent.store.jobs import open_jobs
+from vault_agent.store.layout import IndexDirectory, has_notes, take_over
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
 from vault_agent.vault.exclude import Exclusions, Verdict
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from vault_agent.models.embedder import Embedder
     from vault_agent.search.related import Subject
     from vault_agent.store.current import Snapshot
-    from vault_agent.store.jobs.record import JobStore
+    from vault_agent.store.jobs import JobStore
     from vault_agent.store.layout import ServerLock
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vaults.shared import Shared
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 Reply = TypeVar("Reply")
 Options = ParamSpec("Options")
 
+_BUSY_SECONDS = 1.0
 _SCANS = 2
 """Scans of the whole vault at once. Others wait."""
 
@@ -292,10 +293,14 @@ class OpenVault:
 
     async def _rebuild(self) -> None:
         """Rebuild the index, after the job that runs."""
-        while (running := self.jobs.indexing) is not None:
-            async for _ in self.jobs.watch(running.id):
-                pass
-        await self.submit(JobKind.REINDEX, trigger=Trigger.START)
+        while True:
+            while (running := self.jobs.indexing) is not None:
+                async for _ in self.jobs.watch(running.id):
+                    pass
+            with suppress(Busy):  # another job has begun at this moment
+                await self.submit(JobKind.REINDEX, trigger=Trigger.START)
+                return
+            await anyio.sleep(_BUSY_SECONDS)
 
     async def start(self, *, took_over: bool = False) -> None:
         """Serve the existing index, or start to build the first one. Renew one of a moved vault."""
