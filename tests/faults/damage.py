@@ -30,7 +30,7 @@ from vault_agent.search.query import compile_query
 from vault_agent.store.current import CurrentIndex, Snapshot
 from vault_agent.store.database import open_reader, translated
 from vault_agent.store.index.meta import read_meta
-from vault_agent.store.jobs.record import open_jobs
+from vault_agent.store.jobs import open_jobs
 from vault_agent.store.vectors.matrix import open_matrix
 
 QUERIES = ("word3", "shared filler", '"shared text"', "東京 word1", "note")

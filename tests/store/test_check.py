@@ -15,7 +15,7 @@ from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
-from vault_agent.store.jobs.record import open_jobs
+from vault_agent.store.jobs import open_jobs
 from vault_agent.store.layout import IndexDirectory
 
 

@@ -13,8 +13,8 @@ from vault_agent.errors import IndexUnavailable
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
+from vault_agent.store.failures import MappedFiles
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.mapped import MappedFiles
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be cut there")
 

@@ -12,9 +12,9 @@ import pytest
 from vault_agent.errors import Unavailable
 from vault_agent.model.writing import LoggedWrite, VaultChange
 from vault_agent.store.database import migrate
-from vault_agent.store.jobs.record import open_jobs
+from vault_agent.store.jobs import open_jobs
 from vault_agent.store.vectors.cache import open_vectors
-from vault_agent.store.writes.log import WriteLog
+from vault_agent.store.writes import WriteLog
 
 STORE = files("vault_agent.store")
 SCRIPTS = sorted(
@@ -99,10 +99,10 @@ def schema(connection: sqlite3.Connection) -> set[tuple[str, str]]:
 
 
 def test_a_state_file_that_older_programs_cannot_use_is_refused(tmp_path: Path):
-    with closing(made(tmp_path / "a.db", "jobs/jobs.sql")) as connection:
+    with closing(made(tmp_path / "a.db", "jobs.sql")) as connection:
         connection.execute("PRAGMA user_version = 1")
         with pytest.raises(Unavailable, match="STATE_TOO_NEW"):
-            migrate(connection, "jobs/jobs.sql")
+            migrate(connection, "jobs.sql")
 
 
 @pytest.mark.parametrize("kind", ["jobs", "vectors"])

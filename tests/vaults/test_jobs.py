@@ -16,7 +16,7 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import Busy, Failed, NotFound
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import MAX_WARNINGS, Warning
-from vault_agent.store.jobs.record import HISTORY, HISTORY_OF_OTHERS, JobStore, open_jobs
+from vault_agent.store.jobs import HISTORY, HISTORY_OF_OTHERS, JobStore, open_jobs
 from vault_agent.system.crash import CrashReport
 from vault_agent.vaults import jobs as module
 from vault_agent.vaults.jobs import Jobs, Progress

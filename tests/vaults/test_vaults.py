@@ -27,8 +27,7 @@ from vault_agent.config.rules import index_folder
 from vault_agent.errors import Busy, Conflict, Forbidden, Misconfigured, NotFound
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
-from vault_agent.store.layout import IndexDirectory
-from vault_agent.store.takeover import take_over
+from vault_agent.store.layout import IndexDirectory, take_over
 from vault_agent.vaults import vaults as module
 from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.vaults.runs import Runs

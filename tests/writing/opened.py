@@ -11,7 +11,7 @@ from vault_agent.markdown.edit import append, overwrite
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import IndexState, VaultChange, Write, WriteLimits, WriteTimes
-from vault_agent.store.writes.log import WriteLog
+from vault_agent.store.writes import WriteLog
 from vault_agent.system.workers import Allowance
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import Strategy, VaultRoot

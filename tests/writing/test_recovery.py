@@ -48,7 +48,7 @@ def crash(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], None]:
 
         monkeypatch.setattr(Disk, "apply", apply)
         monkeypatch.setattr("vault_agent.writing.journal.Journal._is_done", lambda *_: False)
-        monkeypatch.setattr("vault_agent.store.writes.log.WriteLog.fail", lambda *_: None)
+        monkeypatch.setattr("vault_agent.store.writes.WriteLog.fail", lambda *_: None)
 
     return chosen
 

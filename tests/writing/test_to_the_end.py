@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.writing.opened import Vault
 
     from vault_agent.model.writing import LoggedWrite
-    from vault_agent.store.writes.log import WriteLog
+    from vault_agent.store.writes import WriteLog
 
 
 class SlowDisk:

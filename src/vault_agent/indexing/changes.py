@@ -15,7 +15,7 @@ from vault_agent.errors import Failed, IndexUnavailable, Misconfigured
 from vault_agent.indexing.protocol import Compared
 from vault_agent.markdown.resolve import names_of
 from vault_agent.store.database import open_reader
-from vault_agent.store.index import documents, places
+from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.store.index.rows import name_hash
@@ -87,11 +87,11 @@ def read_stored(
                 attachments = reading.attachments(connection)
             else:
                 paths = outermost((*paths, *_other_spellings(connection, paths)))
-                files = places.files_at(connection, paths)
+                files = reading.files_at(connection, paths)
                 if documents.exist(connection):
-                    files += places.documents_at(connection, paths)
-                left_out = places.left_out_at(connection, paths)
-                attachments = places.attachments_at(connection, paths)
+                    files += reading.documents_at(connection, paths)
+                left_out = reading.left_out_at(connection, paths)
+                attachments = reading.attachments_at(connection, paths)
             return Stored(
                 meta,
                 {file.entry.path: file for file in files},
@@ -109,7 +109,7 @@ def read_stored(
 def _other_spellings(connection: Connection, paths: Collection[str]) -> list[str]:
     folded = {fold(path) for path in paths}
     lookups = {name_hash(name) for path in paths for name in names_of(path)}
-    notes, attachments = places.files_named(connection, lookups)
+    notes, attachments = reading.files_named(connection, lookups)
     found = [*(path for path, _ in notes), *attachments]
     return [path for path in found if fold(path) in folded]
 

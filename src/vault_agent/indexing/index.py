@@ -31,10 +31,16 @@ from vault_agent.model.jobs import JobSummary
 from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.writer import FulltextWriter, documents_in
-from vault_agent.store.index import documents, places, repeated
+from vault_agent.store.index import documents
 from vault_agent.store.index import links as reading_links
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index.meta import Meta, old_rows, write_meta
+from vault_agent.store.index.meta import (
+    Meta,
+    old_rows,
+    repeated_lines,
+    write_meta,
+    write_repeated_lines,
+)
 from vault_agent.store.index.rows import PARTS, handle_of, name_hash
 from vault_agent.store.index.writer import NoteWriter, ResolvedLink, create_indexes, create_schema
 from vault_agent.store.layout import IndexDirectory
@@ -290,10 +296,10 @@ class _Run:
 
     async def _repeated_lines(self, target: _Target) -> frozenset[str]:
         if self._base is not None:
-            return repeated.read(target.connection)
+            return repeated_lines(target.connection)
         notes = [entry for entry in self._changes.to_read if is_note(entry.path)]
         lines = await find_repeated(notes, self._parse, self._task.parallel)
-        repeated.write(target.connection, lines)
+        write_repeated_lines(target.connection, lines)
         return lines
 
     async def _store_batch(self, target: _Target, batch: Sequence[ParsedFile]) -> None:
@@ -410,7 +416,7 @@ async def rewrite(
     try:
         fulltext.clear()
         with open_reader(directory.database(generation)) as connection:
-            lines = repeated.read(connection)
+            lines = repeated_lines(connection)
         async with aclosing(parsed(tasks, parse, task.parallel, lines)) as batches:
             async for batch in batches:
                 for file in batch:
@@ -563,4 +569,4 @@ def _resolver(connection: Connection, page: Sequence[LinkRow] | None = None) -> 
     if page is None:
         return LinkResolver(reading.names(connection), reading.attachments(connection))
     lookups = {link.lookup for link in page}
-    return LinkResolver(*places.files_named(connection, lookups))
+    return LinkResolver(*reading.files_named(connection, lookups))

@@ -29,7 +29,7 @@ from vault_agent.model.promotion import Demoted, GlobalCopy, Promoted
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import Write
 from vault_agent.search.resolve import resolve, resolve_links
-from vault_agent.store.index import fields
+from vault_agent.store.index import notes
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.redaction import redact
 from vault_agent.vaults.reads import ask, ready
@@ -319,7 +319,7 @@ class Promotion:
                 return found
         rows = await ask(
             there.vault,
-            lambda connection: fields.notes_with_value(
+            lambda connection: notes.notes_with_value(
                 connection, texts.FROM, here.key, limit=MAX_SIMILAR
             ),
         )

@@ -14,7 +14,7 @@ from vault_agent.search.graph import admit
 from vault_agent.store.fulltext.schema import first_day
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index.fields import values_of
+from vault_agent.store.index.notes import values_of
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:

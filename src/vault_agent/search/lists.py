@@ -13,7 +13,7 @@ from vault_agent.model.search import Filters
 from vault_agent.search.snippet import beginning
 from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.current import SnapshotOutdated
-from vault_agent.store.index import fields, links
+from vault_agent.store.index import links
 from vault_agent.store.index import lists as sorting
 from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold
@@ -143,7 +143,8 @@ def _rows(
     texts = {key: chunk.text for key, chunk in chunks.items()}
     counts = links.count_connections(connection, rowids, within)
     ids, statuses, files, promoted = [
-        fields.values_of(connection, rowids, name) for name in ("id", "status", "files", "promoted")
+        reading.values_of(connection, rowids, name)
+        for name in ("id", "status", "files", "promoted")
     ]
     return [
         ListedNote(

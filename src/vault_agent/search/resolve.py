@@ -23,7 +23,7 @@ from vault_agent.model.pages import LinkedFile
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.named import file_at, note_with_id
 from vault_agent.store.current import SnapshotOutdated
-from vault_agent.store.index import documents, places
+from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
@@ -76,7 +76,7 @@ class _Written(NamedTuple):
 def resolver_for(connection: Connection, targets: Iterable[str]) -> LinkResolver:
     """Return what resolves links to these targets as the whole vault would."""
     lookups = {name_hash(target_key(target)) for target in targets}
-    return LinkResolver(*places.files_named(connection, lookups))
+    return LinkResolver(*reading.files_named(connection, lookups))
 
 
 def resolve_links(
@@ -300,7 +300,7 @@ def _by_path(
     """Return the notes that `path` means: itself, in another spelling, its end, or an alias."""
     candidates = [
         (scope.inner(found), found, names)
-        for found, names in places.files_named(connection, [name_hash(target_key(path))])[0]
+        for found, names in reading.files_named(connection, [name_hash(target_key(path))])[0]
         if scope.contains(found)
     ]
     candidates.sort(key=lambda each: (len(each[0]), each[0], each[1]))
@@ -330,7 +330,7 @@ def _by_path(
 
 def _attachments(connection: Connection, path: str, scope: Scope) -> list[StoredNote]:
     """Return the attachments with indexed text that have this path, or else one that ends in it."""
-    named = places.files_named(connection, [name_hash(target_key(path))])[1]
+    named = reading.files_named(connection, [name_hash(target_key(path))])[1]
     inside = [(scope.inner(each), each) for each in named if scope.contains(each)]
     exact = [each for inner, each in inside if fold(inner) == fold(path)]
     ending = [each for inner, each in inside if f"/{fold(inner)}".endswith(f"/{fold(path)}")]

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     )
     from pathlib import Path
 
+    from vault_agent.store.failures import MappedFiles
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.store.layout import IndexDirectory
-    from vault_agent.store.mapped import MappedFiles
     from vault_agent.store.vectors.matrix import Matrix
 
 READERS = 2

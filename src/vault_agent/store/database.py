@@ -14,8 +14,14 @@ import anyio
 import orjson
 
 from vault_agent.errors import IndexUnavailable, Unavailable
-from vault_agent.store.failures import damaged, disk_failed, disk_full, not_writable, system_failure
-from vault_agent.store.mapped import MappedFiles
+from vault_agent.store.failures import (
+    MappedFiles,
+    damaged,
+    disk_failed,
+    disk_full,
+    not_writable,
+    system_failure,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Failed, IndexUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from vault_agent.errors import VaultAgentError
+
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -118,3 +120,31 @@ def _number_of(error: Exception) -> int | None:
         return error.errno
     found = _NUMBER.search(str(error))
     return int(found[1] or found[2]) if found else None
+
+
+class MappedFiles:
+    """Files that may grow, but not shrink. Each is compared with its largest size seen."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._sizes = dict.fromkeys(map(str, paths), 0)
+        self._short: set[str] = set()
+        self.check()
+
+    def check(self) -> None:
+        """Make sure that no file is shorter than before.
+
+        A removed file is no error: it stays mapped, with the size of the last check.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if a file is shorter.
+        """
+        for path, least in self._sizes.items():
+            try:
+                size = os.stat(path).st_size  # noqa: PTH116 - for speed
+            except FileNotFoundError:
+                size = 0 if path in self._short else least
+            if size < least:
+                self._short.add(path)
+                raise damaged()
+            self._short.discard(path)
+            self._sizes[path] = size

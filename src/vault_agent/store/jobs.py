@@ -54,7 +54,7 @@ async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
 def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute(_NO_LOG)
     check_pages(connection, indexes=True)
-    migrate(connection, "jobs/jobs.sql")
+    migrate(connection, "jobs.sql")
     try:
         for (document,) in connection.execute(_NEWEST_FIRST):
             _job(document)

@@ -27,7 +27,7 @@ from vault_agent.system.crash import describe_crash
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
 
-    from vault_agent.store.jobs.record import JobStore
+    from vault_agent.store.jobs import JobStore
     from vault_agent.system.crash import CrashReport
 
     Work = Callable[["Progress"], Coroutine[Any, Any, JobSummary]]

@@ -22,8 +22,9 @@ from vault_agent.model.warning import Warning
 from vault_agent.search.related import subject_of
 from vault_agent.search.resolve import resolve_links
 from vault_agent.search.warnings import unknown_everywhere
-from vault_agent.store.index import documents, fields
+from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
+from vault_agent.store.index.links import unresolved_targets
 from vault_agent.vaults.reads import ask
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.model.search import Hit, RelatedQuery, SearchQuery
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
-    from vault_agent.store.index.fields import NamedRow
+    from vault_agent.store.index.notes import NamedRow
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
 
@@ -261,10 +262,10 @@ def signs_of(
     Two notes are one if they have the same frontmatter `id`, if one is promoted to the other, or if
     their files are equal.
     """
-    rows = fields.rows_of_ids(connection, note_ids)
+    rows = reading.rows_of_ids(connection, note_ids)
     rowids = [row.rowid for row in rows]
-    ids = fields.values_of(connection, rowids, "id")
-    promoted = fields.values_of(connection, rowids, "promoted_to")
+    ids = reading.values_of(connection, rowids, "id")
+    promoted = reading.values_of(connection, rowids, "promoted_to")
     return {
         Elsewhere(vault, row.id): (
             f"file:{row.hash.hex()}",
@@ -342,7 +343,7 @@ class Across:
                     continue
                 note = reading.note_by_id(connection, file.note_id)
                 if note is not None:
-                    values = fields.values_of(connection, [note.rowid], "id")
+                    values = reading.values_of(connection, [note.rowid], "id")
                     notes[name] = GlobalNote(
                         *(note.id, note.path, note.title, note.metadata.type),
                         next(iter(values.get(note.rowid, ())), None),
@@ -361,11 +362,11 @@ class Across:
         """Return the links of some notes into the global vault, each pair once."""
 
         def read(connection: Connection) -> list[tuple[str, str]]:
-            rows: list[NamedRow] = fields.rows_of_ids(connection, note_ids)
+            rows: list[NamedRow] = reading.rows_of_ids(connection, note_ids)
             paths = {row.rowid: row.path for row in rows}
-            listed = fields.values_of(connection, paths, _LINKS)
+            listed = reading.values_of(connection, paths, _LINKS)
             written = [(rowid, each) for rowid, values in listed.items() for each in values]
-            written += fields.unresolved_targets(connection, paths, PREFIX)
+            written += unresolved_targets(connection, paths, PREFIX)
             return [
                 (identify(paths[rowid]), target)
                 for rowid, target in written

@@ -14,7 +14,7 @@ from vault_agent.errors import Forbidden, Misconfigured, Unavailable
 from vault_agent.model.warning import Warning
 from vault_agent.model.write_state import Right, WriteHealth
 from vault_agent.model.writing import WriteLimits
-from vault_agent.store.writes.log import WriteLog
+from vault_agent.store.writes import WriteLog
 from vault_agent.writing.files import Files
 from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing

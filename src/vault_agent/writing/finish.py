@@ -34,7 +34,7 @@ from vault_agent.writing.replies import new_id
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.store.writes.log import WriteLog
+    from vault_agent.store.writes import WriteLog
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.disk import Disk
 

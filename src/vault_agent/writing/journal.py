@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from vault_agent.model.writing import LoggedWrite, Write, WriteLimits, Written
-    from vault_agent.store.writes.log import WriteLog
+    from vault_agent.store.writes import WriteLog
     from vault_agent.vault.exclude import Exclusions
     from vault_agent.vault.folder import FileBytes, FileHash
     from vault_agent.vault.root import VaultRoot

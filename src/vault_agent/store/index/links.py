@@ -14,7 +14,7 @@ import orjson
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import Anchor, Link, LinkKind
 from vault_agent.store.database import fetch, json_array
-from vault_agent.store.index.places import files_named
+from vault_agent.store.index.notes import files_named
 from vault_agent.store.index.rows import handle_of, keys_of, name_hash
 
 if TYPE_CHECKING:
@@ -181,6 +181,13 @@ def count_links(connection: sqlite3.Connection, rowid: int) -> int:
 def unresolved(connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
     """Return every unresolved link as (rowid of its note, kind, target)."""
     return fetch(connection, _UNRESOLVED)
+
+
+def unresolved_targets(
+    connection: sqlite3.Connection, rowids: Iterable[int], prefix: str
+) -> list[tuple[int, str]]:
+    """Return the targets of links that lead nowhere and begin with a text, by their notes."""
+    return fetch(connection, _UNRESOLVED_OF, (json_array(rowids), len(prefix), prefix))
 
 
 # --- which notes are linked ----------------------------------------------------------------------
@@ -362,6 +369,13 @@ WHERE link.dest IS NOT NULL
 """
 
 _UNRESOLVED = f"SELECT key >> {CHUNK_BITS}, kind, target FROM link WHERE dest IS NULL ORDER BY key"
+
+_UNRESOLVED_OF = f"""
+SELECT asked.value, link.target FROM json_each(?) AS asked
+CROSS JOIN link ON link.key >= asked.value << {CHUNK_BITS}
+    AND link.key < (asked.value + 1) << {CHUNK_BITS}
+WHERE link.dest IS NULL AND substr(link.target, 1, ?) = ? ORDER BY link.key
+"""
 
 _COUNT_LINKS = "SELECT count(*) FROM link WHERE key >= ? AND key < ?"
 

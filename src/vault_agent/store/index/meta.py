@@ -1,4 +1,4 @@
-"""The metadata of a generation: its identity, settings and totals."""
+"""The metadata of a generation: its identity, settings, totals and repeated lines."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from vault_agent.store.failures import damaged
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable
 
 SCHEMA_VERSION = 11
 """SQLite's `user_version`. An index with another version is rebuilt."""
@@ -92,3 +93,14 @@ def check_compatible(meta: Meta, *, vault: str, fingerprint: str) -> None:
 def _outdated(reason: str) -> IndexUnavailable:
     """Return the error for an index that must be rebuilt because of `reason`."""
     return IndexUnavailable("INDEX_INCOMPATIBLE", f"The index can't be used: {reason}.", BY_VERSION)
+
+
+def repeated_lines(connection: sqlite3.Connection) -> frozenset[str]:
+    """Return the lines that many notes have, such as footers. They are found by phrases only."""
+    return frozenset(line for (line,) in fetch(connection, "SELECT line FROM repeated"))
+
+
+def write_repeated_lines(connection: sqlite3.Connection, lines: Iterable[str]) -> None:
+    """Add such lines, in the caller's transaction."""
+    rows = [(line,) for line in sorted(lines)]
+    connection.executemany("INSERT INTO repeated VALUES (?)", rows)

@@ -318,3 +318,135 @@ _CHUNKS_FROM = """
 SELECT key, start_line, CAST(text AS BLOB) FROM chunk WHERE key >= ? AND key < ?
 ORDER BY key LIMIT ?
 """
+
+
+def files_at(connection: sqlite3.Connection, paths: Iterable[str]) -> list[StoredFile]:
+    """Return the files of the notes at these paths or anywhere below them."""
+    return _files_at(connection, "note", paths)
+
+
+def documents_at(connection: sqlite3.Connection, paths: Iterable[str]) -> list[StoredFile]:
+    """Return the files of the documents at these paths or below them. The table must exist."""
+    return _files_at(connection, "document", paths)
+
+
+def attachments_at(connection: sqlite3.Connection, paths: Iterable[str]) -> list[str]:
+    """Return the attachments at these paths or anywhere below them."""
+    return [path for (path,) in _at(connection, "attachment", "path", paths)]
+
+
+def left_out_at(
+    connection: sqlite3.Connection, paths: Iterable[str]
+) -> list[tuple[FileEntry, bool]]:
+    """Return the files left out at or below these paths, each with whether it was unread."""
+    columns = "path, size, mtime_ns, ctime_ns, inode, unread"
+    rows = _at(connection, "left_out", columns, paths)
+    return [(FileEntry._make(entry), bool(unread)) for *entry, unread in rows]
+
+
+def files_named(
+    connection: sqlite3.Connection, lookups: Iterable[int]
+) -> tuple[list[tuple[str, tuple[str, ...]]], list[str]]:
+    """Return the files with one of these names (hashes), for a resolver of links.
+
+    Notes are returned as their path with their aliases and keys, attachments as their path.
+    """
+    asked = (json_array(lookups),)
+    notes = fetch(connection, _NOTES_NAMED, asked)
+    attachments = fetch(connection, _ATTACHMENTS_NAMED, asked)
+    return (
+        [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in notes],
+        [path for (path,) in attachments],
+    )
+
+
+def _files_at(connection: sqlite3.Connection, table: str, paths: Iterable[str]) -> list[StoredFile]:
+    rows = _at(connection, table, "rowid, hash, path, size, mtime_ns, ctime_ns, inode", paths)
+    return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
+
+
+def _at(
+    connection: sqlite3.Connection, table: str, columns: str, paths: Iterable[str]
+) -> Iterable[sqlite3.Row]:
+    places = json_array(paths)
+    return fetch(connection, _AT.format(table=table, columns=columns), (places, places))
+
+
+# "0" is the character after "/". Cross joins keep SQLite from reading the table first.
+_AT = """
+SELECT {columns} FROM (SELECT value AS place FROM json_each(?)) CROSS JOIN {table}
+WHERE path = place
+UNION ALL
+SELECT {columns} FROM (SELECT value AS place FROM json_each(?)) CROSS JOIN {table}
+WHERE path > place || '/' AND path < place || '0'
+"""
+
+_NOTES_NAMED = """
+SELECT DISTINCT note.path, note.aliases FROM json_each(?) AS asked
+CROSS JOIN name ON name.lookup = asked.value CROSS JOIN note ON note.handle = name.handle
+"""
+
+_ATTACHMENTS_NAMED = """
+SELECT DISTINCT attachment.path FROM json_each(?) AS asked
+CROSS JOIN name ON name.lookup = asked.value
+CROSS JOIN attachment ON attachment.handle = name.handle
+"""
+
+
+class NamedRow(NamedTuple):
+    """A note's row number, path, ID and hash."""
+
+    rowid: int
+    path: str
+    hash: bytes  # of the file
+
+    @property
+    def id(self) -> str:
+        """The note ID."""
+        return identify(self.path)
+
+
+def rows_of_ids(connection: sqlite3.Connection, note_ids: Sequence[str]) -> list[NamedRow]:
+    """Return the rows of the notes with these IDs, in no particular order."""
+    rows = fetch(connection, _ROWS, (json_array(map(handle_of_id, note_ids)),))
+    found = (NamedRow(*row) for row in rows)
+    wanted = set(note_ids)
+    return [row for row in found if row.id in wanted]  # a handle is only the beginning of an ID
+
+
+def values_of(
+    connection: sqlite3.Connection, rowids: Iterable[int], name: str
+) -> dict[int, list[str]]:
+    """Return the values of one property of some notes, in the order in which they are written."""
+    rows = fetch(connection, _VALUES, (json_array(rowids), name))
+    found: dict[int, list[str]] = {}
+    for rowid, value in rows:
+        found.setdefault(rowid, []).append(value)
+    return found
+
+
+def notes_with_value(
+    connection: sqlite3.Connection, name: str, value: str, *, limit: int
+) -> list[tuple[int, str]]:
+    """Return the rowid and path of the first notes with a value of a property, by path.
+
+    It reads all properties.
+    """
+    return fetch(connection, _WITH_VALUE, (name, value, limit))
+
+
+_ROWS = """
+SELECT rowid, path, hash FROM note WHERE handle IN (SELECT value FROM json_each(?))
+"""
+
+_VALUES = f"""
+SELECT asked.value, property.value FROM json_each(?) AS asked
+CROSS JOIN property ON property.key >= asked.value << {CHUNK_BITS}
+    AND property.key < (asked.value + 1) << {CHUNK_BITS}
+WHERE property.name = ? AND property.type <> 'empty' ORDER BY property.key
+"""
+
+_WITH_VALUE = f"""
+SELECT note.rowid, note.path FROM property JOIN note ON note.rowid = property.key >> {CHUNK_BITS}
+WHERE property.name = ? AND property.value = ? COLLATE NOCASE ORDER BY note.path LIMIT ?
+"""

@@ -17,7 +17,7 @@ from vault_agent.errors import VaultAgentError
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.vectors import VectorSpace
 from vault_agent.store.database import open_reader, translated
-from vault_agent.store.mapped import MappedFiles
+from vault_agent.store.failures import MappedFiles
 from vault_agent.system.files import open_regular
 
 if TYPE_CHECKING:
