@@ -113,6 +113,20 @@ async def test_backlinks_have_their_places_with_text(vault: Vault):
     assert second.snippet[slice(*second.matches[0])] == "Frost"
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a [b [c] d] e", "[late] frost", "x" * 1_200],
+    ids=["two levels of brackets", "brackets", "long"],
+)
+async def test_the_whole_of_a_link_is_the_match(vault: Vault, text: str):
+    vault.write("Odd.md", f"# Odd\n\nbefore [{text}](Frost.md) after\n")
+    async with indexed(vault) as now:
+        found = await backlinks(now, identify("Frost.md"), Page(20), contexts=3)
+    [odd] = [note for note in found.entries if note.path == "Odd.md"]
+    [place] = odd.places
+    assert text[:200] in place.snippet[slice(*place.matches[0])]
+
+
 async def test_a_link_in_the_frontmatter_has_a_place_without_text(vault: Vault):
     async with indexed(vault) as now:
         found = await backlinks(now, identify("Garden.md"), Page(20), contexts=3)

@@ -13,8 +13,6 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.model.notes import ExternalLink, Link
-
 from . import frontmatter, links, tags
 from .blocks import find_blocks
 from .chunk import MAX_CHUNKS, chunk_body
@@ -28,7 +26,7 @@ from .tasks import PlacedTask, task_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.model.notes import Chunk
+    from vault_agent.model.notes import Chunk, ExternalLink, Link
 
     from .frontmatter import Frontmatter
     from .links import BodyLinks
@@ -228,13 +226,12 @@ class Document:
         """The first links to other files, first those of the frontmatter."""
         written = self.body_links.links
         found = [*links.frontmatter_links(self.front, self.lines, self.text)]
-        return found + links.placed(written, Link._make, self.lines, self.body, self._chunk_ends)
+        return found + links.placed(written, self.lines, self.body, self._chunk_ends)
 
     @cached_property
     def web_links(self) -> list[ExternalLink]:
         """The first links to web addresses."""
-        written, make = self.body_links.external, ExternalLink._make
-        return links.placed(written, make, self.lines, self.body, self._chunk_ends)
+        return links.placed_addresses(self.body_links.external, self.lines, self.body)
 
     @cached_property
     def _chunk_ends(self) -> list[int]:

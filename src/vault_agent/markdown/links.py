@@ -6,16 +6,16 @@ import html
 import re
 from bisect import bisect_right
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-from vault_agent.model.notes import Link, LinkKind
+from vault_agent.model.notes import ExternalLink, Link, LinkKind
 
 from .frontmatter import texts_of
 from .yaml.write import DOUBLE, within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .frontmatter import Frontmatter
     from .lines import Lines
@@ -51,16 +51,15 @@ _DEFINITION = re.compile(
 _WHOLE_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*+)\]\(<?([^()<>]*+)>?\)\Z")
 
 
-_Placed = TypeVar("_Placed")
-Written: TypeAlias = tuple[int, LinkKind, str, str | None, str | None, int, int]
-"""A link in the body: offset, kind, target, fragment, text, range of the target.
+Written: TypeAlias = tuple[int, int, LinkKind, str, str | None, str | None, int, int]
+"""A link in the body: its range, kind, target, fragment, text, range of the target.
 
 Offsets are characters. The range is (-1, -1) if the target cannot be located, because it is written
 differently. Plain tuples, because a note may have a link for every ten of its bytes.
 """
 
-WrittenExternal: TypeAlias = tuple[int, str, str, str | None, int, int]
-"""A web address in the body: offset, URL, host, text, range."""
+WrittenExternal: TypeAlias = tuple[int, str, str, str | None]
+"""A web address in the body: offset, URL, host, text."""
 
 
 def mask(text: str, ranges: Sequence[tuple[int, int]]) -> str:
@@ -100,32 +99,41 @@ def body_links(source: str, text: str, structure: Structure) -> BodyLinks:
 
 
 def placed(
-    written: Iterable[Written | WrittenExternal],
-    make: Callable[[Iterable[Any]], _Placed],
-    lines: Lines,
-    body: int,
-    chunk_ends: Sequence[int],
-) -> list[_Placed]:
+    written: Iterable[Written], lines: Lines, body: int, chunk_ends: Sequence[int]
+) -> list[Link]:
     """Return links of the body that starts at an offset of a text, with their places there.
 
-    `make` makes a link of its fields. `chunk_ends` are where the chunks of the body end. One loop,
-    because a vault has ten links a note.
+    `chunk_ends` are where the chunks of the body end. One loop, because a vault has ten links a
+    note.
     """
     starts, chunks, shift = lines.starts, len(chunk_ends), lines.shift
     before = None if shift is None else body + shift
     found = []
-    for link in written:
-        at, start, end = link[0], link[-2], link[-1]
+    for at, end, kind, target, fragment, text, first, last in written:
         line, chunk = bisect_right(starts, body + at), bisect_right(chunk_ends, at)
-        if start < 0:
+        if first < 0:
             span = None
         elif before is not None:
-            span = before + start, before + end
+            span = before + first, before + last
         else:
-            span = lines.span(body + start, body + end)
+            span = lines.span(body + first, body + last)
         column = body + at - starts[line - 1] + 1
-        number = chunk if chunk < chunks else None
-        found.append(make((*link[1:-2], line, column, span, number)))
+        number, place = None, None
+        if chunk < chunks:
+            start = chunk_ends[chunk - 1] if chunk else 0
+            number, place = chunk, (at - start, end - start)
+        found.append(Link(kind, target, fragment, text, line, column, span, number, place))
+    return found
+
+
+def placed_addresses(
+    written: Iterable[WrittenExternal], lines: Lines, body: int
+) -> list[ExternalLink]:
+    """Return web addresses of the body that starts at an offset of a text."""
+    found = []
+    for at, url, _, text in written:
+        line = bisect_right(lines.starts, body + at)
+        found.append(ExternalLink(url, text, line, body + at - lines.starts[line - 1] + 1))
     return found
 
 
@@ -165,7 +173,7 @@ def wikilinks(source: str, text: str) -> tuple[list[Written], list[tuple[int, in
         name, fragment, shown, offset = link
         offset += start + 2
         kind = LinkKind.EMBED if embed else LinkKind.WIKILINK
-        found.append((at, kind, name, fragment, shown, offset, offset + len(name)))
+        found.append((at, end, kind, name, fragment, shown, offset, offset + len(name)))
     return found, spans
 
 
@@ -202,8 +210,7 @@ def markdown_links(
             if address is not None:
                 external_count += 1
                 if len(external) < MAX_LINKS:
-                    target = destinations.range(link, destination)
-                    external.append((at, *address, shown, *target))
+                    external.append((at, *address, shown))
             continue
         inside = _destination(destination)
         if inside is not None:
@@ -211,7 +218,7 @@ def markdown_links(
             if len(found) < MAX_LINKS:
                 kind = LinkKind.IMAGE if link.image else LinkKind.MARKDOWN
                 target = destinations.range(link, destination.partition("#")[0])
-                found.append((at, kind, *inside, shown, *target))
+                found.append((at, link.end, kind, *inside, shown, *target))
     return found, count, external, external_count
 
 
@@ -354,7 +361,7 @@ def _wikilink(inner: str) -> tuple[str, str | None, str | None, int] | None:
 def target_of_wikilink(written: str) -> str | None:
     """Return the target of a text that is one wikilink, or None for any other text."""
     found, ranges = wikilinks(written, written)
-    return found[0][2] if ranges == [(0, len(written))] else None
+    return found[0][3] if ranges == [(0, len(written))] else None
 
 
 def target_of_destination(written: str) -> str | None:

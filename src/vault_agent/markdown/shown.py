@@ -55,7 +55,7 @@ def shown_text(
         if (link.image or not link.text) and "://" not in link.destination:
             names[_file_name(link.destination)] = None
     hidden += ((link.start, link.end - 1) for link in structure.autolinks)
-    for _, url, host, _, _, _ in links.external:
+    for _, url, host, _ in links.external:
         if url.startswith(_WEB):
             names |= _names_of(host, url)
     hidden += _wikilinks(source, links, names)
@@ -81,10 +81,10 @@ def _tags(source: str, structure: Structure) -> Iterator[tuple[int, int]]:
 
 def _wikilinks(source: str, links: BodyLinks, names: dict[str, None]) -> Iterator[tuple[int, int]]:
     """Yield what wikilinks hide: the whole of an embed, and a target that has a text."""
-    for at, kind, name, _, shown, start, end in links.links:
+    for at, after, kind, name, _, shown, start, end in links.links:
         if kind is LinkKind.EMBED:
             names[_file_name(name)] = None
-            yield at, source.find("]]", end) + 1
+            yield at, after - 1
         elif kind is LinkKind.WIKILINK and shown is not None:
             yield start, source.find("|", end)
 

@@ -156,7 +156,9 @@ def _prepared(source: str) -> tuple[str, list[_Wikilink]]:
     written: list[_Wikilink] = []
     if "[[" in source:
         found, spans = wikilinks(source, document.masked)
-        for (_, kind, target, fragment, text, *_), (start, end) in zip(found, spans, strict=False):
+        for (_, _, kind, target, fragment, text, *_), (start, end) in zip(
+            found, spans, strict=False
+        ):
             pieces.append((start, end, f"{_OPEN}{len(written)}{_CLOSE}"))
             written.append(_Wikilink(source[start:end], Target(kind, target, fragment, text)))
     out: list[str] = []

@@ -50,7 +50,7 @@ def replaced(body: str, instead: Callable[[WholeLink], str]) -> str:
 
 
 def _of_wikilink(link: Written, place: tuple[int, int]) -> WholeLink:
-    _, kind, target, fragment, shown = link[:5]
+    _, _, kind, target, fragment, shown, *_ = link
     text = shown or (f"{target} > {fragment}" if fragment else target)
     return WholeLink(*place, kind, target, text)
 

@@ -34,18 +34,16 @@ class Link(NamedTuple):
     column: int = 0  # 1-based, in characters
     span: Span = None  # of the target as written, without its fragment
     chunk: int | None = None  # index of its chunk; None in frontmatter
+    place: tuple[int, int] | None = None  # of all of it in the text of its chunk, in characters
 
 
 class ExternalLink(NamedTuple):
     """A link to a web address, without its user info, query and fragment."""
 
     url: str
-    host: str  # lower case, without a port
     text: str | None
     line: int
     column: int
-    span: Span  # of the whole address as written
-    chunk: int | None
 
 
 class Anchor(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from heapq import merge
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from vault_agent.model.graph import MAX_CANDIDATES, Backlink, Listed, NoteLink, 
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.search.named import named_handle, named_note
 from vault_agent.search.resolve import resolver_for
-from vault_agent.search.snippet import Snippet, snippet_around
+from vault_agent.search.snippet import snippet_around
 from vault_agent.store.index import links as reading
 from vault_agent.store.index import notes as notes_reading
 from vault_agent.store.index.links import LinkFilter, LinkRow
@@ -30,12 +29,6 @@ if TYPE_CHECKING:
 
 EXTERNAL = "external"
 _NUMBER = (1 << CHUNK_BITS) - 1
-
-# A link as it is written, from its first character.
-_WRITTEN = re.compile(
-    r"!?\[\[[^\n]{0,2000}?\]\]|!?\[[^\[\]\n]{0,1000}\](?:\([^()\n]{0,3000}(?:\([^()\n]*\)[^()\n]*)*\)"
-    r"|\[[^\[\]\n]{0,1000}\])?"
-)
 
 
 async def links(
@@ -210,23 +203,5 @@ def _place(place: LinkRow, chunks: Mapping[int, StoredChunk]) -> Place:
     if chunk is None:
         return Place(place.line, None, None, "")
     heading = chunk.heading_path[-1] if chunk.heading_path else None
-    found = _located(chunk, place)
-    excerpt = snippet_around(chunk.text, *found) if found else Snippet("", ())
+    excerpt = snippet_around(chunk.text, place.first or 0, place.past or 0)
     return Place(place.line, heading, place.chunk, excerpt.text, excerpt.matches)
-
-
-def _located(chunk: StoredChunk, place: LinkRow) -> tuple[int, int] | None:
-    """Return the range of a link in its chunk, or None if it is not there."""
-    lines = place.line - chunk.start_line
-    start = 0
-    for _ in range(lines):
-        start = chunk.text.find("\n", start) + 1
-        if not start:
-            return None
-    at = start + place.column - 1
-    if lines == 0:
-        # A chunk may begin within a line: then look for the link from the beginning.
-        match = _WRITTEN.match(chunk.text, at) or _WRITTEN.search(chunk.text)
-    else:
-        match = _WRITTEN.match(chunk.text, at)
-    return match.span() if match else (min(at, len(chunk.text)),) * 2

@@ -44,6 +44,8 @@ class LinkRow(NamedTuple):
     line: int
     column: int
     chunk: int | None
+    first: int | None  # its range in the text of the chunk, in characters
+    past: int | None
     lookup: int  # hash of the name in its target
     dest: int | None  # handle of a note or attachment; None: unresolved
     ambiguous: int
@@ -327,7 +329,7 @@ _OF_ASKED = f"""link.key >= asked.value << {CHUNK_BITS}
 # Cross joins keep SQLite from reading another table first.
 _SELECT = f"""
 SELECT link.key, note.path, link.kind, link.target, link.fragment, link.text, link.line, link.col,
-       link.chunk, link.lookup, link.dest, link.ambiguous,
+       link.chunk, link.first, link.past, link.lookup, link.dest, link.ambiguous,
        there.rowid, there.path, there.title, attachment.path
 FROM {{chosen}}
 CROSS JOIN note ON note.rowid = link.key >> {CHUNK_BITS}

@@ -31,7 +31,7 @@ _MAX_DATE_CHARS = 100
 
 PARTS = {
     "chunk": "key, heading_path, start_line, end_line, text",
-    "link": "key, lookup, kind, target, fragment, text, line, col, chunk",
+    "link": "key, lookup, kind, target, fragment, text, line, col, chunk, first, past",
     "external_link": "key, url, text, line, col",
     "anchor": "key, level, name, line",
     "tag": "key, name, written",
@@ -127,11 +127,16 @@ def to_rows(
 def _link_rows(base: int, links: Iterable[Link], lookup_of: Callable[[str], str]) -> list[Row]:
     lookups: dict[str, int] = {}  # a note often has several links to one target
     rows: list[Row] = []
-    for key, (kind, target, fragment, text, line, column, _, chunk) in enumerate(links, base):
+    for key, (kind, target, fragment, text, line, column, _, chunk, place) in enumerate(
+        links, base
+    ):
+        first, past = place or (None, None)
         lookup = lookups.get(target)
         if lookup is None:
             lookup = lookups[target] = name_hash(lookup_of(target))
-        rows.append((key, lookup, kind.value, target, fragment, text, line, column, chunk))
+        rows.append(
+            (key, lookup, kind.value, target, fragment, text, line, column, chunk, first, past)
+        )
     return rows
 
 

@@ -68,6 +68,8 @@ CREATE TABLE link (
     line       INTEGER NOT NULL,
     col        INTEGER NOT NULL,       -- from 1, in characters
     chunk      INTEGER,                -- index of the chunk it stands in; NULL in frontmatter
+    first      INTEGER,                -- its range in the chunk's text, in characters
+    past       INTEGER,
     dest       INTEGER,                -- handle of a note or attachment; NULL: unresolved
     ambiguous  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
