@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.server import Server, cpu_seconds, descendants
+from benchmarks.server import PROGRAM, Server, cpu_seconds, descendants
 from benchmarks.vault import Vault, queries
 
 LOOKS_PER_SECOND = 100
@@ -156,24 +156,37 @@ def storm(server: Server, paths: list[Path], *, watched: bool) -> float:
     return time.perf_counter() - began
 
 
-def idle(server: Server, seconds: float) -> float:
-    """Return the share of a core that the server and its processes use while nothing happens."""
-    before = cpu_seconds(server.process.pid)
-    time.sleep(seconds)
+def switches(server: Server) -> int:
+    """Return how often the threads of the server and its processes have been switched so far."""
+    count = 0
+    for pid in (server.process.pid, *descendants(server.process.pid)):
+        for status in Path(f"/proc/{pid}/task").glob("*/status"):
+            lines = status.read_text().splitlines()
+            count += sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
+    return count
+
+
+def idle(server: Server, seconds: float) -> tuple[float, int]:
+    """Return the share of a core that is used while nothing happens, and context switches."""
     server.hang_up()  # the server closes idle connections
-    return (cpu_seconds(server.process.pid) - before) / seconds
+    time.sleep(1)
+    before, switched = cpu_seconds(server.process.pid), switches(server)
+    time.sleep(seconds)
+    return (cpu_seconds(server.process.pid) - before) / seconds, switches(server) - switched
 
 
 def memory(server: Server) -> str:
-    """Return the proportional set size of each process below the server, in MB."""
-    found = []
-    for pid in descendants(server.process.pid):
+    """Return the resident set size of the server and of each process below it, in MB."""
+    found, total = [], 0
+    for pid in (server.process.pid, *descendants(server.process.pid)):
         command = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
         name = "keeper" if "keeper" in command else "worker"
+        name = "server" if pid == server.process.pid else name
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        [kilobytes] = [line.split()[1] for line in rollup.splitlines() if line.startswith("Pss:")]
+        [kilobytes] = [line.split()[1] for line in rollup.splitlines() if line.startswith("Rss:")]
         found.append(f"{name} {int(kilobytes) >> 10} MB")
-    return ", ".join(sorted(found))
+        total += int(kilobytes) >> 10
+    return f"{total} MB in {len(found)} processes: {', '.join(sorted(found))}"
 
 
 def main() -> None:
@@ -185,6 +198,7 @@ def main() -> None:
     options.add_argument("--storm", type=int, default=1_000, help="notes rewritten at once")
     options.add_argument("--seconds", type=float, default=20, help="of idleness and of searches")
     options.add_argument("--poll", action="store_true")
+    options.add_argument("--program", default=PROGRAM, help="the `vault-agent` to measure")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root, home = Path(folder) / "vault", Path(folder) / "home"
@@ -192,17 +206,19 @@ def main() -> None:
         paths = spread(root, given.notes, given.folders)
         sent = queries(Vault(given.notes).vocabulary, 200)
         rewritten = random.Random(3).sample(paths, min(given.storm, len(paths)))
-        with Server(root, home) as server:
+        with Server(root, home, given.program) as server:
             while server.running_job():
                 time.sleep(0.2)
             once = storm(server, rewritten, watched=False)
             alone = searches(server, sent, given.seconds)
         mode = "poll" if given.poll else "auto"
         watch = {"VAULT_AGENT_WATCH_ENABLED": "true", "VAULT_AGENT_WATCH_MODE": mode}
-        with Server(root, home, **watch) as server:
+        with Server(root, home, given.program, **watch) as server:
             state = settle(server)
             print(f"{given.notes:,} notes, {given.folders:,} folders, {state['state']}")
-            print(f"idle: {idle(server, given.seconds):.2%} of a core; {memory(server)}")
+            share, switched = idle(server, given.seconds)
+            print(f"idle: {share:.2%} of a core, {switched} context switches in {given.seconds} s")
+            print(f"memory: {memory(server)}")
             if not given.poll:
                 times = saves(server, paths, given.saves)
                 print(f"save to first hit: {percentiles(times)} ({len(times)} saves)")
