@@ -94,7 +94,7 @@ async def test_a_note_that_a_person_adds_comes_next_and_a_changed_one_again(desk
         path = desk.root / QUEUE
         path.write_text(path.read_text().replace("is 3", "is 4"))
         async with app.vaults.open("project:shop") as vault:
-            await vault.runs.index_paths([QUEUE])
+            await vault.runs.follow([QUEUE])
             await indexed(vault)
         shown = await app.deliveries.refresh("abcdefgh-1", apply=True)
         changed = {note.path: changed for note, changed in shown.before}

@@ -79,7 +79,7 @@ class Vaults:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
         async with self.app.vaults.open(name) as vault:
-            await vault.runs.index_paths([path])
+            await vault.runs.follow([path])
 
     def copies(self) -> list[str]:
         return sorted(
@@ -112,7 +112,7 @@ async def test_a_promoted_note_is_found_from_another_project(tmp_path: Path):
         assert done.created
         assert done.copy.path == COPY
         async with vaults.app.vaults.open("global") as vault:
-            await vault.runs.index_paths([COPY])
+            await vault.runs.follow([COPY])
         found = await vaults.app.several.search(
             ["project:other", "global"], SearchQuery("streamed output regex")
         )
@@ -385,7 +385,7 @@ async def test_a_section_is_promoted_alone_and_both_sides_say_so(tmp_path: Path)
         assert (original["promoted"], original.get("promoted_to")) == (True, None)
         assert original["links"] == ["modules/costs", f"global:{DECISIONS}"]
         async with vaults.app.vaults.open("global") as vault:
-            await vault.runs.index_paths([DECISIONS])
+            await vault.runs.follow([DECISIONS])
         again = await vaults.promote(section="Key Decisions")
         assert (again.created, again.copy.path) == (False, DECISIONS)
         await vaults.refused("PROMOTE_SECRETS", section="Open Questions")
@@ -409,7 +409,7 @@ async def test_a_section_that_is_there_is_warned_of_and_leaves_the_marks_of_the_
         await vaults.promote(force=True)
         await vaults.promote(section="Key Decisions", force=True)
         async with vaults.app.vaults.open("global") as vault:
-            await vault.runs.index_paths([DECISIONS])
+            await vault.runs.follow([DECISIONS])
         await vaults.undo(section="Key Decisions")
         original = vaults.original()
         assert (original["promoted"], original["promoted_to"]) == (True, f"global:{COPY}")

@@ -30,6 +30,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import Job, JobKind, JobState, Trigger
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.watch import Revision
+from vault_agent.model.writing import IndexState
 from vault_agent.search.note_file import read_whole
 from vault_agent.store.current import Snapshot
 from vault_agent.store.failures import damaged
@@ -107,30 +108,34 @@ async def test_a_run_of_paths_is_searchable_and_not_a_job(root: Path):
     async with opened(root) as vault:
         jobs = await vault.jobs.list()
         (root / "New.md").write_text("# New\n\nquinces\n")
-        run = await vault.runs.index_paths(["New.md"])
-        assert run.summary.added == 1
+        served: list[IndexState] = []
+        await vault.runs.follow(["New.md"], served.append)
         assert (await vault.search(SearchQuery("quinces"))).hits
         assert await vault.jobs.list() == jobs
-        await vault.runs.wait_for(run.generation, run.revision)  # it has already
+        state = served[-1]
+        assert state.generation is not None
+        assert state.revision is not None
+        await vault.runs.wait_for(state.generation, state.revision)  # it has already
 
 
 async def test_waiting_for_a_revision_ends_with_the_run_that_publishes_it(root: Path):
     async with opened(root) as vault:
-        first = await vault.runs.index_paths([])
-        waiting = asyncio.create_task(vault.runs.wait_for(first.generation, first.revision + 1))
+        meta = vault._vault.index.meta
+        assert meta is not None
+        waiting = asyncio.create_task(vault.runs.wait_for(meta.generation, meta.revision + 1))
         await asyncio.sleep(0.05)
         assert not waiting.done()
         (root / "New.md").write_text("quinces")
-        await vault.runs.index_paths(["New.md"])
+        await vault.runs.follow(["New.md"])
         await asyncio.wait_for(waiting, PATIENCE)
 
 
 @LINUX
 async def test_runs_of_paths_and_jobs_take_turns(root: Path):
     async with opened(root) as vault:
-        await vault.runs.index_paths([])
+        await vault.runs.follow([])
         before = processes()
-        runs = [asyncio.create_task(vault.runs.index_paths(["Bread.md"])) for _ in range(3)]
+        runs = [asyncio.create_task(vault.runs.follow(["Bread.md"])) for _ in range(3)]
         job = await vault.submit(JobKind.INDEX)
         await asyncio.gather(*runs)
         await settled(vault)
@@ -422,7 +427,7 @@ async def test_a_saved_note_takes_one_request_and_publishes_once(root: Path, end
         for text in ("# Rye\n\nsour\n", "# Rye\n\nsourer\n"):
             before = len(endpoint.requests)
             (root / "Rye.md").write_text(text)
-            await vault.runs.index_paths(["Rye.md"])
+            await vault.runs.follow(["Rye.md"])
             made, events = await embed(vault)
             assert made == Embedded(1, 1, 0)
             assert [len(texts) for texts in endpoint.requests[before:]] == [1]
@@ -430,7 +435,7 @@ async def test_a_saved_note_takes_one_request_and_publishes_once(root: Path, end
 
         before = len(endpoint.requests)
         (root / "Rye.md").unlink()
-        await vault.runs.index_paths(["Rye.md"])
+        await vault.runs.follow(["Rye.md"])
         made, events = await embed(vault)
         assert made == Embedded(0, 1, 0)
         assert len(endpoint.requests) == before
@@ -441,7 +446,7 @@ async def test_the_model_is_checked_again_after_a_failure(root: Path, endpoint: 
     async with opened_with(root, endpoint) as vault:
         endpoint.always = misbehaviour.status(401)
         (root / "Rye.md").write_text("# Rye\n\nsour\n")
-        await vault.runs.index_paths(["Rye.md"])
+        await vault.runs.follow(["Rye.md"])
         made, _ = await embed(vault)
         assert made == Embedded(0, 1, 1)
 
@@ -461,7 +466,7 @@ async def test_the_state_names_folders_whose_notes_are_excluded(root: Path):
     async with opened(root) as vault:
         assert warned(await vault.health()) == named
         (root / "Rye.md").write_text("# Rye\n")
-        await vault.runs.index_paths(["Rye.md"])
+        await vault.runs.follow(["Rye.md"])
         assert warned(await vault.health()) == named
         assert (await vault.health()).status == "ok"
         assert vault.excluded_folder("build/Plan.md") == "build"

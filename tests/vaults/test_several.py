@@ -301,7 +301,7 @@ async def test_a_search_sees_new_revisions(world: RegisteredVaults):
         before = await app.several.search(names, SearchQuery("quinces"))
         (root / "new.md").write_text("quinces again")
         async with app.vaults.open("project:app") as vault:
-            await vault.runs.index_paths(["new.md"])
+            await vault.runs.follow(["new.md"])
         after = await app.several.search(names, SearchQuery("quinces"))
         assert (len(before.hits), len(after.hits)) == (2, 3)
         assert before.revision != after.revision

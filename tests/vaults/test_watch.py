@@ -69,7 +69,7 @@ async def test_a_note_that_is_removed_and_written_again_at_once_is_not_removed(r
 async def test_a_second_look_at_what_the_server_has_written_publishes_nothing(root: Path):
     async with watched(root) as vault:
         (root / "New.md").write_text("quinces")
-        await vault.runs.index_paths(["New.md"])
+        await vault.runs.follow(["New.md"])
         revision = (await vault.health()).index
         runs = vault.watch.status().last_run_at
         vault.watch.look_at(["New.md"])

@@ -98,16 +98,14 @@ class Runs:
         """Call a function each time that another revision may be served."""
         self._on_refresh.append(listener)
 
-    async def index_paths(self, paths: Sequence[str]) -> IndexRun:
-        """Update the index for these vault-relative paths, and return the result.
+    async def follow(
+        self, paths: Sequence[str], on_served: Callable[[IndexState], object] = lambda _: None
+    ) -> None:
+        """Index what writes have changed. `on_served` is called once searches see it.
 
         Waits for earlier runs. It is not a job, and does not embed. Raises what `index` raises, and
         `INDEXER_FAILED`.
         """
-        return await self._run(replace(self._vault.task, paths=tuple(paths)), self._hear)
-
-    async def follow(self, paths: Sequence[str], on_served: Callable[[IndexState], object]) -> None:
-        """Index what writes have changed. `on_served` is called once searches see it."""
 
         def serve() -> None:
             if (meta := self._vault.index.meta) is not None:
