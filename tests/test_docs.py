@@ -13,7 +13,7 @@ from tests.support.check_links import check_links
 from vault_agent.cli.command import Invocation
 from vault_agent.cli.run import program
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.resolve import LinkResolver
+from vault_agent.model.link_resolver import LinkResolver
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 

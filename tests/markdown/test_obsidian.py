@@ -6,7 +6,7 @@ import pytest
 from tests.support.obsidian import Expected, ObsidianVault, made_up
 
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.resolve import LinkResolver
+from vault_agent.model.link_resolver import LinkResolver
 
 
 def resolved(vault: ObsidianVault) -> dict[str, list[Expected]]:

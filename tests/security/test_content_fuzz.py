@@ -14,7 +14,7 @@ from tests.vault.spellings import CLIMBING, HARMLESS, LEAVING, MALFORMED
 from vault_agent.errors import Forbidden, InvalidRequest
 from vault_agent.indexing.parse import Batch, FileTask, Outcome, ParsedFile, parse_files
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.resolve import LinkResolver
+from vault_agent.model.link_resolver import LinkResolver
 from vault_agent.model.notes import FileEntry, LinkKind
 from vault_agent.search.query import MAX_TERMS, compile_query
 from vault_agent.vault.paths import MAX_PATH_BYTES, validate

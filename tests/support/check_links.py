@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from vault_agent.markdown.broken import Anchors, Fault, faults, names_folder
 from vault_agent.markdown.parse import parse_note, with_keys
-from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.model.graph import Finding
+from vault_agent.model.link_resolver import LinkResolver
 from vault_agent.model.notes import FileEntry, Link
 from vault_agent.model.warning import Warning
 from vault_agent.text.names import fold

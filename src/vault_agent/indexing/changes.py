@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, IndexUnavailable, Misconfigured
 from vault_agent.indexing.protocol import Compared
-from vault_agent.markdown.resolve import names_of
+from vault_agent.model.link_resolver import names_of
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading

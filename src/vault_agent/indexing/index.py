@@ -25,15 +25,16 @@ from vault_agent.indexing.batches import parsed
 from vault_agent.indexing.changes import find_changes, read_stored, sudden_emptiness, vault_moved
 from vault_agent.indexing.parse import FileTask, KeptTexts, Outcome
 from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
-from vault_agent.markdown.resolve import LinkResolver, names_of
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.jobs import JobSummary
+from vault_agent.model.link_resolver import LinkResolver, names_of
 from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.writer import FulltextWriter, documents_in
 from vault_agent.store.index import documents
 from vault_agent.store.index import links as reading_links
 from vault_agent.store.index import notes as reading
+from vault_agent.store.index.links import resolver_for
 from vault_agent.store.index.meta import (
     Meta,
     old_rows,
@@ -481,17 +482,19 @@ def resolve_links(
     `affected` holds names as `names_of` returns them. None means all links.
     """
     if writer.waiting is not None:
-        resolver = _resolver(connection)
+        resolver = resolver_for(connection)
         writer.add_links(*_resolved(resolver, writer.waiting))
         report.phase("store", writer.totals.links, writer.totals.links)
         return
     few = affected is not None and len(affected) <= MANY_NAMES
     names = affected if few else None
-    everything = None if few else _resolver(connection)
+    everything = None if few else resolver_for(connection)
     total = writer.totals.links
     done = 0
     for page in _pages(connection, fresh, names):
-        _resolve(writer, everything or _resolver(connection, page), page)
+        _resolve(
+            writer, everything or resolver_for(connection, {link.target for link in page}), page
+        )
         done += len(page)
         report.phase("store", done, total)
     report.phase("store", total, total)
@@ -562,11 +565,3 @@ def _pages(
     while page := read(connection, after=after):
         yield page
         after = page[-1].key
-
-
-def _resolver(connection: Connection, page: Sequence[LinkRow] | None = None) -> LinkResolver:
-    """Return a resolver over all names, or over the names that the links of a page use."""
-    if page is None:
-        return LinkResolver(reading.names(connection), reading.attachments(connection))
-    lookups = {link.lookup for link in page}
-    return LinkResolver(*reading.files_named(connection, lookups))

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from vault_agent.markdown.headings import Headings, KnownHeading, anchor_key
 from vault_agent.markdown.relink import ADDRESSES
-from vault_agent.markdown.resolve import joined
+from vault_agent.model.link_resolver import joined
 from vault_agent.model.notes import LinkKind
 from vault_agent.text.names import fold, is_note
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from vault_agent.markdown.resolve import Resolution
+    from vault_agent.model.link_resolver import Resolution
     from vault_agent.model.notes import Anchor
 
 

@@ -23,9 +23,8 @@ from .yaml.write import within
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from vault_agent.model.link_resolver import Resolution
     from vault_agent.model.notes import Link
-
-    from .resolve import Resolution
 
 ADDRESSES = frozenset((LinkKind.MARKDOWN, LinkKind.IMAGE))
 """Links whose target is a destination of CommonMark."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.markdown.resolve import LinkResolver
 from vault_agent.memory.candidates import type_of
 from vault_agent.memory.safe_text import one_line
 from vault_agent.memory.score import file_key
+from vault_agent.model.link_resolver import LinkResolver
 from vault_agent.model.notes import LinkKind
 from vault_agent.store.index import facts
 from vault_agent.text.words import fold_words

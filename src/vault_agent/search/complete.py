@@ -20,9 +20,9 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery, TypeCount
 from vault_agent.search.note_file import NoteFile, read_file
-from vault_agent.search.resolve import resolver_for
 from vault_agent.store.index import lists as counting
 from vault_agent.store.index import notes as reading
+from vault_agent.store.index.links import resolver_for
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
 from vault_agent.text.names import fold, is_note, stem
@@ -30,7 +30,7 @@ from vault_agent.text.names import fold, is_note, stem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from vault_agent.markdown.resolve import LinkResolver
+    from vault_agent.model.link_resolver import LinkResolver
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.lists import NamedFile

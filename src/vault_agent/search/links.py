@@ -10,11 +10,10 @@ from vault_agent.markdown.broken import Anchors
 from vault_agent.model.graph import MAX_CANDIDATES, Backlink, Listed, NoteLink, Page, Place
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.search.named import named_handle, named_note
-from vault_agent.search.resolve import resolver_for
 from vault_agent.search.snippet import snippet_around
 from vault_agent.store.index import links as reading
 from vault_agent.store.index import notes as notes_reading
-from vault_agent.store.index.links import LinkFilter, LinkRow
+from vault_agent.store.index.links import LinkFilter, LinkRow, resolver_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,8 +15,8 @@ from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
-from vault_agent.markdown.resolve import LinkResolver, target_key
 from vault_agent.model.identifiers import identify
+from vault_agent.model.link_resolver import target_key
 from vault_agent.model.names import Match, NamedNote, NamedNotes
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile
@@ -25,6 +25,7 @@ from vault_agent.search.named import file_at, note_with_id
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
+from vault_agent.store.index.links import resolver_for
 from vault_agent.store.index.rows import name_hash
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note, stem, unmarked
@@ -71,12 +72,6 @@ class _Written(NamedTuple):
     target: str
     kind: LinkKind
     heading: str | None
-
-
-def resolver_for(connection: Connection, targets: Iterable[str]) -> LinkResolver:
-    """Return what resolves links to these targets as the whole vault would."""
-    lookups = {name_hash(target_key(target)) for target in targets}
-    return LinkResolver(*reading.files_named(connection, lookups))
 
 
 def resolve_links(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.markdown.resolve import names_of, target_key
+from vault_agent.model.link_resolver import names_of, target_key
 from vault_agent.writing.relinking import Names, changes, moved_aliases, note_links, rewritten
 
 if TYPE_CHECKING:

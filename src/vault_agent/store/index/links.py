@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.link_resolver import LinkResolver, target_key
 from vault_agent.model.notes import Anchor, Link, LinkKind
 from vault_agent.store.database import fetch, json_array
-from vault_agent.store.index.notes import files_named
+from vault_agent.store.index.notes import attachments, files_named, names
 from vault_agent.store.index.rows import handle_of, keys_of, name_hash
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ class LinkRow(NamedTuple):
     chunk: int | None
     first: int | None  # its range in the text of the chunk, in characters
     past: int | None
-    lookup: int  # hash of the name in its target
     dest: int | None  # handle of a note or attachment; None: unresolved
     ambiguous: int
     rowid: int | None  # of the note that it leads to
@@ -329,7 +329,7 @@ _OF_ASKED = f"""link.key >= asked.value << {CHUNK_BITS}
 # Cross joins keep SQLite from reading another table first.
 _SELECT = f"""
 SELECT link.key, note.path, link.kind, link.target, link.fragment, link.text, link.line, link.col,
-       link.chunk, link.first, link.past, link.lookup, link.dest, link.ambiguous,
+       link.chunk, link.first, link.past, link.dest, link.ambiguous,
        there.rowid, there.path, there.title, attachment.path
 FROM {{chosen}}
 CROSS JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
@@ -442,6 +442,16 @@ SELECT note, count(*) FROM (
     CROSS JOIN note ON note.rowid = asked.value CROSS JOIN link ON link.dest = note.handle
 ) WHERE other <> note {{more}} GROUP BY note
 """
+
+
+def resolver_for(
+    connection: sqlite3.Connection, targets: Iterable[str] | None = None
+) -> LinkResolver:
+    """Return what resolves links to these targets, or to any, as all names of the vault say."""
+    if targets is None:
+        return LinkResolver(names(connection), attachments(connection))
+    lookups = {name_hash(target_key(target)) for target in targets}
+    return LinkResolver(*files_named(connection, lookups))
 
 
 class NamedFile(NamedTuple):

@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 from tests.support.clocks import assert_linear
 
-from vault_agent.markdown.resolve import LinkResolver, Resolution, names_of, target_key
+from vault_agent.model.link_resolver import LinkResolver, Resolution, names_of, target_key
 from vault_agent.model.notes import LinkKind
 
 NOTES = {
