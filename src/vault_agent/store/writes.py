@@ -1,8 +1,6 @@
 """The log of writes: what was changed, how far it came, and the bytes before.
 
 Synchronous: a write runs in a thread from its first read to its last sync. All statements are here.
-
-Over 300 lines: one class with one method for each statement.
 """
 
 from __future__ import annotations

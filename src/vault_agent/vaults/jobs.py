@@ -1,8 +1,6 @@
 """Jobs: one at a time, with recorded states, progress and cancellation.
 
 The work of a job is a coroutine function that the caller passes. It reports its progress.
-
-Over 300 lines: submission, progress and end of a job share its state.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""One search of one revision, from a compiled query to the evidence.
-
-Over 300 lines: it is one sequence of queries that share their conditions.
-"""
+"""One search of one revision, from a compiled query to the evidence."""
 
 from __future__ import annotations
 
