@@ -22,7 +22,7 @@ from vault_agent.model.watch import Revision
 from vault_agent.model.writing import LoggedWrite, WriteNews
 from vault_agent.server.keys import ACCESS, CALLER, SESSIONS, STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
-from vault_agent.system.change import Change
+from vault_agent.vaults.event_stream import Change
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -10,12 +11,32 @@ from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.jobs import Job
 from vault_agent.model.watch import Revision, WatchStatus
 from vault_agent.model.writing import LoggedWrite
-from vault_agent.system.change import Change
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from vault_agent.indexing.task import IndexRun
+
+
+class Change:
+    """The next change of something. Any number of tasks may wait for it, again and again.
+
+    A task that is busy during a change is not woken for it. So it compares what it has seen with
+    what there is, and waits only if they are equal, without an `await` in between.
+    """
+
+    def __init__(self) -> None:
+        self._next = asyncio.Event()
+
+    def announce(self) -> None:
+        """Wake all tasks that wait."""
+        self._next.set()
+        self._next = asyncio.Event()
+
+    async def wait(self) -> None:
+        """Wait for the next change."""
+        await self._next.wait()
+
 
 KEPT = 1_000
 

@@ -19,8 +19,8 @@ import anyio
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress, Trigger
 from vault_agent.model.warning import MAX_WARNINGS, Warning
-from vault_agent.system.change import Change
 from vault_agent.system.crash import describe_crash
+from vault_agent.vaults.event_stream import Change
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine

@@ -15,10 +15,9 @@ from vault_agent.model.warning import Warning
 from vault_agent.model.writing import IndexState
 from vault_agent.store.failures import is_damage
 from vault_agent.system.cancelling import in_thread, to_its_end
-from vault_agent.system.change import Change
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vaults.background import quietly
-from vault_agent.vaults.event_stream import revision_of
+from vault_agent.vaults.event_stream import Change, revision_of
 from vault_agent.vaults.jobs import timestamp
 
 if TYPE_CHECKING:
