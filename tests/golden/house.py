@@ -141,12 +141,15 @@ class House(Program):
         self.settle()
 
     def settle(self) -> None:
-        """Wait until no job of any vault runs, and no change waits for one."""
+        """Wait until no job of any vault runs, no change waits for one, and all was looked at."""
+
+        def is_settled(health: Any) -> bool:
+            watch = health["watch"]
+            waits = watch["pending"] or (watch["enabled"] and not watch["lastScanAt"])
+            return not (health["runningJob"] or waits)
+
         for prefix in ("", "/vaults/project:shop", "/vaults/global"):
-            eventually(
-                lambda at=f"{prefix}/health": self.ask("GET", at)[1]["data"],
-                lambda health: not (health["runningJob"] or health["watch"]["pending"]),
-            )
+            eventually(lambda at=f"{prefix}/health": self.ask("GET", at)[1]["data"], is_settled)
         # A run removes old rows after its revision is served, and they count in scores till then.
         locks = list((self.indexes / "indexes").glob("*/writer.lock"))
         eventually(lambda: not any(map(is_locked, locks)))
