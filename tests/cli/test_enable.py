@@ -56,10 +56,10 @@ async def test_a_right_and_a_folder_are_added_by_what_a_refusal_says(
     await started(run_apart, "--background")
     await run_apart("enable", "write", "--folder", "Inbox")
     await run("write", "Inbox/x.md", "-t", "hi")
-    refused = await run("delete", "Inbox/x.md")
-    assert refused.err.endswith("To allow it: `vault-agent enable write --allow delete`\n")
-    await run_apart("enable", "write", "--allow", "move, delete")
-    assert (await run("delete", "Inbox/x.md", "--yes")).code == 0
+    refused = await run("delete", "Inbox/x.md", "--permanent")
+    assert refused.err.endswith("To allow it: `vault-agent enable write --allow permanent`\n")
+    await run_apart("enable", "write", "--allow", "move, permanent")
+    assert (await run("delete", "Inbox/x.md", "--permanent", "--yes")).code == 0
     refused = await run("write", "Log/x.md", "-t", "hi")
     assert refused.err.endswith("To allow it: `vault-agent enable write --folder FOLDER`\n")
     await run_apart("enable", "write", "--folder", "Log")

@@ -42,7 +42,7 @@ class Swapper(threading.Thread):
         chance = random.Random(3)
         while not self.stopped.is_set():
             for _ in ("a link", "a folder"):
-                exchange(None, str(self._folder), str(self._link))
+                exchange(None, str(self._folder), None, str(self._link))
                 time.sleep(chance.uniform(0, 0.002))
             self.swaps += 1
 

@@ -15,6 +15,7 @@ from vault_agent.store.writes import WriteLog
 from vault_agent.system.workers import Allowance
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import Strategy, VaultRoot
+from vault_agent.vault.write import SPARE
 from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing
 
@@ -116,11 +117,12 @@ class Vault:
         return (self.root / path).read_bytes()
 
     def tree(self) -> dict[str, bytes]:
-        """Return all files with their bytes."""
+        """Return all files with their bytes, also temporary ones."""
+        ignored = self.root / SPARE / ".gitignore"
         return {
             path.relative_to(self.root).as_posix(): path.read_bytes()
             for path in self.root.rglob("*")
-            if path.is_file()
+            if path.is_file() and path != ignored
         }
 
     def temporaries(self) -> list[str]:

@@ -22,9 +22,8 @@ from vault_agent.markdown.task_line import NewTask
 from vault_agent.model.write_state import Right
 from vault_agent.system.workers import SMALL_BYTES, Allowance
 from vault_agent.writing.costly import Costly
-from vault_agent.writing.notes import replace_text
+from vault_agent.writing.notes import change_tags, replace_text
 from vault_agent.writing.sections import edit_section
-from vault_agent.writing.tags import change_tags
 from vault_agent.writing.tasks import add_task, set_task
 from vault_agent.writing.transaction import Planned
 

@@ -19,7 +19,7 @@ from vault_agent.markdown import edit
 from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.yaml.edit import read_keys, set_keys
 from vault_agent.model.identifiers import content_hash
-from vault_agent.writing.dating import dating
+from vault_agent.writing.transactions import dating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -114,7 +114,7 @@ async def test_each_save_of_a_text_that_was_opened_once_sets_the_date(tmp_path: 
             text += f"More {number}\n"
             note = (shop / "A.md").read_bytes()
             body = {"path": "A.md", "content": text, "mode": "overwrite"}
-            body["expectedHash"] = content_hash(note).hex()
+            body["expected_hash"] = content_hash(note).hex()
             await perform(operation, CallContext(app, vault, OWNER), operation.request(**body))
             updated = read_keys((shop / "A.md").read_bytes())["updated"]
             assert updated != "2020-01-01T00:00:00Z"

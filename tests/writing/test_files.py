@@ -6,6 +6,7 @@ import asyncio
 import errno
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,6 +28,7 @@ from vault_agent.markdown.address import Address
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import WriteLimits, Writer
 from vault_agent.vault.folder import rename_new
+from vault_agent.vault.write import SPARE
 from vault_agent.writing import transactions
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES, MoveControl
@@ -344,7 +346,7 @@ async def test_a_refused_move_leaves_no_folder(vault: Vault):
         with pytest.raises((InvalidRequest, Forbidden, Conflict)):
             await vault.move("Old.md", to)
     assert vault.tree() == before
-    assert {path.name for path in vault.root.iterdir()} == {"B.md", "Old.md", "x`y"}
+    assert {path.name for path in vault.root.iterdir()} == {"B.md", "Old.md", "x`y", SPARE}
 
 
 async def test_a_large_move_is_not_done_at_once(vault: Vault):
@@ -523,6 +525,24 @@ async def test_canvases_that_name_a_heading_by_its_old_text_are_named_in_the_rep
     assert vault.tree() == {**before, "N.md": b"# Diary\n## Day\n"}
 
 
+async def test_canvases_that_are_too_many_or_too_large_are_named_after_a_heading_has_changed(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    put(vault, N="# Log\n")
+    large = json.dumps({"nodes": [{"text": "[[N#Log]]" + " " * 1_000}]})
+    for path, text in (("1.canvas", "{}"), ("2.canvas", large), ("3.canvas", "{}")):
+        vault.put(path, text)
+    async with vault.snapshot(up_to_date=True):
+        pass
+    monkeypatch.setattr("vault_agent.writing.canvases._MAX_BYTES", 1_000)
+    monkeypatch.setattr("vault_agent.writing.canvases.MAX_CANVASES", 2)
+    write = opened.write("section", Right.EDIT)
+    done = await vault.files.rename_heading("N.md", write, Address(("Log",)), "Diary")
+    [warning] = done.warnings
+    assert warning.code == "CANVAS_NOT_REWRITTEN"
+    assert warning.details == {"count": 2, "paths": ["2.canvas", "3.canvas"]}
+
+
 async def test_no_right_no_move(tmp_path: Path):
     vault = Vault(tmp_path, WriteLimits(quiet_seconds=0, allow=frozenset({Right.EDIT})))
     put(vault, Old="")
@@ -532,6 +552,34 @@ async def test_no_right_no_move(tmp_path: Path):
         with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
             await vault.delete("Old.md")
     assert vault.tree() == {"Old.md": b""}
+
+
+async def test_the_owner_at_a_terminal_moves_and_deletes_what_may_be_written(tmp_path: Path):
+    limits = replace(SOONER, allow=frozenset({Right.EDIT}), folders=("mine",))
+    vault = Vault(tmp_path, limits)
+    for path in ("mine/A.md", "mine/B.md", "other/C.md"):
+        vault.put(path, path)
+    terminal = Writer(client="cli")
+    agent = Writer("agent", "cli", folders=("mine",))
+    async with vault.filing():
+        for caller in (agent, Writer(client="web"), Writer(client="mcp:editor")):
+            with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
+                await vault.move("mine/A.md", "mine/D.md", caller=caller)
+            with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
+                await vault.delete("mine/B.md", caller=caller)
+        await vault.move("mine/A.md", "mine/D.md", caller=terminal)
+        await vault.delete("mine/B.md", caller=terminal)
+        with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+            await vault.delete("other/C.md", caller=terminal)
+        with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
+            await vault.writing.create(
+                "mine/E.md", opened.write("x", Right.CREATE, caller=terminal), b""
+            )
+        permanent = opened.write("delete", Right.PERMANENT, caller=terminal)
+        with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
+            await vault.files.delete("mine/D.md", permanent, permanent=True)
+    left = {".trash/mine/B.md": b"mine/B.md", "mine/D.md": b"mine/A.md"}
+    assert vault.tree() == {**left, "other/C.md": b"other/C.md"}
 
 
 @posix("hard links across folders")

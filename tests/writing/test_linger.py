@@ -107,10 +107,10 @@ async def test_a_save_during_one_of_several_edits_leaves_no_file(vault: Vault, m
     edit = VaultChange.edit("A.md", b"one\n", b"one\nours\n", redo=append_ours)
     put, saves = Replacer._put, iter([b"ONE\n", b"ONE!\n"])
 
-    def disturbed(self, *places):
+    def disturbed(self, pair, old):
         if (saved := next(saves, None)) is not None:
             save_by_rename(file, saved)
-        return put(self, *places)
+        return put(self, pair, old)
 
     monkeypatch.setattr(Replacer, "_put", disturbed)
     transaction = Transaction("B.md", (VaultChange.create("B.md", b"new\n"), edit))

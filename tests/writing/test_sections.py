@@ -11,8 +11,8 @@ from tests.writing.opened import write
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
 from vault_agent.markdown.address import Address
 from vault_agent.model.write_state import Right
+from vault_agent.writing.notes import change_tags
 from vault_agent.writing.sections import edit_section
-from vault_agent.writing.tags import change_tags
 
 if TYPE_CHECKING:
     from tests.writing.opened import Vault

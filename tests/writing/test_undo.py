@@ -12,6 +12,7 @@ from tests.writing.opened import QUIET, Vault, lingering, move, write
 from vault_agent.errors import Conflict, Forbidden, NotFound
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import VaultChange, Writer
+from vault_agent.vault.write import SPARE
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.transaction import Transaction
 
@@ -281,8 +282,8 @@ async def test_bytes_can_be_forgotten(vault: Vault):
 async def folders(vault: Vault) -> set[str]:
     """Return the folders of a vault once no temporary file is left."""
     await eventually_async(vault.temporaries, lambda left: not left)
-    found = (path for path in vault.root.rglob("*") if path.is_dir())
-    return {path.relative_to(vault.root).as_posix() for path in found}
+    made = (path for path in vault.root.rglob("*") if path.is_dir())
+    return {path.relative_to(vault.root).as_posix() for path in made} - {SPARE}
 
 
 @pytest.mark.fault(
@@ -377,3 +378,22 @@ async def test_what_the_server_wrote_by_itself_is_taken_back_by_its_id_only(vaul
     assert [each.client for each in await vault.writing.writes()][1:] == ["server", "http"]
     await vault.undo(journal.write_id)
     assert not (vault.root / "journals/Day.md").exists()
+
+
+@pytest.mark.parametrize("operation", ["append", "create", "move", "delete"])
+async def test_a_note_that_was_taken_back_has_not_been_changed_since(vault: Vault, operation: str):
+    vault.put("A.md", "one\n")
+    made = await {
+        "append": lambda: vault.append("A.md", "two\n"),
+        "create": lambda: vault.create("B.md", "new\n"),
+        "move": lambda: vault.writing.transact(
+            write("move", Right.MOVE),
+            lambda: Transaction("B.md", (move("A.md", "B.md", b"one\n"),)),
+        ),
+        "delete": lambda: vault.remove("A.md"),
+    }[operation]()
+    await vault.undo(made.write_id)
+    logged, changed_since = await vault.writing.logged(made.write_id or "")
+    assert (logged.state, changed_since) == (WriteState.UNDONE, False)
+    vault.put(logged.changes[0].path, "by a person\n")
+    assert (await vault.writing.logged(made.write_id or ""))[1]

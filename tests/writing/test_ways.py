@@ -42,8 +42,7 @@ def take_exchange(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Return what takes the calls away that an exchange of files needs."""
 
     def take() -> None:
-        monkeypatch.setattr(writing, "exchange", refuse)
-        monkeypatch.setattr("vault_agent.vault.write.exchange", refuse)
+        monkeypatch.setattr("vault_agent.vault.folder.exchange", refuse)
         monkeypatch.setattr("vault_agent.vault.folder.rename_new", refuse)
 
     return take

@@ -30,8 +30,8 @@ from vault_agent.model.writing import Write, Written
 from vault_agent.search.resolve import resolve
 from vault_agent.text.names import is_note
 from vault_agent.writing import notes
+from vault_agent.writing.notes import change_tags
 from vault_agent.writing.sections import edit_section
-from vault_agent.writing.tags import change_tags
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller

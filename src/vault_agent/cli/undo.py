@@ -101,7 +101,7 @@ def _paths(entry: dict[str, Any]) -> str:
 
 
 def _show(invocation: Invocation, client: Client, write_id: str) -> None:
-    """Print one write, and whether somebody has changed the note since."""
+    """Print one write, and whether the note has been changed since."""
     reply = client.call("GET /writes/{writeId}", write_id=write_id)
     if invocation.passed_on(reply):
         return
@@ -115,6 +115,6 @@ def _show(invocation: Invocation, client: Client, write_id: str) -> None:
         moved = f"{clean(file['before'])} -> " if file["before"] else ""
         say(f"  {moved}{clean(file['path'])}{shown}")
     if data["changedSince"]:
-        tell("Somebody has changed the note since.")
+        tell("The note has been changed since.")
     if entry["state"] == "done" and not entry["undoable"]:
         tell("It cannot be undone any more.")

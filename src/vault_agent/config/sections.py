@@ -197,8 +197,8 @@ class WriteSettings(Section):
         DEFAULT_ALLOW,
         "what may be done there",
         help=(
-            "`overwrite`, `move` and `delete` (to `.trash/`) can hide text from a reader. "
-            "`permanent` deletes without `.trash/`; undo still works."
+            "`overwrite`, `move` and `delete` can hide text from a reader. `permanent` deletes "
+            "without `.trash/`; undo still works. At your terminal you may move and delete anyway."
         ),
     )
     quiet_seconds: Number = setting(

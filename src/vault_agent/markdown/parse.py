@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from vault_agent.model.note_types import type_of_folder
-from vault_agent.model.notes import Anchor, ParsedNote, Task
+from vault_agent.model.notes import Anchor, ParsedNote, Property, PropertyType, Task
 from vault_agent.model.warning import Warning
 from vault_agent.text.names import keys_of, shown_name, stem
 from vault_agent.text.placeholders import is_placeholder
@@ -19,8 +19,8 @@ from .chunk import MAX_CHUNKS, chunk_parts
 from .document import Document
 from .frontmatter import text_of, texts_of
 from .headings import anchor_key, key_of
-from .properties import MAX_PROPERTIES, properties
 from .tasks import MAX_TEXT_CHARS
+from .yaml.values import Scalar, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -261,3 +261,37 @@ def _warnings(problem: str | None, path: str) -> tuple[Warning, ...]:
         return ()
     message = f"The frontmatter was not read, or only in part: {problem}. The body is indexed."
     return (Warning("FRONTMATTER_PARSE_FAILED", message, {"path": path, "reason": problem}),)
+
+
+MAX_PROPERTIES = 1_000
+MAX_NAME_CHARS = 200
+MAX_VALUE_CHARS = 500
+
+_Waiting: TypeAlias = "tuple[str, Value, bool]"
+
+
+def properties(values: Mapping[str, Value]) -> Iterator[Property]:
+    """Yield the values of the frontmatter in the order they are written.
+
+    A list yields one property for each value. A mapping yields one for each key, named
+    `outer.inner`.
+    """
+    waiting: list[_Waiting] = [(key, value, False) for key, value in [*values.items()][::-1]]
+    line = 0
+    while waiting:
+        name, value, listed = waiting.pop()
+        if isinstance(value, Scalar):
+            line = value.line
+            text = " ".join(value.split())[:MAX_VALUE_CHARS]
+            yield Property(
+                name[:MAX_NAME_CHARS], type_of(text, plain=value.plain), text, listed, line
+            )
+        elif isinstance(value, list):
+            waiting.extend((name, item, True) for item in reversed(value))
+        elif isinstance(value, dict):
+            waiting.extend(
+                (f"{name}.{key.lower()}"[:MAX_NAME_CHARS], item, listed)
+                for key, item in reversed(value.items())
+            )
+        elif value is None:
+            yield Property(name[:MAX_NAME_CHARS], PropertyType.EMPTY, "", listed, line)

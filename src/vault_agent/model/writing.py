@@ -54,6 +54,8 @@ class WriteTimes:
 class WriteLimits:
     """The settings of writing. Folders are vault-relative; "" is the whole vault.
 
+    `allow` is for all but the owner at the command line, who may also move and delete.
+
     With `dates`, an edit sets `updated` in the frontmatter of a note that has it.
     """
 
@@ -369,12 +371,12 @@ class LogPage:
 
 @dataclass(frozen=True, slots=True)
 class OneWrite:
-    """One entry of the log, and whether somebody has changed its note since."""
+    """One entry of the log, and whether its note has been changed since."""
 
     write: LogEntry
     changed_since: Annotated[
         bool | None,
-        Doc("Whether its file has other bytes now. Null if it has several files."),
+        Doc("Whether its file was changed after it, or after its undo. Null if it has several."),
     ]
 
 

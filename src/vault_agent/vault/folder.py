@@ -184,9 +184,15 @@ class Folder:
         """Rename a file or folder into a folder, but never over another one."""
         rename_new(self.fd, self.call_path(name), folder.fd, folder.call_path(to))
 
-    def replace(self, name: str, to: str) -> None:
-        """Rename a file of this folder over another one."""
-        os.replace(self.call_path(name), self.call_path(to), src_dir_fd=self.fd, dst_dir_fd=self.fd)
+    def exchange(self, name: str, folder: Folder, other: str) -> None:
+        """Exchange a file with one of a folder in one step."""
+        exchange(self.fd, self.call_path(name), folder.fd, folder.call_path(other))
+
+    def replace(self, name: str, folder: Folder, to: str) -> None:
+        """Rename a file over another one of a folder."""
+        os.replace(
+            self.call_path(name), folder.call_path(to), src_dir_fd=self.fd, dst_dir_fd=folder.fd
+        )
 
     def remove(self, name: str) -> None:
         """Remove a file."""
@@ -273,7 +279,11 @@ def copy_attributes(source: int, target: int) -> None:
             except OSError:
                 mode &= ~(stat.S_IRWXG | stat.S_ISGID)
     os.fchmod(target, mode)
-    for name in _attributes(source):
+    names = _attributes(source)
+    for name in set(_attributes(target)).difference(names):  # of the folder where it was made
+        with suppress(OSError):
+            os.removexattr(target, name)
+    for name in names:
         with suppress(OSError):
             os.setxattr(target, name, os.getxattr(source, name))
 
@@ -299,16 +309,19 @@ def is_unsupported(error: OSError) -> bool:
     return error.errno in _UNSUPPORTED
 
 
-def exchange(folder: int | None, first: str, second: str) -> None:
-    """Exchange two files of one open folder in one atomic step.
+def exchange(folder: int | None, name: str, other: int | None, other_name: str) -> None:
+    """Exchange two files of open folders in one atomic step.
+
+    A watcher hears last that the file at `name` has come.
 
     Raises:
-        OSError: ENOENT if one of them is missing. See also `is_unsupported`.
+        OSError: ENOENT if one of them is missing, EXDEV if they are on two file systems. See also
+            `is_unsupported`.
     """
     if sys.platform == "darwin":
-        _call("renameatx_np", (folder, first), (folder, second), _RENAME_SWAP)
+        _call("renameatx_np", (folder, name), (other, other_name), _RENAME_SWAP)
     else:
-        _call("renameat2", (folder, first), (folder, second), _RENAME_EXCHANGE)
+        _call("renameat2", (folder, name), (other, other_name), _RENAME_EXCHANGE)
 
 
 def rename_new(from_folder: int | None, name: str, to_folder: int | None, to: str) -> None:

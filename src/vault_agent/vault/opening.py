@@ -355,7 +355,8 @@ class PortableOpener:
     def real_folder(self, path: str) -> None:
         """See Opener.real_folder. Checks that the path has no links at this moment."""
         named = os.path.join(self._root_path, *path.split("/"))  # noqa: PTH118 - hot
-        if self._target(path or ".", is_dir=True) != named.rstrip(os.sep):
+        target = self._target(path or ".", is_dir=True)
+        if target != named.rstrip(os.sep) or not os.path.isdir(target):  # noqa: PTH112 - hot
             raise CannotOpen(Cause.VANISHED)
 
     def _target(self, path: str, *, is_dir: bool) -> str:

@@ -6,7 +6,9 @@ gets its name back. A displaced file stays for some seconds under a temporary na
 editor may have it open and save into it.
 
 Names of temporary files: `.va-{16 hex}.new` while it is written, which is always ours, and `.tmp`
-for a complete or a displaced one.
+for a complete or a displaced one. Those of edits and deletions are in the folder `SPARE` of the
+vault. Where that is on another file system, they are beside the note. A new file, or one that gets
+another spelling, has its temporary name for a moment in its own folder, whose rights it takes over.
 """
 
 from __future__ import annotations
@@ -27,19 +29,21 @@ from vault_agent.model.identifiers import content_hash
 from vault_agent.vault.folder import (
     FileBytes,
     NotAFile,
-    exchange,
     is_unsupported,
     read_all,
     replace_with_backup,
 )
+from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.platform import file_system, is_durable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.vault.folder import Folder
+    from vault_agent.vault.root import VaultRoot
 
-
+SPARE: Final = ".vault-agent.tmp"
+"""The folder of a vault for temporary files. By its name and its `.gitignore`, others ignore it."""
 TEMPORARY: Final = re.compile(r"\.va-[0-9a-f]{16}\.(?:new|tmp)")
 """The names of all temporary files."""
 
@@ -75,6 +79,32 @@ class InUse(Exception):
     """Another program has the file open, and the system does not allow to replace it."""
 
 
+def open_spare(root: VaultRoot) -> Folder:
+    """Open the folder for temporary files. It is made if it is missing. Raises as `make_spare`."""
+    with suppress(CannotOpen):
+        return root.open_folder(SPARE)
+    make_spare(root)
+    return root.open_folder(SPARE)
+
+
+def make_spare(root: VaultRoot) -> None:
+    """Make the folder for temporary files, and the file in it for git.
+
+    Raises:
+        CannotOpen: the vault is away.
+        OSError: there is something else at its name, or it cannot be made.
+    """
+    with root.open_folder("") as top:
+        with suppress(FileExistsError):
+            top.make_folder(SPARE)
+        try:
+            with root.open_folder(SPARE) as spare, suppress(FileExistsError):
+                spare.make(".gitignore", b"*\n")
+        except CannotOpen:
+            raise OSError(errno.EPERM, f"there is no folder {SPARE}") from None
+        top.sync()
+
+
 def temporary_name() -> str:
     """Return a new name for a temporary file."""
     return f".va-{secrets.token_hex(8)}.tmp"
@@ -85,18 +115,27 @@ def being_written(temporary: str) -> str:
     return temporary.removesuffix(".tmp") + ".new"
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A file of a folder, and its temporary file in the folder `spare`."""
+
+    folder: Folder
+    name: str
+    spare: Folder
+    temporary: str
+
+
 class Replacer:
     """Replaces files of one vault, in the strongest way that its file system has."""
 
     def __init__(self, way: Way = Way.EXCHANGE) -> None:
         self.way = way
 
-    def replace(
-        self, folder: Folder, name: str, temporary: str, before: bytes, after: bytes
-    ) -> str | None:
-        """Replace the bytes `before` of a file by `after`. Return the displaced file's name.
+    def replace(self, pair: Pair, before: bytes, after: bytes) -> bool:
+        """Replace the bytes `before` of a file by `after`.
 
-        The name is None if the displaced file is gone. All is durable when this returns.
+        Return whether the displaced file has the temporary name now. Else it is gone. All is
+        durable when this returns.
 
         Raises:
             Changed: if the file has other bytes, or was changed meanwhile.
@@ -104,93 +143,49 @@ class Replacer:
             InUse: on Windows.
             OSError: the file is unchanged.
         """
-        old = folder.open_to_read(name)
+        spare, temporary = pair.spare, pair.temporary
+        old = pair.folder.open_to_read(pair.name)
         try:
             if not _holds(old, before):
                 raise Changed
-            _make_temporary(folder, temporary, after, old)
-            ours = _identity(folder.stat(temporary))
+            _make_temporary(spare, temporary, after, old)
+            ours = _identity(spare.stat(temporary))
             try:
-                displaced = self._put(folder, name, temporary, old)
+                is_displaced = self._put(pair, old)
             except BaseException:
                 with suppress(OSError):
-                    folder.remove(temporary)
+                    spare.remove(temporary)
                 raise
-            self._look(folder, name, displaced, old, before, after, ours)
+            if is_displaced:
+                _look(pair, before, after, ours)
+            else:
+                _look_at_open(pair, old, before, ours)
         finally:
             os.close(old)
-        return displaced
+        return is_displaced
 
-    def _put(self, folder: Folder, name: str, temporary: str, old: int) -> str | None:
-        """Put the complete temporary file in place. Return the name of the displaced one."""
+    def _put(self, pair: Pair, old: int) -> bool:
+        """Put the complete temporary file in place. Return whether the displaced one is kept."""
+        folder, name, spare, temporary = pair.folder, pair.name, pair.spare, pair.temporary
         if folder.fd is None and os.name == "nt":
             new = being_written(temporary)
-            folder.replace(temporary, new)
-            paths = [folder.call_path(each) for each in (name, new, temporary)]
-            _when_free(lambda: replace_with_backup(*paths))
-            return temporary
+            spare.replace(temporary, spare, new)
+            paths = [spare.call_path(each) for each in (new, temporary)]
+            _when_free(lambda: replace_with_backup(folder.call_path(name), *paths))
+            return True
         if self.way is Way.EXCHANGE:
             try:
-                exchange(folder.fd, folder.call_path(temporary), folder.call_path(name))
+                folder.exchange(name, spare, temporary)
             except OSError as error:
                 if not is_unsupported(error):
                     raise
                 self.way = Way.RENAME
             else:
-                return temporary
+                return True
         if _identity(folder.stat(name)) != _identity(os.fstat(old)):
             raise Changed
-        folder.replace(temporary, name)
-        return None
-
-    def _look(  # noqa: PLR0917 - all of one replacement
-        self,
-        folder: Folder,
-        name: str,
-        displaced: str | None,
-        old: int,
-        before: bytes,
-        after: bytes,
-        ours: tuple[int, int],
-    ) -> None:
-        """Read what was displaced. If it is not `before`, put it back and raise Changed."""
-        failure: OSError | None = None
-        try:
-            if displaced is None:
-                is_before = _holds(old, before)
-            else:
-                is_before = content_hash(folder.read(displaced).data) == content_hash(before)
-            if is_before:
-                folder.sync()
-                return
-        except OSError as error:
-            # Still being written, or turned into something else: somebody's. Or the disk fails.
-            if error.errno != errno.ESTALE and not isinstance(error, NotAFile):
-                failure = error
-        if displaced is None:
-            self._write_back(folder, name, old, ours)
-            raise failure or Changed
-        try:
-            is_ours = _put_back(folder, name, displaced, ours, content_hash(after))
-        except FileNotFoundError:  # somebody has removed the displaced file
-            raise Changed from None
-        with suppress(OSError):
-            folder.sync()
-        if failure is not None:
-            with suppress(OSError):
-                folder.remove(displaced)
-            raise failure
-        raise Changed(content_hash(after) if is_ours else _hash_of(folder, displaced))
-
-    def _write_back(self, folder: Folder, name: str, old: int, ours: tuple[int, int]) -> None:
-        """Give a name the bytes of the open file that was displaced, unless it has newer ones."""
-        theirs = read_all(old).data
-        temporary = temporary_name()
-        _make_temporary(folder, temporary, theirs, old)
-        if _identity(folder.stat(name)) == ours:
-            folder.replace(temporary, name)
-        else:
-            folder.remove(temporary)
+        spare.replace(temporary, folder, name)
+        return False
 
     def create(
         self, folder: Folder, name: str, temporary: str, data: bytes, *, mode: int | None = None
@@ -218,6 +213,58 @@ class Replacer:
             with suppress(OSError):
                 folder.remove(new)
             raise
+
+
+def _look(pair: Pair, before: bytes, after: bytes, ours: tuple[int, int]) -> None:
+    """Read what was displaced. If it is not `before`, put it back and raise Changed."""
+    failure: OSError | None = None
+    try:
+        if content_hash(pair.spare.read(pair.temporary).data) == content_hash(before):
+            pair.folder.sync()
+            return
+    except OSError as error:
+        failure = _failure_of(error)
+    try:
+        is_ours = _put_back(pair, ours, content_hash(after))
+    except FileNotFoundError:  # somebody has removed the displaced file
+        raise Changed from None
+    with suppress(OSError):
+        pair.folder.sync()
+    if failure is not None:
+        with suppress(OSError):
+            pair.spare.remove(pair.temporary)
+        raise failure
+    raise Changed(content_hash(after) if is_ours else _hash_of(pair.spare, pair.temporary))
+
+
+def _look_at_open(pair: Pair, old: int, before: bytes, ours: tuple[int, int]) -> None:
+    """Read the open file that was displaced. If it is not `before`, put it back, and raise.
+
+    A name that has newer bytes keeps them.
+
+    Raises:
+        Changed: as `Replacer.replace`.
+    """
+    failure: OSError | None = None
+    try:
+        if _holds(old, before):
+            pair.folder.sync()
+            return
+    except OSError as error:
+        failure = _failure_of(error)
+    temporary = temporary_name()
+    _make_temporary(pair.spare, temporary, read_all(old).data, old)
+    if _identity(pair.folder.stat(pair.name)) == ours:
+        pair.spare.replace(temporary, pair.folder, pair.name)
+    else:
+        pair.spare.remove(temporary)
+    raise failure or Changed
+
+
+def _failure_of(error: OSError) -> OSError | None:
+    """Return the failure of the disk, or None: somebody writes, or has put something else there."""
+    is_changing = error.errno == errno.ESTALE or isinstance(error, NotAFile)
+    return None if is_changing else error
 
 
 def _take_back(folder: Folder, name: str, new: str, data: bytes) -> None:
@@ -280,60 +327,58 @@ def _make_temporary(folder: Folder, temporary: str, data: bytes, like: int) -> N
     new = being_written(temporary)
     folder.make(new, data, like=like)
     try:
-        folder.replace(new, temporary)
+        folder.replace(new, folder, temporary)
     except BaseException:
         with suppress(OSError):
             folder.remove(new)
         raise
 
 
-def give_back(folder: Folder, name: str, displaced: str, hash_after: bytes) -> None:
+def give_back(pair: Pair, hash_after: bytes) -> None:
     """Give a person's file that a write has displaced its name back, unless it has a newer one.
 
     What the temporary name has then is ours or an older file.
     """
+    folder, name = pair.folder, pair.name
     try:
         ours = _identity(folder.stat(name))
     except FileNotFoundError:
-        move_new(folder, displaced, folder, name)
-        folder.sync()
-        return
-    if _hash_of(folder, name) != hash_after:
-        return
-    _put_back(folder, name, displaced, ours, hash_after)
+        move_new(pair.spare, pair.temporary, folder, name)
+    else:
+        if _hash_of(folder, name) == hash_after:
+            _put_back(pair, ours, hash_after)
     folder.sync()
 
 
-def _put_back(
-    folder: Folder, name: str, displaced: str, ours: tuple[int, int], hash_after: bytes
-) -> bool:
+def _put_back(pair: Pair, ours: tuple[int, int], hash_after: bytes) -> bool:
     """Give the newest file that is not ours its name back. Return whether ours was displaced.
 
     Somebody may save again at any moment, also by a rename. What an exchange displaces is newer
     than what it puts in place, unless it is ours or was displaced before.
     """
+    folder, name, spare, displaced = pair.folder, pair.name, pair.spare, pair.temporary
     older = set()
     for _ in range(_SWAPS):
-        held = _identity(folder.stat(displaced))
+        held = _identity(spare.stat(displaced))
         try:
-            exchange(folder.fd, folder.call_path(displaced), folder.call_path(name))
+            folder.exchange(name, spare, displaced)
         except FileNotFoundError:  # the name was removed: what is not ours is kept
             if held != ours:
                 with suppress(FileExistsError):
-                    move_new(folder, displaced, folder, name)
-            if not folder.exists(displaced):
+                    move_new(spare, displaced, folder, name)
+            if not spare.exists(displaced):
                 raise Changed from None
             continue
         except OSError as error:
             if not is_unsupported(error):
                 raise
             if _identity(folder.stat(name)) == ours:
-                folder.replace(displaced, name)
+                spare.replace(displaced, folder, name)
             return False
-        found = _identity(folder.stat(displaced))
-        if found == ours and _hash_of(folder, displaced) == hash_after:
+        displaced_now = _identity(spare.stat(displaced))
+        if displaced_now == ours and _hash_of(spare, displaced) == hash_after:
             return True
-        if found in older:
+        if displaced_now in older:
             return False
         older.add(held)
     return False
@@ -392,44 +437,47 @@ class Probe:
     durable: bool  # what was synced survives a power cut
 
 
-def probe(folder: Folder) -> Probe:
-    """Try in a folder what writing needs.
+def probe(root: VaultRoot) -> Probe:
+    """Try in a vault what writing needs.
 
     Raises:
         Unavailable: `WRITE_UNSUPPORTED_HERE` if files cannot be created safely.
+        CannotOpen: the vault cannot be opened.
     """
-    first, second = temporary_name(), temporary_name()
     try:
-        folder.make(first, b"1")
-        _expect(not _replaces(folder, first), "a new file can replace another one")
-        move_new(folder, first, folder, second)
-        _expect(folder.read(second).data == b"1", "a renamed file has other bytes")
-        folder.make(first, b"2")
-        way = _way(folder, first, second)
-        folder.sync()
-        return Probe(way, is_durable(file_system(folder.call_path("."), folder.fd)))
+        make_spare(root)
+        with root.open_folder(SPARE) as spare, root.open_folder("") as folder:
+            return _tried(folder, spare)
     except OSError as error:
         raise _unsupported(error.strerror or "it failed") from None
+
+
+def _tried(folder: Folder, spare: Folder) -> Probe:
+    """Return what is possible with a file in each of two folders."""
+    name, temporary = temporary_name(), temporary_name()
+    try:
+        spare.make(temporary, b"1")
+        with suppress(FileExistsError):
+            spare.make(temporary, b"")
+            raise _unsupported("a new file can replace another one")
+        move_new(spare, temporary, folder, name)
+        _expect(folder.read(name).data == b"1", "a renamed file has other bytes")
+        spare.make(temporary, b"2")
+        way = _way(folder, name, spare, temporary)
+        folder.sync()
+        return Probe(way, is_durable(file_system(folder.call_path("."), folder.fd)))
     finally:
-        for name in (first, second):
+        for place, made in ((folder, name), (spare, temporary)):
             with suppress(OSError):
-                remove_temporary(folder, name)
+                remove_temporary(place, made)
 
 
-def _replaces(folder: Folder, name: str) -> bool:
+def _way(folder: Folder, name: str, spare: Folder, temporary: str) -> Way:
     try:
-        folder.make(name, b"")
-    except FileExistsError:
-        return False
-    return True
-
-
-def _way(folder: Folder, first: str, second: str) -> Way:
-    try:
-        exchange(folder.fd, folder.call_path(first), folder.call_path(second))
+        folder.exchange(name, spare, temporary)
     except OSError:
         return Way.RENAME
-    swapped = (folder.read(first).data, folder.read(second).data) == (b"1", b"2")
+    swapped = (folder.read(name).data, spare.read(temporary).data) == (b"2", b"1")
     _expect(swapped, "an exchange of two files does not work")
     return Way.EXCHANGE
 

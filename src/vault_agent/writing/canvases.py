@@ -24,7 +24,7 @@ from vault_agent.writing.affected import Known, PathChange
 from vault_agent.writing.relinking import changes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from vault_agent.store.index.links import LinkReader
     from vault_agent.vault.root import VaultRoot
@@ -88,20 +88,33 @@ def rewritten_canvas(content: bytes, moved: Mapping[str, str]) -> tuple[Splice, 
     return tuple(splices) if after == expected else None
 
 
-def links_to_parts(root: VaultRoot, reader: LinkReader, path: str) -> Iterator[LinkFrom]:
-    """Yield the cards and links of canvases that lead to a part of the note at a path."""
+def links_to_parts(
+    root: VaultRoot, reader: LinkReader, path: str
+) -> tuple[list[LinkFrom], list[str]]:
+    """Return the cards and links of canvases that lead to a part of the note at a path.
+
+    Return also the canvases that are not read.
+    """
     known = Known(reader, PathChange())
-    for canvas in reader.attachments_ending(".canvas")[:MAX_CANVASES]:
-        content = _read(root, canvas) or b""
+    found: list[LinkFrom] = []
+    canvases = reader.attachments_ending(".canvas")
+    unread = canvases[MAX_CANVASES:]
+    for canvas in canvases[:MAX_CANVASES]:
+        content = _read(root, canvas)
+        if content is None:
+            unread.append(canvas)
+            continue
         for card in _cards_of(content):
             part = card.get("subpath")
             if card.get("file") == path and isinstance(part, str):
-                yield LinkFrom(canvas, Link(LinkKind.WIKILINK, path, part.removeprefix("#")))
+                link = Link(LinkKind.WIKILINK, path, part.removeprefix("#"))
+                found.append(LinkFrom(canvas, link))
         links = [link for link in _links(content, canvas) if link.fragment]
         names = known.read_for({canvas: links})
-        yield from (
+        found += [
             LinkFrom(canvas, link) for link in links if names.before(canvas, link).path == path
-        )
+        ]
+    return found, sorted(unread)
 
 
 def _has_stale_text(content: bytes, path: str, known: Known) -> bool:

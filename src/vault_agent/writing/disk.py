@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.errors import Failed, Forbidden
@@ -16,10 +17,13 @@ from vault_agent.vault.folder import FileBytes, FileHash, NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import folders_of
 from vault_agent.vault.write import (
+    SPARE,
     Changed,
+    Pair,
     Replacer,
     being_written,
     move_new,
+    open_spare,
     remove_temporary,
 )
 
@@ -83,10 +87,8 @@ class Disk:
 
     def read_temporary(self, root: VaultRoot, change: VaultChange) -> bytes | None:
         """Return the bytes of the temporary file of a change, or None if there is none."""
-        if change.temporary is None:
-            return None
-        folder, slash, _ = change.path.rpartition("/")
-        return self.read(root, f"{folder}{slash}{change.temporary}")
+        with place_of(root, change) as (spare, temporary):
+            return None if spare is None else _unless_missing(lambda: spare.read(temporary).data)
 
     # --- changing -------------------------------------------------------------------------------
 
@@ -111,17 +113,18 @@ class Disk:
             case ChangeKind.CREATE if after is not None:
                 self._create(root, change.path, temporary, after)
             case ChangeKind.REMOVE if before is not None:
-                with at(root, change.path) as (folder, name):
-                    _remove(folder, name, temporary, before)
+                _in_spare(root, change, lambda pair: _remove(pair, before))
                 return True
             case ChangeKind.EDIT if before is not None and after is not None:
-                with at(root, change.path) as (folder, name):
-                    left = self.replacer.replace(folder, name, temporary, before, after)
-                    self._verify(folder, name, after)
-                return left is not None
+                return _in_spare(root, change, lambda pair: self._replace(pair, before, after))
             case _:
                 raise Changed  # its bytes are no longer kept
         return False
+
+    def _replace(self, pair: Pair, before: bytes, after: bytes) -> bool:
+        is_displaced = self.replacer.replace(pair, before, after)
+        self._verify(pair.folder, pair.name, after)
+        return is_displaced
 
     def _create(self, root: VaultRoot, path: str, temporary: str, data: bytes) -> None:
         parent, _, name = path.rpartition("/")
@@ -180,15 +183,16 @@ class Disk:
         if change.temporary is None:
             return
         self.sweep_unfinished(root, change)
-        with suppress(CannotOpen, FileNotFoundError), at(root, change.path) as (folder, _):
-            remove_temporary(folder, change.temporary)
+        with suppress(CannotOpen), place_of(root, change) as (spare, temporary):
+            if spare is not None:
+                remove_temporary(spare, temporary)
 
     def sweep_unfinished(self, root: VaultRoot, change: VaultChange) -> None:
         """Remove the temporary files of a change that were still being written."""
         if change.temporary is None:
             return
-        for path in filter(None, (change.path, change.target)):
-            with suppress(CannotOpen), at(root, path) as (folder, _):
+        for path in {SPARE, *(_folder_of(each) for each in (change.path, change.place))}:
+            with suppress(CannotOpen), root.open_folder(path) as folder:
                 remove_temporary(folder, being_written(change.temporary))
 
 
@@ -198,6 +202,42 @@ def at(root: VaultRoot, path: str) -> Iterator[tuple[Folder, str]]:
     parent, _, name = path.rpartition("/")
     with root.open_folder(parent) as folder:
         yield folder, name
+
+
+@contextmanager
+def place_of(root: VaultRoot, change: VaultChange) -> Iterator[tuple[Folder | None, str]]:
+    """Open the folder that has the temporary file of a change. Yield it and the file's name.
+
+    Earlier versions had it beside the note. The folder is None if there is no such file.
+    """
+    temporary = change.temporary or ""
+    with ExitStack() as stack:
+        for path in (SPARE, _folder_of(change.path)) if temporary else ():
+            folder = _unless_missing(partial(root.open_folder, path))
+            if folder is not None and stack.enter_context(folder).exists(temporary):
+                yield folder, temporary
+                return
+        yield None, temporary
+
+
+def _in_spare(root: VaultRoot, change: VaultChange, step: Callable[[Pair], _T]) -> _T:
+    """Take a step with the folder for its temporary file: that of the vault, else the note's.
+
+    The note's is for a folder on another file system than the vault.
+    """
+    temporary = change.temporary or ""
+    with at(root, change.path) as (folder, name), open_spare(root) as spare:
+        try:
+            return step(Pair(folder, name, spare, temporary))
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+        remove_temporary(spare, temporary)  # it is never in both
+        return step(Pair(folder, name, folder, temporary))
+
+
+def _folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def _unless_missing(look: Callable[[], _T]) -> _T | None:
@@ -269,13 +309,14 @@ def remove_folders(root: VaultRoot, made: Sequence[str]) -> None:
             folder.remove_folder(name)
 
 
-def _remove(folder: Folder, name: str, temporary: str, before: bytes) -> None:
-    move_new(folder, name, folder, temporary)
-    if not _is(folder, temporary, before):
+def _remove(pair: Pair, before: bytes) -> None:
+    folder, name, spare, temporary = pair.folder, pair.name, pair.spare, pair.temporary
+    move_new(folder, name, spare, temporary)
+    if not _is(spare, temporary, before):
         with suppress(FileExistsError):  # somebody has made a new one, which is newer
-            move_new(folder, temporary, folder, name)
-        raise Changed(None if not folder.exists(temporary) else content_hash(before))
-    _synced_or_back(folder, name, folder, temporary)
+            move_new(spare, temporary, folder, name)
+        raise Changed(None if not spare.exists(temporary) else content_hash(before))
+    _synced_or_back(folder, name, spare, temporary)
 
 
 def _respell(folder: Folder, name: str, temporary: str, to: str) -> None:

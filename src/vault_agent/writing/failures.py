@@ -23,10 +23,10 @@ _ELSEWHERE = frozenset({Cause.OUTSIDE, Cause.EXCLUDED, Cause.LOOP})
 
 @contextmanager
 def coded() -> Iterator[None]:
-    """Turn failures of the disk and other people's changes into errors with a code."""
+    """Turn failures of the disk into errors with a code. Changes of other people pass through."""
     try:
         yield
-    except (Changed, InUse, CannotOpen, OSError) as error:
+    except (InUse, CannotOpen, OSError) as error:
         raise coded_error(error) from error
 
 

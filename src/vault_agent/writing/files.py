@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import posixpath
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from vault_agent.errors import (
-    Conflict,
     Failed,
     IndexUnavailable,
     InvalidRequest,
@@ -29,6 +29,7 @@ from vault_agent.writing.affected import links_taken
 from vault_agent.writing.canvases import links_to_parts
 from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.failures import coded
+from vault_agent.writing.journal import check_hash
 from vault_agent.writing.move import MoveRequest, check_scope, notice_of_links, plan_move
 from vault_agent.writing.placing import folder_exists, place_for_folder
 from vault_agent.writing.sections import rename_heading
@@ -125,7 +126,7 @@ class Files:
             self._seen_by(write.caller),
             self.most_notes,
             control.at_once,
-            lambda digest: _check_hash(digest, write),
+            partial(check_hash, write),
             control.stopped,
             control.on_plan,
         )
@@ -164,13 +165,18 @@ class Files:
             VaultAgentError: as `edit_section`.
         """
 
-        def links(reader: LinkReader) -> list[LinkFrom]:
+        def links_of(reader: LinkReader) -> tuple[list[LinkFrom], list[str]]:
             with self.open_root() as root:
-                return [*reader.links_to_parts(path), *links_to_parts(root, reader, path)]
+                of_canvases, unread = links_to_parts(root, reader, path)
+            return [*reader.links_to_parts(path), *of_canvases], unread
 
         seen = self._seen_by(write.caller)
-        visible = [row for row in await self._of_index(links) or () if seen(row.source)]
-        return await rename_heading(self.writing, path, write, address, text, links=visible)
+        links, unread = await self._of_index(links_of) or ([], [])
+        return await rename_heading(
+            *(self.writing, path, write, address, text),
+            links=[row for row in links if seen(row.source)],
+            unread=[*filter(seen, unread)],
+        )
 
     async def delete(
         self, path: str, write: Write, *, permanent: bool = False, missing_ok: bool = False
@@ -283,17 +289,3 @@ async def _planned(plan: Callable[[], Transaction], work: NoteWork) -> Transacti
         work.stop()
         await ended(planning)
         raise
-
-
-def _check_hash(current: str, write: Write) -> None:
-    """Compare the hash of a file with what the caller expects, before its links are looked at.
-
-    Raises:
-        InvalidRequest: `EXPECTED_HASH_REQUIRED`.
-        Conflict: `HASH_MISMATCH`.
-    """
-    if write.expected_hash is None:
-        if write.hash_required and not write.dry_run:
-            raise InvalidRequest("EXPECTED_HASH_REQUIRED", "A move needs the hash of the file.")
-    elif not current.startswith(write.expected_hash):
-        raise Conflict("HASH_MISMATCH", "The file has changed.", {"currentHash": current})

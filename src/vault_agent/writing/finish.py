@@ -7,8 +7,9 @@ those after are somebody's: they are never overwritten, at most merged.
 from __future__ import annotations
 
 import errno
+import os
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,16 +24,17 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.write import (
     Changed,
     InUse,
+    Pair,
     give_back,
     move_new,
     temporary_name,
 )
-from vault_agent.writing.disk import at, remove_folders
+from vault_agent.writing.disk import at, make_folders, place_of, remove_folders
 from vault_agent.writing.merge import merged
 from vault_agent.writing.replies import new_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from vault_agent.store.writes import WriteLog
     from vault_agent.vault.root import VaultRoot
@@ -103,8 +105,8 @@ class Finisher:
         if content_hash(removed) == change.hash_before:
             return True
         if now is None:
-            with at(root, change.path) as (folder, name):
-                move_new(folder, change.temporary or "", folder, name)
+            with self._displaced(root, change) as pair:
+                move_new(pair.spare, pair.temporary, pair.folder, pair.name)
             return False
         self.keep_beside(root, logged, change.path, removed)
         return True
@@ -228,10 +230,22 @@ class Finisher:
     ) -> None:
         """Give a person's file its name back. If it has a newer one, keep it beside that."""
         if self._hash_at(root, change.path) in (change.hash_after, None):
-            with at(root, change.path) as (folder, note):
-                give_back(folder, note, change.temporary or "", change.hash_after or b"")
+            with self._displaced(root, change) as pair:
+                give_back(pair, change.hash_after or b"")
         else:
             self.keep_beside(root, logged, change.path, displaced)
+
+    @contextmanager
+    def _displaced(self, root: VaultRoot, change: VaultChange) -> Iterator[Pair]:
+        """Open the folders of a note and of the file that was displaced.
+
+        The folder of the note is made again if somebody has removed it.
+        """
+        make_folders(root, change.path.rpartition("/")[0])
+        with at(root, change.path) as note, place_of(root, change) as (spare, temporary):
+            if spare is None:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            yield Pair(*note, spare, temporary)
 
     def _revised(
         self, seq: int, position: int, change: VaultChange, before: bytes, after: bytes
@@ -286,16 +300,18 @@ def free_beside(root: VaultRoot, disk: Disk, path: str, what: str, data: bytes) 
 
     A name that is taken is passed over, unless its file has these bytes already.
     """
+    paths = (
+        numbered(path, f" ({what})" if number == 1 else f" ({what} {number})")
+        for number in count(1)
+    )
+    return next(each for each in paths if not root.has(each) or disk.read(root, each) == data)
+
+
+def numbered(path: str, mark: str) -> str:
+    """Return the path of a file with a mark at the end of its name, before the extension."""
     folder, slash, name = path.rpartition("/")
     stem, dot, extension = name.rpartition(".")
-    if not stem:
-        stem, dot, extension = name, "", ""
-    for number in count(1):
-        counted = what if number == 1 else f"{what} {number}"
-        to = f"{folder}{slash}{stem} ({counted}){dot}{extension}"
-        if not root.has(to) or disk.read(root, to) == data:
-            break
-    return to
+    return f"{folder}{slash}{stem}{mark}{dot}{extension}" if stem else f"{path}{mark}"
 
 
 def now_ms() -> int:

@@ -1,6 +1,6 @@
 """What every write does in a thread: it opens the vault, logs, carries out, and recovers.
 
-Over 300 lines: the log and the files must agree after every failure, so one class sees both.
+The log and the files must agree after every failure, so one class sees both.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from vault_agent.model.write_state import WriteState
 from vault_agent.model.writing import SERVER, ChangeKind, VaultChange
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.write import Changed, InUse, Probe, probe
+from vault_agent.vault.write import Changed, Probe, probe
 from vault_agent.writing import replies
 from vault_agent.writing.disk import Disk, missing_folders
-from vault_agent.writing.failures import coded_error
+from vault_agent.writing.failures import coded, coded_error
 from vault_agent.writing.finish import Finisher, new_write, now_ms
 from vault_agent.writing.linger import Linger
 from vault_agent.writing.permission import Permission
@@ -75,8 +75,8 @@ class Journal:
             Unavailable: `WRITE_UNSUPPORTED_HERE`.
             Misconfigured: `VAULT_NOT_FOUND`.
         """
-        with self.open_root() as root, root.open_folder("") as folder:
-            found = probe(folder)
+        with self.open_root() as root:
+            found = probe(root)
         self.disk.replacer.way = found.way
         self.disk.durable = found.durable
         return found
@@ -138,7 +138,7 @@ class Journal:
     def opened(self, write: Write) -> Iterator[tuple[VaultRoot, Written | None]]:
         """Open the vault for a write. Yield also the reply, if it was done under its key."""
         self.permission.check_right(write)
-        with coded_but_conflicts(), self.open_root() as root:
+        with coded(), self.open_root() as root:
             self._log_ends()
             yield root, self._replayed(write)
 
@@ -182,7 +182,6 @@ class Journal:
 
         Raises `Disturbed` while somebody writes it.
         """
-        _require_hash(write)
         with _disturbed():
             file = self.disk.find(root, path, edits=edits)
         digest = content_hash(file.data)
@@ -192,7 +191,6 @@ class Journal:
 
     def find_hash(self, root: VaultRoot, path: str, write: Write) -> FileHash:
         """Hash a file that is to be moved to the trash. Raises as `find`."""
-        _require_hash(write)
         with _disturbed():
             file = self.disk.find_hash(root, path)
         check_hash(write, file.digest)
@@ -368,17 +366,6 @@ class Journal:
 
 
 @contextmanager
-def coded_but_conflicts() -> Iterator[None]:
-    """Give failures their codes, but let through what is worth another try."""
-    try:
-        yield
-    except (Changed, Disturbed):
-        raise
-    except (InUse, CannotOpen, OSError) as error:
-        raise coded_error(error) from error
-
-
-@contextmanager
 def _disturbed() -> Iterator[None]:
     """Raise `Disturbed` if a file changes while it is read."""
     try:
@@ -394,21 +381,14 @@ def check_hash(write: Write, digest: bytes) -> None:
 
     Raises:
         Conflict: `HASH_MISMATCH` with `details.currentHash`.
-    """
-    current = digest.hex()
-    if write.expected_hash is not None and not current.startswith(write.expected_hash):
-        raise Conflict(
-            "HASH_MISMATCH", "The note has changed since you read it.", {"currentHash": current}
-        )
-
-
-def _require_hash(write: Write) -> None:
-    """Refuse a change that needs a hash and has none.
-
-    Raises:
         InvalidRequest: `EXPECTED_HASH_REQUIRED`.
     """
-    if write.hash_required and write.expected_hash is None:
+    current, expected = digest.hex(), write.expected_hash
+    if expected is None and write.hash_required and not write.dry_run:
         raise InvalidRequest(
             "EXPECTED_HASH_REQUIRED", "This change needs the hash of the note as you know it."
+        )
+    if expected is not None and not current.startswith(expected):
+        raise Conflict(
+            "HASH_MISMATCH", "The note has changed since you read it.", {"currentHash": current}
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, AnyStr, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,8 +39,8 @@ def merged(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 def _hunks(base: list[bytes], text: list[bytes]) -> Iterator[_Hunk]:
-    first = _equal(base, text)
-    last = _equal(base[first:][::-1], text[first:][::-1])
+    first = equal_lines(base, text)
+    last = equal_lines(base[first:][::-1], text[first:][::-1])
     old, new = base[first : len(base) - last], text[first : len(text) - last]
     if len(old) + len(new) > _MOST_LINES:
         yield _Hunk(first, first + len(old), new)
@@ -52,10 +52,8 @@ def _hunks(base: list[bytes], text: list[bytes]) -> Iterator[_Hunk]:
             yield _Hunk(first + start, first + end, new[new_start:new_end])
 
 
-def _equal(one: Sequence[bytes], other: Sequence[bytes]) -> int:
-    count = 0
-    for each, its in zip(one, other, strict=False):
-        if each != its:
-            break
-        count += 1
-    return count
+def equal_lines(one: Sequence[AnyStr], other: Sequence[AnyStr]) -> int:
+    """Return how many lines at the start are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    shorter = min(len(one), len(other))
+    return next((number for number, (line, its) in pairs if line != its), shorter)

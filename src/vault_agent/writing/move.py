@@ -61,7 +61,7 @@ class MoveRequest:
         may_see: whether a reply to the caller may depend on a file.
         most_notes: the largest number of notes to rewrite.
         at_once: the largest number of notes to rewrite without a job; None for any.
-        check_hash: called with the SHA-256 of a file, in hex. It raises if that is not expected.
+        check_hash: called with the SHA-256 of a file. It raises if that is not expected.
         stopped: whether to stop, asked between notes.
         on_plan: told how many notes are planned, of how many.
     """
@@ -73,7 +73,7 @@ class MoveRequest:
     may_see: Callable[[str], bool]
     most_notes: int
     at_once: int | None = None
-    check_hash: Callable[[str], object] = field(default=lambda digest: None)  # noqa: ARG005
+    check_hash: Callable[[bytes], object] = field(default=lambda digest: None)  # noqa: ARG005
     stopped: Callable[[], bool] = field(default=lambda: False)
     on_plan: Callable[[int, int], object] = field(default=lambda done, notes: None)  # noqa: ARG005
 
@@ -156,7 +156,7 @@ def read_file(root: VaultRoot, path: str) -> bytes:
 
 
 def _move(
-    root: VaultRoot, path: str, to: str, check_hash: Callable[[str], object] | None
+    root: VaultRoot, path: str, to: str, check_hash: Callable[[bytes], object] | None
 ) -> VaultChange:
     """Return the move of a file, whose hash is checked, or of a folder without such a check."""
     if check_hash is None:
@@ -165,7 +165,7 @@ def _move(
         file = hash_file(root, path)
     except (CannotOpen, OSError):
         raise _not_found() from None
-    check_hash(file.digest.hex())
+    check_hash(file.digest)
     return VaultChange.move(path, to, file.digest, file.stat.st_size)
 
 

@@ -1,4 +1,4 @@
-"""Writes of one note: its whole text, its frontmatter, and replaced text."""
+"""Writes of one note: its whole text, its frontmatter, its tags, and replaced text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.markdown import edit
+from vault_agent.markdown import edit, tag_edit
 from vault_agent.markdown import replace as replacing
 from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.yaml import edit as keys
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
+    from vault_agent.markdown.tag_edit import Where
     from vault_agent.markdown.yaml.values import Json
     from vault_agent.model.writing import Write, Written
     from vault_agent.writing.write import Writing
@@ -147,3 +148,24 @@ def whole(content: str, properties: Properties | None) -> bytes:
     edit.insertable(content)
     note = content.encode()
     return spliced(note, keys.set_keys(note, properties)) if properties else note
+
+
+async def change_tags(
+    writing: Writing,
+    path: str,
+    write: Write,
+    *,
+    add: Sequence[str],
+    remove: Sequence[str],
+    where: Where = "frontmatter",
+) -> Written:
+    """Add and remove tags of a note, as `markdown.tag_edit` does.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` for what is no tag.
+        Conflict: `FRONTMATTER_INVALID`, `FRONTMATTER_KEY_AMBIGUOUS`, `ENCODING_NOT_WRITABLE`.
+        VaultAgentError: as `Writing.edit`.
+    """
+    work = partial(tag_edit.edit_tags, add=add, remove=remove, where=where)
+    plan = Costly(work, lambda _, splices: Planned(splices))
+    return await writing.edit(path, write, plan)

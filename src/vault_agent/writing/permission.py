@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 TRASH = ".trash"
 _MINUTE = 60.0
+_AT_TERMINAL = frozenset((Right.MOVE, Right.DELETE))
+"""What the owner may do at their own terminal in the folders that may be written. Both can be taken
+back there."""
 
 
 class Permission:
@@ -39,8 +42,9 @@ class Permission:
         right = write.right
         if right is Right.OVERWRITE and write.caller.client == "web" and write.expected_hash:
             right = Right.EDIT  # a person saves what they see
-        mine = write.caller.allow
-        given = write.by_itself or right in self._limits.allow
+        caller, mine = write.caller, write.caller.allow
+        at_terminal = caller.is_owner and caller.client == "cli" and right in _AT_TERMINAL
+        given = write.by_itself or at_terminal or right in self._limits.allow
         if not given or (mine is not None and right not in mine):
             raise Forbidden(
                 "WRITE_NOT_ALLOWED", f"The right to {right} is not given.", {"right": right.value}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import PENDING, Written, WrittenFile
+from vault_agent.writing.merge import equal_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +31,8 @@ def diff(path: str, before: bytes | None, after: bytes | None) -> tuple[str, boo
     if before == after:
         return "", False
     old, new = _lines(before), _lines(after)
-    first = _equal(old, new)
-    last = _equal(old[first:][::-1], new[first:][::-1])
+    first = equal_lines(old, new)
+    last = equal_lines(old[first:][::-1], new[first:][::-1])
     changed = len(old) + len(new) - 2 * (first + last)
     if changed > _MOST_LINES:
         return f"{changed} lines differ\n", True
@@ -142,15 +143,6 @@ def new_id() -> str:
 
 def _lines(data: bytes | None) -> list[str]:
     return (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
-
-
-def _equal(one: Sequence[str], other: Sequence[str]) -> int:
-    count = 0
-    for each, its in zip(one, other, strict=False):
-        if each != its:
-            break
-        count += 1
-    return count
 
 
 def _whole(old: list[str], new: list[str], first: int, last: int) -> list[str]:

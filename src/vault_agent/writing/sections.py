@@ -85,10 +85,11 @@ async def rename_heading(
     text: str,
     *,
     links: Sequence[LinkFrom],
+    unread: Sequence[str],
 ) -> Written:
     """Give a heading another text, and name those of some links that no longer lead to it.
 
-    `links` lead to parts of the note.
+    `links` lead to parts of the note. `unread` are canvases that may have others.
 
     Raises:
         VaultAgentError: as `edit_section`.
@@ -99,10 +100,10 @@ async def rename_heading(
         edit, broken = result
         _check_hash(note, edit, write.expected_hash)
         in_notes = [row for row in broken if is_note(row.source)]
-        canvases = {row.source: None for row in broken if not is_note(row.source)}
+        canvases = {row.source for row in broken if not is_note(row.source)}
         what = f"Links that name the heading by its old text: {len(in_notes)}."
         warnings = [notice_of_links("LINKS_BROKEN", what, in_notes)] if in_notes else []
-        warnings += notice_of_canvases(canvases, lambda _: True)
+        warnings += notice_of_canvases(sorted(canvases.union(unread)), lambda _: True)
         return Planned(edit.splices, section_hash=edit.hash_after, warnings=tuple(warnings))
 
     return await writing.edit(path, _without_hash(write), Costly(work, planned))

@@ -38,7 +38,6 @@ BUILT_IN = {
     for file in files(__package__).joinpath("template_files").iterdir()
 }
 """The texts of the built-in templates by their names."""
-"""The text below the title of a new decision record."""
 # Lines below the headings of a built-in template are to be replaced.
 _UNFILLED = {
     line.strip()

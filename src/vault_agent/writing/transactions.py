@@ -8,21 +8,22 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from vault_agent.errors import Conflict, Failed, NotFound, TooLarge
-from vault_agent.markdown.edit import spliced
+from vault_agent.errors import Conflict, Failed, NotFound, TooLarge, VaultAgentError
+from vault_agent.markdown.edit import overwrite, spliced
+from vault_agent.markdown.yaml.edit import read_keys, set_keys
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
-from vault_agent.model.write_state import Right
+from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import SERVER, ChangeKind, LoggedWrite, VaultChange, Written
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
-from vault_agent.writing.dating import dating
 from vault_agent.writing.disk import MAX_KEPT_BYTES
 from vault_agent.writing.failures import coded, missing
-from vault_agent.writing.finish import free_beside
+from vault_agent.writing.finish import free_beside, numbered
 from vault_agent.writing.journal import Disturbed, Journal, check_hash
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.placing import place_for_new
@@ -32,6 +33,7 @@ from vault_agent.writing.undo import UNDO, Touched, taken_back
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from vault_agent.markdown.edit import Splice
     from vault_agent.model.writing import Write, Writer
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.transaction import Plan
@@ -187,7 +189,8 @@ class Transactions:
     def logged(self, write_id: str) -> tuple[LoggedWrite, bool | None]:
         """Return a write, and whether its file has other bytes now. See `Writing.logged`.
 
-        A file of another size is not read.
+        Of a write that was taken back: other bytes than the last write has left. Else a file of
+        another size is not read.
         """
         journal = self._journal
         logged = journal.log.get(write_id)
@@ -201,6 +204,9 @@ class Transactions:
         path = change.place
         size = change.size_before if is_move else change.size_after
         with coded(), journal.open_root() as root:
+            if logged.state is WriteState.UNDONE:
+                left = journal.log.hash_at(change.path)
+                return logged, journal.disk.hash(root, change.path) != left
             status = root.status(path)
             if status is not None and stat.S_ISREG(status.st_mode) and status.st_size != size:
                 return logged, True
@@ -350,20 +356,9 @@ class Transactions:
             return path
 
     def _free_in_trash(self, root: VaultRoot, path: str) -> str:
-        folder, _, name = f"{TRASH}/{path}".rpartition("/")
-        stem, dot, extension = name.rpartition(".")
-        if not stem:
-            stem, dot, extension = name, "", ""
         for number in range(1, _NAMES_TRIED):
-            suffix = "" if number == 1 else f" {number}"
-            target = f"{folder}/{stem}{suffix}{dot}{extension}"
-            try:
-                with root.open_folder(folder) as opened:
-                    if not opened.exists(target.rpartition("/")[2]):
-                        return target
-            except CannotOpen as error:
-                if error.cause is not Cause.VANISHED:
-                    raise
+            target = numbered(f"{TRASH}/{path}", "" if number == 1 else f" {number}")
+            if not root.has(target):
                 return target
         raise Conflict("NAME_COLLISION", "The trash has too many files of this name.")
 
@@ -402,3 +397,61 @@ def _check_kept(root: VaultRoot, path: str) -> None:
             {"size": status.st_size, "limit": MAX_KEPT_BYTES},
             remedy="Delete it without `permanent`, then remove it from .trash/ yourself.",
         )
+
+
+_UPDATED: Final = "updated"
+_DAY: Final = len("2026-01-01")
+
+
+def dating(plan: Plan, now: datetime, *, whole: bool = False) -> Plan:
+    """Return a plan that also sets `updated` to a time, if the note has it and is changed.
+
+    With `whole`, the plan gives the note the text that somebody had before it: an earlier time in
+    it is not a wish.
+    """
+
+    def dated(note: bytes) -> Planned:
+        made = plan(note)
+        planned = made if isinstance(made, Planned) else Planned(made)
+        return replace(planned, splices=_dated(note, planned.splices, now, whole=whole))
+
+    return dated
+
+
+def _dated(
+    note: bytes, splices: Sequence[Splice], now: datetime, *, whole: bool
+) -> Sequence[Splice]:
+    after = spliced(note, splices)
+    if after == note:
+        return splices
+    try:
+        value = read_keys(note).get(_UPDATED)
+        planned = read_keys(after).get(_UPDATED)
+        if not isinstance(value, str) or not value:
+            return splices
+        if planned != value and not (whole and _is_before(planned, value)):
+            return splices
+        utc = now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        wanted = {_UPDATED: utc[:_DAY] if len(value) == _DAY else utc}
+        together = sorted(
+            (*splices, *set_keys(note, wanted)), key=lambda each: (each.start, each.end)
+        )
+        apart = all(first.end < second.start for first, second in pairwise(together))
+        if apart and planned == value:
+            return together
+        return overwrite(note, spliced(after, set_keys(after, wanted)).decode())
+    except (VaultAgentError, UnicodeDecodeError):
+        return splices  # its frontmatter cannot be edited
+
+
+def _is_before(one: object, other: str) -> bool:
+    """Whether a property is an earlier time than another one."""
+    try:
+        return isinstance(one, str) and _time(one) < _time(other)
+    except ValueError:
+        return False
+
+
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

@@ -22,15 +22,13 @@ from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.threads import Threads
 from vault_agent.system.workers import SMALL_BYTES
-from vault_agent.text.names import fold
+from vault_agent.text.names import fold, is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.write import Changed
-from vault_agent.writing.away import Away
 from vault_agent.writing.costly import Costly
 from vault_agent.writing.failures import coded_error
 from vault_agent.writing.finish import now_ms
 from vault_agent.writing.journal import Disturbed
-from vault_agent.writing.locks import Locks
 from vault_agent.writing.transactions import Transactions
 from vault_agent.writing.undo import UNDO
 
@@ -77,7 +75,7 @@ class Writing:
         self._transactions = Transactions(journal)
         self._locks = Locks()
         self._threads = Threads(THREADS, "write")
-        self._away = Away(journal, self._threads, knows)
+        self._knows = knows  # whether the index knows a path
         self._looking = Threads(1, "look")  # writes that wait for a slow disk do not delay it
         self._refusal: VaultAgentError | None = Busy("RECOVERY_PENDING", "The vault is opening.")
         self._state = "recovering"
@@ -409,9 +407,29 @@ class Writing:
             lock = self._locks.names(fold(path), *key)
         async with lock:
             if path is not None:
-                await self._away.settled(path)
+                await self._wait_until_back(path)
             await self._require_ready()
             yield
+
+    async def _wait_until_back(self, path: str) -> None:
+        """Wait while a note that the index knows is away. One that stays away is gone.
+
+        Some editors rename a file as they save it, and then write it anew.
+        """
+        if self._knows is None or not is_note(path):
+            return
+        deadline = time.monotonic() + self._times.away
+        while await self._threads.run(self._is_away, path):
+            if time.monotonic() >= deadline or not await self._knows(path):
+                return
+            await anyio.sleep(self._times.look)
+
+    def _is_away(self, path: str) -> bool:
+        try:
+            with self._journal.open_root() as root:
+                return not root.has(path)
+        except (VaultAgentError, CannotOpen, OSError):
+            return False  # the write itself says what is wrong
 
     async def _tried(self, step: Callable[[], _T], *, retries: bool = False) -> _T:
         """Run a step in a thread, again if somebody else changes the note meanwhile."""
@@ -497,3 +515,50 @@ class Writing:
             return written
         warning = Warning.of("INDEX_PENDING", "The change is on the disk.")
         return replace(written, warnings=(*written.warnings, warning))
+
+
+class Locks:
+    """Any number of names, each held by one task at a time, or all of them by one task."""
+
+    def __init__(self) -> None:
+        self._held: set[str] = set()
+        self._everything = False
+        self._waiting = 0  # tasks that want everything: they go first
+        self._change = asyncio.Condition()
+
+    @asynccontextmanager
+    async def names(self, *names: str) -> AsyncIterator[None]:
+        """Hold these names."""
+        wanted = set(names)
+        async with self._change:
+            await self._change.wait_for(
+                lambda: not (self._everything or self._waiting or self._held & wanted)
+            )
+            self._held |= wanted
+        try:
+            yield
+        finally:
+            self._held -= wanted
+            await to_its_end(self._announce())
+
+    @asynccontextmanager
+    async def everything(self) -> AsyncIterator[None]:
+        """Hold every name."""
+        self._waiting += 1
+        try:
+            async with self._change:
+                await self._change.wait_for(lambda: not (self._everything or self._held))
+                self._everything = True
+        finally:
+            self._waiting -= 1
+            if not self._everything:
+                await to_its_end(self._announce())
+        try:
+            yield
+        finally:
+            self._everything = False
+            await to_its_end(self._announce())
+
+    async def _announce(self) -> None:
+        async with self._change:
+            self._change.notify_all()

@@ -1,0 +1,178 @@
+"""Temporary files of edits and deletions: one folder that git and Obsidian ignore, or beside."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.support.clocks import PATIENCE
+from tests.support.systems import linux, posix
+from tests.support.waiting import eventually_async
+from tests.writing.opened import Vault, lingering
+
+from vault_agent.vault import folder
+from vault_agent.vault.folder import copy_attributes
+from vault_agent.vault.write import SPARE
+from vault_agent.writing.disk import Disk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vault_agent.model.writing import WriteLimits
+
+
+@pytest.fixture
+def limits() -> WriteLimits:
+    """Let displaced files stay until the vault is closed."""
+    return lingering(PATIENCE)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def git(vault: Vault, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], cwd=vault.root, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+async def killed_after(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch, permanent: bool = False
+) -> Path:
+    """Kill the process right after a change of `Notes/A.md`. Return the displaced file."""
+    applied = Disk.apply
+
+    def apply(*arguments: Any) -> None:
+        applied(*arguments)
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Disk, "apply", apply)
+        patched.setattr("vault_agent.writing.journal.Journal._is_done", lambda *_: False)
+        async with vault.opened(close=False):
+            with pytest.raises(Killed):
+                await (
+                    vault.remove("Notes/A.md", permanent=True)
+                    if permanent
+                    else vault.append("Notes/A.md", "two\n")
+                )
+    [displaced] = vault.temporaries()
+    return vault.root / displaced
+
+
+def separate_file_systems(monkeypatch: pytest.MonkeyPatch, mounted: Path) -> None:
+    """Let a folder be on another file system than all others."""
+    inode = mounted.stat().st_ino
+
+    def refused(call: Any) -> Any:
+        def checked(fd: int, name: str, other: int, to: str) -> None:
+            inside = [os.fstat(each).st_ino == inode for each in (fd, other)]
+            if inside[0] != inside[1]:
+                raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+            call(fd, name, other, to)
+
+        return checked
+
+    for name in ("exchange", "rename_new"):
+        monkeypatch.setattr(folder, name, refused(getattr(folder, name)))
+
+
+@posix("git of Windows looks at file modes in another way")
+async def test_git_sees_no_temporary_file(closed: Vault, monkeypatch: pytest.MonkeyPatch):
+    git(closed, "init")
+    closed.put("Notes/A.md", "one\n")
+    closed.put("B.md", "b\n")
+    git(closed, "add", ".")
+    async with closed.opened():
+        await closed.append("Notes/A.md", "two\n")
+        await closed.remove("B.md", permanent=True)
+        assert len(closed.temporaries()) == 2
+        assert git(closed, "status", "--short") == "AD B.md\nAM Notes/A.md\n"
+    closed.put("Notes/A.md", "one\n")
+    await killed_after(closed, monkeypatch)
+    assert git(closed, "status", "--short") == "AD B.md\nAM Notes/A.md\n"
+
+
+async def test_the_folder_comes_back_when_it_is_removed(vault: Vault):
+    vault.put("A.md", "one\n")
+    (vault.root / SPARE / ".gitignore").unlink()
+    (vault.root / SPARE).rmdir()
+    await vault.append("A.md", "two\n")
+    assert (vault.root / SPARE / ".gitignore").read_text() == "*\n"
+    assert vault.bytes("A.md") == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize("permanent", [False, True])
+@pytest.mark.parametrize("is_beside", [False, True])
+async def test_a_displaced_save_is_found_where_this_and_earlier_versions_leave_it(
+    closed: Vault, monkeypatch: pytest.MonkeyPatch, is_beside: bool, permanent: bool
+):
+    closed.put("Notes/A.md", "one\n")
+    displaced = await killed_after(closed, monkeypatch, permanent)
+    assert displaced.parent.name == SPARE
+    displaced.write_bytes(b"saved by a person\n")
+    if is_beside:
+        displaced.rename(closed.root / "Notes" / displaced.name)
+    async with closed.opened():
+        assert closed.tree() == {"Notes/A.md": b"saved by a person\n"}
+
+
+@pytest.mark.parametrize("permanent", [False, True])
+async def test_a_displaced_save_outlives_the_folder_of_its_note(
+    closed: Vault, monkeypatch: pytest.MonkeyPatch, permanent: bool
+):
+    closed.put("Notes/A.md", "one\n")
+    displaced = await killed_after(closed, monkeypatch, permanent)
+    displaced.write_bytes(b"saved by a person\n")
+    (closed.root / "Notes/A.md").unlink(missing_ok=True)
+    (closed.root / "Notes").rmdir()
+    async with closed.opened():
+        assert closed.tree() == {"Notes/A.md": b"saved by a person\n"}
+
+
+@posix("its folders have descriptors")
+@pytest.mark.fault(
+    "Writing",
+    "a folder of the vault on another file system",
+    "the temporary file is beside the note; what an editor saves into it is kept",
+)
+async def test_a_folder_on_another_file_system_has_its_own_temporary_files(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+):
+    file = vault.put("Mounted/A.md", "one\n")
+    vault.put("Mounted/B.md", "b\n")
+    separate_file_systems(monkeypatch, vault.root / "Mounted")
+    with file.open("r+b") as editor:
+        await vault.append("Mounted/A.md", "ours\n")
+        editor.write(b"ONE\n")
+    await vault.remove("Mounted/B.md", permanent=True)
+    assert {path.rpartition("/")[0] for path in vault.temporaries()} == {"Mounted"}
+    vault.writing._journal.linger.hurry()
+    await eventually_async(vault.temporaries, lambda left: not left)
+    assert vault.tree() == {"Mounted/A.md": b"ONE\nours\n"}
+
+
+@linux("macOS copies attributes by one call")
+def test_a_new_file_has_no_attribute_of_the_folder_for_temporary_files(tmp_path: Path):
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_text("")
+    target.write_text("")
+    os.setxattr(target, "user.inherited", b"1")
+    os.setxattr(source, "user.own", b"1")
+    with source.open() as old, target.open() as new:
+        copy_attributes(old.fileno(), new.fileno())
+        assert os.listxattr(new.fileno()) == ["user.own"]
+
+
+async def test_nothing_is_written_where_the_folder_cannot_be_made(closed: Vault):
+    closed.put("A.md", "one\n")
+    closed.put(SPARE, "a file of a person\n")
+    async with closed.opened():
+        with pytest.raises(Exception, match="WRITE_UNSUPPORTED_HERE"):
+            await closed.append("A.md", "two\n")
+    assert closed.tree() == {"A.md": b"one\n", SPARE: b"a file of a person\n"}
