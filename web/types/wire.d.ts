@@ -595,16 +595,6 @@ declare namespace Wire {
     noteId: string | null;
   }
   type Reason = "lexical_match" | "embedding_match" | "hybrid_match" | "related_lexical" | "related_embedding" | "related_link" | "related_neighbours" | "related_hybrid";
-  interface RecallReply {
-    text: string;
-    tokens: number;
-    notes: RecalledNote[];
-    leftOut: RecalledNote[];
-    signals: RecallSignals;
-    usedMode: Mode | null;
-    wordMatch: WordMatch | null;
-    weights: RecallWeights;
-  }
   interface RecallSignals {
     files: string[];
     tags: string[];
@@ -615,6 +605,16 @@ declare namespace Wire {
     tag: number;
     semantic: number;
     recency: number;
+  }
+  interface Recalled {
+    text: string;
+    tokens: number;
+    notes: RecalledNote[];
+    leftOut: RecalledNote[];
+    signals: RecallSignals;
+    usedMode: Mode | null;
+    wordMatch: WordMatch | null;
+    weights: RecallWeights;
   }
   interface RecalledNote {
     vault: string;
@@ -990,7 +990,7 @@ declare namespace Wire {
     Asked extends `GET /folders` ? FolderTree :
     Asked extends `GET /graph` ? WholeGraph | GraphObjects :
     Asked extends `GET /templates` ? TemplateList :
-    Asked extends `POST /memory` ? RecallReply :
+    Asked extends `POST /memory` ? Recalled :
     Asked extends `GET /journals` ? JournalList :
     Asked extends `POST /journals` ? OneJournal :
     Asked extends `POST /render` ? RenderedNote :

@@ -10,17 +10,16 @@ from vault_agent.api.caller import CallerKind
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, operation
 from vault_agent.errors import NotFound
-from vault_agent.model.memory import RecallQuery, RecallReply, WordMatch
+from vault_agent.model.memory import Recalled, RecallQuery
 from vault_agent.vaults.shared import project_address
 
 if TYPE_CHECKING:
     from vault_agent.app import App
     from vault_agent.memory.deliveries import Deliveries
-    from vault_agent.model.memory import Recalled
 
 
 @operation("POST", "/memory", needs="memory.enabled", scoped=True)
-async def memory(call: CallContext, sent: RecallQuery) -> Found[RecallReply]:
+async def memory(call: CallContext, sent: RecallQuery) -> Found[Recalled]:
     """Recall the notes that matter for a task, as a text for an agent."""
     async with AsyncExitStack() as stack:
         if sent.project is not None:
@@ -29,17 +28,7 @@ async def memory(call: CallContext, sent: RecallQuery) -> Found[RecallReply]:
             named = call.app.vaults.open(project_address(sent.project))
             call = replace(call, vault=await stack.enter_async_context(named))
         found = await _recalled(call, sent)
-    data = RecallReply(
-        text=found.text,
-        tokens=found.tokens,
-        notes=found.notes,
-        left_out=found.left_out,
-        signals=found.signals,
-        used_mode=found.used_mode,
-        word_match=_rounded(found.match) if found.match is not None else None,
-        weights=found.weights,
-    )
-    return Found(data, found.warnings)
+    return Found(found, found.warnings)
 
 
 async def _recalled(call: CallContext, sent: RecallQuery) -> Recalled:
@@ -62,7 +51,3 @@ def deliveries_of(app: App) -> Deliveries:
     app.vaults.require_several()
     assert app.deliveries is not None  # noqa: S101 - while memory.enabled
     return app.deliveries
-
-
-def _rounded(match: WordMatch) -> WordMatch:
-    return WordMatch(round(match.share, 4), round(match.needed, 4))

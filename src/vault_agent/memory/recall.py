@@ -187,7 +187,7 @@ class Memory:
                 branch=on_branch,
             ),
             weights=RecallWeights(),
-            match=match,
+            word_match=WordMatch(round(match.share, 4), round(match.needed, 4)) if match else None,
             max_tokens=limit,
             warnings=(*warnings, *more),
         )

@@ -181,29 +181,15 @@ class RecallSignals:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The text for an agent, its estimated tokens, and its notes in order."""
-
-    text: str
-    tokens: int
-    notes: tuple[RecalledNote, ...]
-    left_out: tuple[RecalledNote, ...]  # only if explained
-    used_mode: Mode | None  # None if the prompt names no subject
-    signals: RecallSignals
-    weights: RecallWeights
-    match: WordMatch | None = None  # None if the prompt names no subject
-    max_tokens: int = 0  # of the text
-    warnings: tuple[Warning, ...] = field(default=())
-
-
-@dataclass(frozen=True, slots=True)
-class RecallReply:
     """The text for an agent, and the notes in it. The text is empty if nothing matters."""
 
     text: str
     tokens: int
     notes: tuple[RecalledNote, ...]
-    left_out: tuple[RecalledNote, ...]
+    left_out: tuple[RecalledNote, ...]  # only if explained
     signals: RecallSignals
     used_mode: Mode | None
     word_match: Annotated[WordMatch | None, Doc("Null if the prompt names no subject.")]
     weights: RecallWeights
+    max_tokens: Unsent[int] = 0  # of the text
+    warnings: Unsent[tuple[Warning, ...]] = ()
