@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import json
 import textwrap
@@ -48,7 +47,7 @@ _EMPTY: dict[str, Any] = {
 }
 """What the example shows for settings that have no default."""
 
-_USUAL = {each.name: each.default for each in dataclasses.fields(Key)}
+_USUAL = Key._field_defaults
 
 
 def page() -> str:
@@ -96,7 +95,7 @@ def rows() -> str:
 
 
 def _is_usual(name: str, value: Any) -> bool:
-    usual = _USUAL[name]
+    usual = _USUAL.get(name)
     return value == usual or (not value and not usual and value is not False and value != 0)
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from vault_agent.codes import CODES, Remedy
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from vault_agent.codes import Remedy
 
 
 class VaultAgentError(Exception):
@@ -123,7 +123,7 @@ def explained(
     """
     if remedy is None:
         known = _remedy(code, indexing=indexing)
-        remedy = _filled(known.terminal if isinstance(known, Remedy) else known, details)
+        remedy = _filled(known if isinstance(known, str) else known.terminal, details)
     return f"{what} {remedy}" if remedy else what
 
 
@@ -135,7 +135,7 @@ def for_http(
     If a terminal or a model needs another remedy, the details have `what` happened without one.
     """
     known = _remedy(code, indexing=indexing)
-    if not isinstance(known, Remedy):
+    if isinstance(known, str):
         return explained(code, what, details, indexing=indexing), dict(details)
     remedy = _filled(known.http, details)
     return f"{what} {remedy}" if remedy else what, {**details, "what": what}
@@ -150,6 +150,8 @@ def at_terminal(code: str, message: str, details: Mapping[str, Any]) -> str:
 
 
 def _remedy(code: str, *, indexing: bool) -> str | Remedy:
+    from vault_agent.codes import CODES  # late: the hook of agents has no use for it
+
     known = CODES.get(code)
     return "" if known is None else (indexing and known.indexing) or known.remedy
 
@@ -169,6 +171,8 @@ def error_of(code: str, message: str, details: Mapping[str, Any] | None = None) 
 
     An unknown code becomes InvalidRequest if it begins with `INVALID_`, and Failed otherwise.
     """
+    from vault_agent.codes import CODES
+
     known = CODES.get(code)
     if known is not None and known.error is not None:
         error = CLASSES[known.error]

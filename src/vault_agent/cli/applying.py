@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -210,7 +209,7 @@ def set_all(
         config = build_config((given, variables, file))
         if in_use is not None:
             values = {**flags_to_repeat(in_use), **given.values}
-            require_servable(build_config((replace(given, values=values), variables, file)))
+            require_servable(build_config((given._replace(values=values), variables, file)))
         elif must_serve:
             require_servable(config)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vault_agent.config import rules
 from vault_agent.config.keys import (
@@ -26,12 +25,15 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(NamedTuple):
     """The address and the key of the server."""
 
     endpoint: str
-    api_key: str | None = field(repr=False)
+    api_key: str | None
+
+    def __repr__(self) -> str:
+        """Leave out the key, which no message may show."""
+        return f"Connection(endpoint={self.endpoint!r})"
 
 
 def connection(layers: Iterable[Layer]) -> Connection:
@@ -44,8 +46,7 @@ def connection(layers: Iterable[Layer]) -> Connection:
     endpoint = _first(ordered, "server.endpoint", lambda value: rules.http_url(_text(value)))
     if endpoint is None:
         endpoint = _elsewhere(ordered, configured_endpoint(ordered))
-    key = _first(ordered, "server.api_key", lambda value: rules.api_key(_text(value)))
-    return Connection(endpoint, key)
+    return Connection(endpoint, _api_key(ordered))
 
 
 def own_server(layers: Iterable[Layer]) -> Connection | None:
@@ -55,12 +56,11 @@ def own_server(layers: Iterable[Layer]) -> Connection | None:
     may be another user's.
     """
     ordered = tuple(layers)
-    where = connection(ordered)
     if names_any(ordered, "server.endpoint"):
-        return where
+        return connection(ordered)
     folder = index_folder(ordered)
     live = live_address(folder) if folder is not None else None
-    return None if live is None else Connection(live.endpoint, where.api_key)
+    return None if live is None else Connection(live.endpoint, _api_key(ordered))
 
 
 def names_any(layers: Iterable[Layer], *settings: str) -> bool:
@@ -89,8 +89,7 @@ def recalls(layers: Iterable[Layer]) -> bool:
     return bool(_first(tuple(layers), "memory.enabled", rules.switch))
 
 
-@dataclass(frozen=True, slots=True)
-class HookSettings:
+class HookSettings(NamedTuple):
     """What an agent's hook needs. `folder` is the data folder."""
 
     enabled: bool
@@ -158,6 +157,10 @@ def _elsewhere(layers: tuple[Layer, ...], expected: str) -> str:
         return expected  # most commands end here, without touching the lock
     live = live_address(folder)
     return expected if live is None else live.endpoint
+
+
+def _api_key(layers: tuple[Layer, ...]) -> str | None:
+    return _first(layers, "server.api_key", lambda value: rules.api_key(_text(value)))
 
 
 def _whole(value: object) -> int:

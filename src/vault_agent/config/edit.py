@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.config.keys import KEYS, Key
@@ -81,7 +80,7 @@ def set_values(
         if config is not None and config.vault.root is not None and changes.keys() & _PLACES:
             index_directory(config)  # raises if it would be inside the vault
         if accept is not None:
-            accept(replace(file, agents=agents_of(after)))
+            accept(file._replace(agents=agents_of(after)))
         problems.extend(found)
         return after
 

@@ -7,9 +7,8 @@ the two.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,8 +36,7 @@ OPENERS = ("auto", "editor", "obsidian", "ui")
 """The values of `cli.open_in`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A setting: its dotted name, a summary in one line, and the kind of its value.
 
     `help` is what a user should know besides. `needs` are settings without which a switch cannot

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from vault_agent.config.keys import (
     CONFIG_ENV,
@@ -38,17 +38,18 @@ _FROM_SHELL = re.compile(r"/dev/(fd/)?[^/]+\Z|/proc/")
 """Files that a shell makes, such as `/dev/fd/63`, are read even if they are pipes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+_NO_AGENTS: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Layer(NamedTuple):
     """The values of one source, by dotted key. An empty text means unset."""
 
     origin: str  # "flag", "environment" or "file"
     values: Mapping[str, Any]
-    agents: Mapping[str, Any] = field(default_factory=dict)  # the tables `[agents.NAME]`
+    agents: Mapping[str, Any] = _NO_AGENTS  # the tables `[agents.NAME]`
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A rule that a setting breaks. It never contains the value.
 
     A rule about one item of a list starts with `item N`.

@@ -9,17 +9,17 @@ Only the command line and hooks search: a server opens only what is registered.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.errors import Forbidden
-from vault_agent.model.warning import Warning
 from vault_agent.system.files import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from vault_agent.model.warning import Warning
 
 MAX_LEVELS: Final = 64
 OURS: Final = ".vault-agent"
@@ -28,8 +28,7 @@ VAULT: Final = "vault"
 _MAX_GIT_FILE: Final = 4_096
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """A folder with a vault. Both paths are resolved."""
 
     folder: Path
@@ -196,6 +195,8 @@ def _inside(vault: Path, folder: Path) -> Path:
 
 
 def _two_vaults() -> Warning:
+    from vault_agent.model.warning import Warning
+
     what = f"The project has {OURS}/{VAULT} and {THEIRS}/{VAULT}. Only the first one is used."
     return Warning("TWO_PROJECT_VAULTS", what)
 

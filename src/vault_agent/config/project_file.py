@@ -7,16 +7,16 @@ can never set an address, a folder outside, a key or a switch: other keys are ig
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from vault_agent.config.project import OURS
 from vault_agent.config.registry import clean_name, is_uid, new_uid
-from vault_agent.model.warning import Warning
 from vault_agent.system.files import read_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from vault_agent.model.warning import Warning
 
 KEYS: Final = ("project.name", "vault.uid", "journal.exclude", "memory.exclude_types")
 MAX_BYTES: Final = 64 * 1024
@@ -24,8 +24,7 @@ _MAX_ITEMS: Final = 200
 _MAX_CHARACTERS: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFile:
+class ProjectFile(NamedTuple):
     """The settings of a project. `uid` is None if it has none yet."""
 
     name: str | None = None
@@ -119,6 +118,8 @@ def _is_valid(name: str, value: object) -> bool:
 
 
 def _ignored(what: str, **details: int) -> Warning:
+    from vault_agent.model.warning import Warning
+
     return Warning("PROJECT_CONFIG_IGNORED", what, details)
 
 

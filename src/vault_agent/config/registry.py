@@ -11,11 +11,10 @@ import os
 import re
 import tomllib
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from vault_agent.config.layers import default_config_path, read_text
 from vault_agent.config.rules import vault_identity
@@ -43,8 +42,7 @@ class Role(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Registered:
+class Registered(NamedTuple):
     """One vault of the list. `root` is a resolved path, and `uid` has 32 hexadecimal digits."""
 
     root: Path
@@ -101,13 +99,13 @@ def add_vault(added: Registered, path: Path | None = None) -> Registered:
     An entry for the same folder is replaced, and keeps its date. So is an entry with the same `uid`
     whose folder is gone: the vault was moved. There is one global vault.
     """
-    entry = replace(added, added=added.added or _now())
+    entry = added._replace(added=added.added or _now())
 
     def change(entries: tuple[Registered, ...]) -> list[Registered]:
         nonlocal entry
         same = next((each for each in entries if each.root == entry.root), None)
         if same is not None:
-            entry = replace(entry, added=same.added)
+            entry = entry._replace(added=same.added)
         kept = [each for each in entries if not _is_replaced(each, entry)]
         return [*kept, entry]
 
@@ -203,7 +201,7 @@ def _rewrite(path: Path, change: Callable[[tuple[Registered, ...]], list[Registe
     def changed(text: str) -> str:
         array = tomlkit.aot()
         for entry in change(_parsed(text, path.name)):
-            values = {name: str(value) for name, value in asdict(entry).items()}
+            values = {name: str(value) for name, value in entry._asdict().items()}
             array.append(tomlkit.item(values))
         document = tomlkit.document()
         document.add(tomlkit.comment("Written by `vault-agent init`, `trust` and `vaults`."))
