@@ -10,13 +10,14 @@ import traceback
 from pathlib import Path
 
 import pytest
+from platformdirs import user_config_path, user_data_path
 from pydantic import BaseModel
 
 import vault_agent
 from vault_agent.config import Config, index_directory, load_config
 from vault_agent.config.connection import connection
 from vault_agent.config.keys import KEYS
-from vault_agent.config.layers import read_layers
+from vault_agent.config.layers import read_layers, user_folder
 from vault_agent.errors import Misconfigured
 from vault_agent.model.identifiers import identify
 
@@ -297,6 +298,18 @@ def test_the_index_is_in_the_users_data_folder(tmp_path: Path):
     default = index_directory(load_config({"vault.root": root}, environ={}))
     assert default.parent.name == "indexes"
     assert default.parent.parent.name == "vault-agent"
+
+
+@pytest.mark.parametrize("chosen", [None, "", "/elsewhere", "~/in-home", "relative"])
+def test_the_users_folders_are_those_of_the_platform(
+    chosen: str | None, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+        if chosen is not None:
+            monkeypatch.setenv(name, chosen)
+    assert user_folder("config") == user_config_path("vault-agent", appauthor=False)
+    assert user_folder("data") == user_data_path("vault-agent", appauthor=False)
 
 
 def test_two_spellings_of_one_vault_share_its_index(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -39,12 +40,14 @@ def _hook_if_wanted(arguments: list[str]) -> None:
 
     Returns if the arguments are not those of a hook.
     """
+    gc.disable()  # the process is too short to leave anything to collect
     try:
         from vault_agent.cli.hook import hook_options, run_hook
 
         options = hook_options(arguments)
         if options is not None:
             run_hook(options)
+        gc.enable()
     except Exception:  # noqa: BLE001 - an agent takes a failure as an order to stop
         os._exit(0)
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from vault_agent.config.keys import (
     CONFIG_ENV,
@@ -31,10 +32,12 @@ if TYPE_CHECKING:
     from vault_agent.config.keys import Key
 
 _AGENTS = "agents"
-_ITEM = re.compile(r"(item \d+) (.*)")
-_WHERE = re.compile(r"at line (\d+), column (\d+)")
+_ON_LINUX: bool = sys.platform.startswith("linux")
 
-_FROM_SHELL = re.compile(r"/dev/(fd/)?[^/]+\Z|/proc/")
+# Patterns are compiled at their first use: a hook has use for none of them.
+_ITEM = r"(item \d+) (.*)"
+_WHERE = r"at line (\d+), column (\d+)"
+_FROM_SHELL = r"/dev/(fd/)?[^/]+\Z|/proc/"
 """Files that a shell makes, such as `/dev/fd/63`, are read even if they are pipes."""
 
 
@@ -67,7 +70,7 @@ class Problem(NamedTuple):
             "environment": f" ({KEYS[self.key].environment})" if self.key in KEYS else "",
             "file": " (config file)",
         }.get(self.origin or "", "")
-        if item := _ITEM.match(self.rule):
+        if item := re.match(_ITEM, self.rule):
             return f"{item[1]} of {self.key}{place} {item[2]}"
         return f"{self.shown or self.key}{place} {self.rule}"
 
@@ -103,9 +106,23 @@ def absolute(path: str | Path) -> Path:
 
 def default_config_path() -> Path:
     """Return the user's config file, whether or not it exists."""
-    from platformdirs import user_config_path
+    return user_folder("config") / "config.toml"
 
-    return user_config_path("vault-agent", appauthor=False) / "config.toml"
+
+def user_folder(kind: Literal["config", "data"]) -> Path:
+    """Return the user's folder of settings or of data, whether or not it exists.
+
+    On Linux it is found without `platformdirs`, whose import takes longer than the rest of a hook.
+    """
+    if _ON_LINUX:
+        chosen = os.environ.get(f"XDG_{kind.upper()}_HOME", "")
+        usual = ".config" if kind == "config" else ".local/share"
+        base = Path(chosen) if chosen.startswith("/") else Path("~", usual).expanduser()
+        return base / "vault-agent"
+    from platformdirs import user_config_path, user_data_path
+
+    path = user_config_path if kind == "config" else user_data_path
+    return path("vault-agent", appauthor=False)
 
 
 def config_path(chosen: Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
@@ -153,7 +170,8 @@ def agents_of(text: str) -> Mapping[str, Any]:
 def read_text(path: Path) -> str | None:
     """Return the text of a config file with its line ends, or None if it does not exist."""
     try:
-        is_made = _FROM_SHELL.match(os.path.realpath(path))  # also through a link
+        real = os.path.realpath(path)  # a link may lead to one
+        is_made = real.startswith(("/dev/", "/proc/")) and re.match(_FROM_SHELL, real)
         data = path.read_bytes() if is_made else read_file(path)
         return data.decode("utf-8-sig")
     except FileNotFoundError:
@@ -179,7 +197,7 @@ def parse_file(text: str, *, name: str, lenient: bool = False) -> dict[str, Any]
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         # The parser's own message may quote the file, and the file may hold a key.
-        place = _WHERE.search(str(error))
+        place = re.search(_WHERE, str(error))
         where = f":{place[1]}:{place[2]}" if place else ""
         raise Misconfigured("CONFIG_INVALID", f"{name}{where} is not valid TOML.") from None
     values: dict[str, Any] = {}

@@ -30,7 +30,7 @@ GLOBAL: Final = "global"
 MAX_NAME: Final = 64
 
 _PROJECT = "project:"
-_UID = re.compile(r"[0-9a-f]{32}")
+_HEX: Final = "0123456789abcdef"
 _NOT_IN_NAMES = re.compile(rf"[{CONTROLS}{HIDDEN}\u200c\u200d/\\:%?#]+")
 
 
@@ -151,7 +151,7 @@ def new_uid() -> str:
 
 def is_uid(value: object) -> bool:
     """Whether a value has the form of a vault's ID."""
-    return isinstance(value, str) and _UID.fullmatch(value) is not None
+    return isinstance(value, str) and len(value) == 32 and not value.strip(_HEX)
 
 
 def clean_name(name: str) -> str:

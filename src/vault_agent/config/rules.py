@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from vault_agent.config.keys import OPENERS
+from vault_agent.config.layers import user_folder
 from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 SHORTEST_KEY_OFF_LOOPBACK = 32
 MOST_WEIGHT = 4
 
-_BEARER_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")  # token68 of RFC 9110
-_LANGUAGE = re.compile(r"auto|[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
-_DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
-_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9.])?")
+# Patterns are compiled at their first use: a client has use for few of them.
+_TOKEN68 = r"[A-Za-z0-9\-._~+/]+=*"  # of RFC 9110
+_LANGUAGE = r"auto|[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}"
+_DECIMAL = r"[0-9]{1,4}(\.[0-9]{1,6})?"
+_HOST = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9.])?"
 
 
 def http_url(value: str) -> str:
@@ -50,7 +52,7 @@ def http_url(value: str) -> str:
 
 def api_key(value: str) -> str:
     """Return a key that fits an `Authorization: Bearer` header."""
-    if not _BEARER_TOKEN.fullmatch(value):
+    if not re.fullmatch(_TOKEN68, value):
         raise ValueError("must contain only letters, digits and - . _ ~ + /, like a Bearer token")
     return value
 
@@ -61,7 +63,7 @@ def host(value: str) -> str:
     try:
         return str(ip_address(bare))
     except ValueError:
-        if not _HOST.fullmatch(bare):
+        if not re.fullmatch(_HOST, bare):
             raise ValueError("must be an IP address or a host name") from None
         return bare
 
@@ -85,7 +87,7 @@ def port(value: object) -> int:
 
 def language(value: object) -> str:
     """Return a language tag (BCP 47) such as `pt-BR`, or `auto`."""
-    if not isinstance(value, str) or not _LANGUAGE.fullmatch(value):
+    if not isinstance(value, str) or not re.fullmatch(_LANGUAGE, value):
         raise ValueError("must be auto, or a language tag such as en or pt-BR")
     return value
 
@@ -141,9 +143,7 @@ def holds_index(root: Path, parent: Path | None) -> bool:
 
 def data_folder(parent: Path | None) -> Path:
     """Return the folder for all indexes: `parent`, which is `index.dir`, or the user's data."""
-    from platformdirs import user_data_path
-
-    return parent or user_data_path("vault-agent", appauthor=False)
+    return parent or user_folder("data")
 
 
 def text_list(value: object) -> tuple[str, ...]:
@@ -205,7 +205,7 @@ def weights_of(items: Iterable[str]) -> dict[str, float]:
     found: dict[str, float] = {}
     for item in items:
         folder, sign, weight = item.rpartition("=")
-        number = float(weight) if sign and _DECIMAL.fullmatch(weight.strip()) else 0.0
+        number = float(weight) if sign and re.fullmatch(_DECIMAL, weight.strip()) else 0.0
         if not 0 < number <= MOST_WEIGHT:
             what = f"more than 0 and at most {MOST_WEIGHT}"
             raise ValueError(f"must be folders with a weight, {what}, such as Archive=0.5")

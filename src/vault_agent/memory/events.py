@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from vault_agent.model.camel import camel
 from vault_agent.model.sessions import COMPACT, END, EVENTS, PROMPT, START, STOP, SessionEvent
 
 if TYPE_CHECKING:
@@ -47,9 +48,7 @@ _EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "generic": {each: each for each in EVENTS},
 }
-_CAMEL: Final = {
-    name: re.sub("_([a-z])", lambda each: each[1].upper(), name) for name in SessionEvent._fields
-}
+_CAMEL: Final = {name: camel(name) for name in SessionEvent._fields}
 _SNAKE: Final = {camel: name for name, camel in _CAMEL.items()}
 _SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,199}")
 _BY_A_PERSON = {None, "user", "sdk"}

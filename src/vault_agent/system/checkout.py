@@ -12,8 +12,8 @@ from vault_agent.system.files import read_regular
 _MAX_LEVELS: Final = 64
 _MAX_BYTES: Final = 4_096
 _MAX_PACKED: Final = 8 << 20
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_REF = re.compile(r"refs/[^\x00-\x20~^:?*\[\\]{1,500}")
+_COMMIT = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
+_REF = r"refs/[^\x00-\x20~^:?*\[\\]{1,500}"
 
 
 def commit_at(folder: Path) -> str | None:
@@ -40,7 +40,7 @@ def _head(own: Path, shared: Path) -> str | None:
     if not head.startswith("ref:"):
         return _commit(head)
     name = head.removeprefix("ref:").strip()
-    if _REF.fullmatch(name) is None or ".." in name:
+    if re.fullmatch(_REF, name) is None or ".." in name:
         return None
     found = _text(shared / name)
     if found is not None:
@@ -53,7 +53,7 @@ def _head(own: Path, shared: Path) -> str | None:
 
 
 def _commit(text: str) -> str | None:
-    return text if _COMMIT.fullmatch(text) else None
+    return text if re.fullmatch(_COMMIT, text) else None
 
 
 def _text(path: Path, most: int = _MAX_BYTES) -> str | None:

@@ -13,12 +13,12 @@ HIDDEN = MOVING + "\xad\u180e\u200b\u2060-\u2065\U000e0000-\U000e0fff"
 """For a character class: also what takes no room, down to the tag characters. Joiners stay out:
 words and emoji need them."""
 
-_INVISIBLE = re.compile(f"[{CONTROLS}{HIDDEN}]")
+_INVISIBLE = f"[{CONTROLS}{HIDDEN}]"
 
 
 def visible(name: str) -> str:
     r"""Return a name with invisible characters as `\u{…}`. The name can still be copied back."""
-    return _INVISIBLE.sub(as_code, name)
+    return re.sub(_INVISIBLE, as_code, name)
 
 
 def hidden(name: str) -> str:
