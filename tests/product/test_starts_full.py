@@ -21,6 +21,7 @@ SESSIONS = (
         "never query events, it has 400M rows",
     ),
     ("Print the menu of the canteen.", "Shall soup come first?", "no, tea is at four"),
+    ("hi", "Hello!", "thanks!"),
 )
 
 
@@ -41,14 +42,15 @@ def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Pro
         writer.prompt(goal)
         writer.say(message)
         writer.prompt(words)
-        writer.edit(f"admin/page{number}.py")
+        if number < 2:
+            writer.edit(f"admin/page{number}.py")
         name = "".join(each if each.isalnum() else "-" for each in os.path.realpath(shop))
         path = program.home / ".claude" / "projects" / name / f"old-{number}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(writer.end().data())
         os.utime(path, (1e9, 1e9))
 
-    def run(*arguments: str, given: str = "") -> str:
+    def run(*arguments: str, given: str = "", with_errors: bool = False) -> str:
         ended = subprocess.run(
             [*PROGRAM, *arguments],
             cwd=shop,
@@ -60,7 +62,7 @@ def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Pro
             check=False,
         )
         assert ended.returncode == 0, ended.stderr
-        return ended.stdout
+        return ended.stdout + (ended.stderr if with_errors else "")
 
     def ask(prompt: str) -> str:
         event = {"hook_event_name": "UserPromptSubmit", "session_id": "new", "cwd": str(shop)}
@@ -68,7 +70,7 @@ def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Pro
         return run("memory", "hook", "--agent", "claude-code", given=given)
 
     made = run("init", "--yes")
-    assert "Took over 2 sessions" in made
+    assert "Took over 3 sessions" in made
     # A server starts on a computer without notes of one's own.
     shared = os.path.realpath(program.home / ".vault-agent" / "vault")
     assert f"Set vault.root to {shared}" in made
@@ -78,13 +80,17 @@ def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Pro
         assert "Set vault.root" not in run("init", "--yes")
         journals = shop / ".vault-agent" / "vault" / "journals"
         eventually(lambda: len(list(journals.glob("*.md"))) == 2)
+        listed = eventually(
+            lambda: run("journal", with_errors=True), lambda told: "1 too short" in told
+        )
+        assert len(listed.splitlines()) == 3
         asked = (f"may the report of slow jobs query the events table? {n}" for n in range(999))
         text = eventually(lambda: ask(next(asked)), lambda told: "never query events" in told)
         assert "Agent proposed: I will read the events table for the durations. User: never" in text
         assert "tea is at four" not in text
         assert ask("bake a wedding cake with frosting") == ""
         again = json.loads(run("--json", "journal", "import"))["data"]
-        assert (again["found"], again["added"]) == (2, [])
+        assert (again["found"], again["added"]) == (3, [])
         assert len(list(journals.glob("*.md"))) == 2
     finally:
         run("serve", "--stop")

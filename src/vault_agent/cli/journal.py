@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS = 0.5
 _MOST_SECONDS = 120.0
+_MOST = 500
+"""Sessions that one request lists."""
 _TOLD = 10
 """After so many sessions, progress is told."""
 _REASONS = {
@@ -42,7 +45,7 @@ command = Noun("journal")
     help="Only journals in this state.",
 )
 @click.option(
-    "-n", "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="Journals."
+    "-n", "--limit", type=click.IntRange(1, _MOST), default=50, show_default=True, help="Journals."
 )
 @click.pass_obj
 def show(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
@@ -51,17 +54,24 @@ def show(invocation: Invocation, everything: bool, state: str | None, limit: int
     It says what is missing. Inside a project, only its sessions are listed. SESSION is the ID of
     a session, or the beginning of one.
     """
-    asked = {"state": state or ("all" if everything else None), "limit": limit}
+    is_plain = not (invocation.json or everything or state)
+    asked = state or ("all" if everything or is_plain else None)
     with client_here(invocation, only_trusted=True) as client:
-        reply = client.call("GET /journals", **asked)
+        most = _MOST if is_plain else limit
+        reply = client.call("GET /journals", state=asked, limit=most)
     warn(reply.warnings)
     if invocation.passed_on(reply):
         return
-    found = reply.envelope["data"]["journals"]
-    for each in found:
-        say(_line(each))
-    if not found:
+    journals = reply.envelope["data"]["journals"]
+    left_out = [each for each in journals if is_plain and each["state"] == "skipped"]
+    for journal in [each for each in journals if each not in left_out][:limit]:
+        say(_line(journal))
+    if not journals:
         tell("There are no journals. They begin with the next session of an agent with hooks.")
+    if left_out:
+        why = Counter(_reason(journal) for journal in left_out)
+        reasons = ", ".join(f"{number} {reason}" for reason, number in why.most_common())
+        tell(f"Sessions without a journal: {reasons}. To list them: vault-agent journal --all")
 
 
 @command.command("make", cls=Command)
@@ -80,7 +90,7 @@ def make(invocation: Invocation, session_id: str | None, everything: bool) -> No
         if session_id is not None:
             wanted = [_whole(client, session_id)]
         else:
-            page = client.call("GET /journals", state="all", limit=500)
+            page = client.call("GET /journals", state="all", limit=_MOST)
             journals = page.envelope["data"]["journals"]
             wanted = [each["sessionId"] for each in journals if _lacks_one(each)]
         replies = [client.call("POST /journals", session_id=each) for each in wanted]
@@ -125,7 +135,9 @@ def import_(invocation: Invocation, limit: int) -> None:
     if invocation.json:
         envelope({"found": found, "added": made, "written": written})
     elif written is not None:
-        say(f"{counted(written, 'journal')} written. Next: vault-agent journal")
+        none = len(made) - written
+        why = f" {counted(none, 'session')} left none." if none else ""
+        say(f"{counted(written, 'journal')} written.{why} Next: vault-agent journal")
     elif made:
         tell("Their journals are written by the next server: vault-agent serve --background")
 
@@ -140,7 +152,7 @@ def _follow(invocation: Invocation, made: list[str]) -> int | None:
             deadline = time.monotonic() + _MOST_SECONDS
             while left and time.monotonic() < deadline:
                 time.sleep(_LOOK_SECONDS)
-                page = client.call("GET /journals", state="all", limit=500)
+                page = client.call("GET /journals", state="all", limit=_MOST)
                 journals = page.envelope["data"]["journals"]
                 ready = {each["sessionId"]: each for each in journals if each["state"] != "pending"}
                 left -= ready.keys()
@@ -155,14 +167,17 @@ def _follow(invocation: Invocation, made: list[str]) -> int | None:
 
 def _whole(client: Client, session: str) -> str:
     """Return the ID of one of the latest sessions by its beginning."""
-    latest = client.call("GET /journals", state="all", limit=500)
+    latest = client.call("GET /journals", state="all", limit=_MOST)
     return whole_id(session, (each["sessionId"] for each in latest.envelope["data"]["journals"]))
+
+
+def _reason(journal: dict[str, Any]) -> str:
+    return _REASONS.get(journal["reason"], str(journal["reason"]))
 
 
 def _line(journal: dict[str, Any]) -> str:
     day = journal["startedAt"][:10]
-    reason = journal["reason"]
-    why = f" ({_REASONS.get(reason, reason)})" if reason is not None else ""
+    why = f" ({_reason(journal)})" if journal["reason"] is not None else ""
     name = journal["path"] or journal["sessionId"]
     title = f"  {journal['title']}" if journal["title"] else ""
     return clean(f"{day}  {journal['state']}{why}  {name}{title}")
