@@ -60,6 +60,23 @@ def test_a_long_passage_keeps_the_persons_words():
     assert passage_of([], None, "x") == ""
 
 
+@pytest.mark.parametrize("manner", ["said", "proposed", "reported"])
+def test_a_message_that_is_cut_at_its_front_keeps_who_said_it(manner: str):
+    text = f"- Agent {manner}: {'It was long ago. ' * 30}At last.\n  **User:** never query events\n"
+    passage = passage_of([chunk(1, text)], 1, "query the events table")
+    assert passage.startswith(f"Agent {manner}: … ")
+    assert passage.endswith("At last. User: never query events")
+    assert tokens_of(passage) <= MAX_TOKENS
+
+
+def test_words_that_leave_no_room_come_without_what_was_said_before():
+    words = "never query events " * 40
+    passage = passage_of([chunk(1, f"- Agent said: Shall I?\n  **User:** {words}\n")], 1, "events")
+    assert passage.startswith("User: never query events")
+    assert passage.endswith("…")
+    assert tokens_of(passage) <= MAX_TOKENS
+
+
 def test_what_the_title_says_is_no_passage():
     assert passage_of(CHUNKS, 1, "cap the retry wait", "cap the retry").startswith("Agent said: ")
 

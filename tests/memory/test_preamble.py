@@ -78,7 +78,7 @@ def test_nothing_to_remember_is_no_text():
 def test_a_long_note_is_cut_at_a_word():
     long = JOURNAL._replace(text="quince " * 2_000)
     made = preamble([long], project="x", max_tokens=1_000, max_note_tokens=160)
-    assert "quince …\n" in made.text
+    assert "quince…\n" in made.text
     assert made.tokens < 300
 
 

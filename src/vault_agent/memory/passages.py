@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from vault_agent.memory.plain_text import plain
-from vault_agent.memory.preamble import tokens_of
+from vault_agent.memory.preamble import cut, tokens_of
 from vault_agent.text.common_words import content_words
 from vault_agent.text.words import fold_words
 from vault_agent.writing.templates import is_unfilled
@@ -30,6 +30,7 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _HEADING = re.compile(r"\s*#{1,6}[ \t]")
 _NO_TEXT = (_HEADING.match, re.compile(r"- (?:Commit [0-9a-f]{7}|Tests): ").match, is_unfilled)
 _ASKED_FOR: Final = frozenset({"goal", "files changed", "related"})
+_SPEAKER = re.compile(r"Agent \w+: ")
 _CODE = re.compile(r"`([^`\n]{2,80})`")
 _CONTINUES: Final = re.compile(
     r"where (?:did|were|do|are) we|le(?:ave|ft) off|pick(?:ing)? (?:this |it )?up (?:again|where)"
@@ -163,26 +164,19 @@ def bare(line: str) -> str:
 
 
 def _fit(text: str) -> str:
-    """Return a passage within its tokens. Of a dialogue the person's words are kept whole."""
-    if tokens_of(text) <= MAX_TOKENS:
-        return text
-    before, said, words = text.partition("User: ")
-    if said and before:
-        room = max(MAX_TOKENS - tokens_of(said + words), 0)
-        return _cut(f"{_tail(before, room)}{said}{words}", MAX_TOKENS)
-    return _cut(text, MAX_TOKENS)
+    """Return a passage within its tokens.
 
-
-def _tail(text: str, most: int) -> str:
-    words = text.split(" ")
-    while words and tokens_of("… " + " ".join(words)) > most:
-        words.pop(0)
-    return f"… {' '.join(words)}" if words else ""
-
-
-def _cut(text: str, most: int) -> str:
-    while tokens_of(text) > most:
-        shorter = text[: int(len(text) * 0.9)]
-        border = shorter.rfind(" ")
-        text = f"{shorter[: border if border > 0 else len(shorter)].rstrip(' …')}…"
-    return text
+    Of a dialogue the person's words are kept, and the end of what was said before, with who said
+    it.
+    """
+    before, mark, words = text.partition("User: ")
+    if tokens_of(text) <= MAX_TOKENS or not (mark and before):
+        return cut(text, MAX_TOKENS)
+    speaker = _SPEAKER.match(before)
+    label = speaker[0] if speaker else ""
+    end = f"{mark}{words}"
+    parts = before.removeprefix(label).split(" ")
+    while parts and tokens_of(f"{label}… {' '.join(parts)}{end}") > MAX_TOKENS:
+        parts.pop(0)
+    said = " ".join(parts)
+    return cut(f"{label}… {said}{end}" if said else end, MAX_TOKENS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -65,6 +66,17 @@ def tokens_of(text: str) -> int:
     """Return an upper estimate of the tokens of a text, without a tokenizer."""
     ascii_only = len(text.encode("ascii", "ignore"))
     return ceil(ascii_only / 3.5 + 1.25 * (len(text) - ascii_only))
+
+
+def cut(text: str, max_tokens: int) -> str:
+    """Return the whole words at the start of a text that have at most so many tokens."""
+    if tokens_of(text) <= max_tokens:
+        return text
+    room = max_tokens - tokens_of("…")
+    kept = text[: bisect_right(range(len(text)), room, key=lambda end: tokens_of(text[:end])) - 1]
+    border = max(kept.rfind(" "), kept.rfind("\n"))
+    kept = (kept[:border] if border > len(kept) // 2 else kept).rstrip(" \n…")
+    return f"{kept}…" if kept else ""
 
 
 def preamble(
@@ -162,25 +174,8 @@ def _entry(note: Remembered, max_tokens: int) -> str:
     tail.append(f"Note: {_TAG.sub(as_code, visible(note.address))}")
     end = f"  {' | '.join(tail)}\n"
     lines = [shown_line for line in note.text.splitlines() if (shown_line := _line(line, 2_000))]
-    text = "".join(f"  {line}\n" for line in lines)
-    return head + _cut(text, max_tokens - tokens_of(head + end)) + end
-
-
-def _cut(text: str, max_tokens: int) -> str:
-    """Return whole words of the text that have at most so many tokens."""
-    if tokens_of(text) <= max_tokens:
-        return text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if tokens_of(text[:middle]) + 2 <= max_tokens:
-            low = middle
-        else:
-            high = middle - 1
-    kept = text[:low]
-    border = max(kept.rfind(" "), kept.rfind("\n"))
-    kept = kept[:border].rstrip() if border > low // 2 else kept.rstrip()
-    return f"{kept} …\n" if kept.strip() else ""
+    text = cut("\n".join(f"  {line}" for line in lines), max_tokens - tokens_of(head + end) - 1)
+    return f"{head}{text}\n{end}" if text else head + end
 
 
 def _line(text: str, most: int) -> str:
