@@ -66,6 +66,15 @@ async def test_a_note_comes_once_until_the_context_is_new(desk: Desk):
         assert QUEUE in text
 
 
+async def test_a_start_that_the_agent_never_got_comes_with_its_next_prompt(desk: Desk):
+    """No server ran yet, or it did not answer in time."""
+    async with desk.app(memory=True) as app:
+        talk = Talk(desk, app)
+        assert QUEUE in await talk.tell("start", source="startup", given=False)
+        assert QUEUE in await talk.tell("prompt", prompt="boil the green soup")
+        assert await talk.tell("prompt", prompt="boil the red soup") == ""
+
+
 async def test_the_start_names_the_session_only_to_agents_that_can_call_tools(desk: Desk):
     async with desk.app(memory=True) as app:
         assert "session abcdefgh" not in await Talk(desk, app).tell("start", source="startup")

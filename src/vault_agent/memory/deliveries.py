@@ -218,7 +218,9 @@ class Deliveries:
                 own = framed_words(words, max_tokens=left)
         if not left:
             return Delivered(), None
-        kind = REFRESH if session.asks_again and event.event == PROMPT else event.event
+        kind = event.event
+        if kind == PROMPT:
+            kind = REFRESH if session.asks_again else START if session.lacks_start else PROMPT
         had = dict.fromkeys((at for at in session.had if at not in session.pinned), "delivered")
         asked = RecallQuery(
             prompt=event.prompt or "",
@@ -227,7 +229,7 @@ class Deliveries:
             pinned=session.pinned,
             without=had,
             explain=True,
-            start=event.event == START,
+            start=kind == START,
             bar=_LATER if session.had_prompt else _FIRST,
             max_notes=min(MAX_NOTES, settings.max_notes),
             max_tokens=max(left - tokens_of(own), 0),
@@ -236,7 +238,7 @@ class Deliveries:
             again = await self._asked_again(session)
             asked = replace(again, prompt=asked.prompt, max_tokens=asked.max_tokens)
         found = await self._memory.recall(vault, asked, index_seconds=_INDEX_SECONDS)
-        names_tools = event.event == START and self._with_tools
+        names_tools = kind == START and self._with_tools
         parts = [own, found.text, _session_line(session) if names_tools else ""]
         text = "\n".join(filter(None, parts))
         if not (text or kind == START or found.used_mode is not None):

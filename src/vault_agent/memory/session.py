@@ -142,6 +142,13 @@ class Session:
         return sum(given.tokens for given in since if given.event != MANUAL)
 
     @property
+    def lacks_start(self) -> bool:
+        """Whether the agent has not got what its start brings: no server answered in time."""
+        return self.since > 0 and not any(
+            given.event == START and given.at >= self.since for given in self.given
+        )
+
+    @property
     def had_prompt(self) -> bool:
         """Whether a prompt has brought notes."""
         return any(given.event in {PROMPT, REFRESH} and given.notes for given in self.given)
