@@ -218,6 +218,10 @@ MEMORY = (
         what="again", settle=True),
     ask("DELETE /notes/{noteId}/promote", f"{SHOP}/notes/«decisions/Round prices.md»/promote",
         settle=True),
+    ask("POST /notes/{noteId}/supersede", f"{SHOP}/notes/«decisions/Round prices.md»/supersede",
+        settle=True),
+    ask("POST /notes/{noteId}/supersede", f"{SHOP}/notes/«decisions/Round prices.md»/supersede",
+        {"superseded": False}, what="taken back", settle=True),
 )  # fmt: skip
 HERE = "Drafts/Http.md"
 WRITES = (

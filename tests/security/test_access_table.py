@@ -62,6 +62,7 @@ ALLOWED: dict[tuple[str, str], tuple[str, bytes | None, int]] = {
     ("GET", "/vaults"): ("/vaults", None, 403),  # switched off
     ("POST", "/notes/{noteId}/promote"): (f"/notes/{FROST}/promote", b"{}", 403),
     ("DELETE", "/notes/{noteId}/promote"): (f"/notes/{FROST}/promote", None, 403),
+    ("POST", "/notes/{noteId}/supersede"): (f"/notes/{FROST}/supersede", b"{}", 403),
     ("GET", "/ui/"): ("/ui/", None, 403),  # switched off, so it needs a key like everything
     ("GET", "/ui"): ("/ui", None, 403),
     ("GET", "/"): ("/", None, 403),

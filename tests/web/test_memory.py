@@ -192,11 +192,29 @@ def test_a_note_is_promoted_and_taken_back(enter: Callable[..., Page], world: Se
     page.get_by_role("button", name="Promote", exact=True).click()
     page.get_by_role("button", name="Promoted to Global").click()
     expect(page.get_by_role("dialog")).to_contain_text("has a copy of this note")
-    assert (world.shared / "modules" / "cost-tracker.md").is_file()
+    copy = world.shared / "modules" / "cost-tracker.md"
+    original = next(world.project.rglob("Cost tracker.md"))
+    assert "promoted_from:" in copy.read_text("utf-8")
+    assert "promoted_to: global:modules/cost-tracker.md" in original.read_text("utf-8")
     assert violations(page, RULES) == []
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("button", name="Promote to Global")).to_be_visible()
-    assert not (world.shared / "modules" / "cost-tracker.md").exists()
+    assert not copy.exists()
+
+
+def test_a_note_is_superseded_by_one_click_and_taken_back(
+    enter: Callable[..., Page], world: SeveralVaultsServer
+):
+    page = enter(f"/notes?vault={world.identity('project:shop')}&q=round prices")
+    page.locator(".row h2", has_text="Round prices").first.click()
+    page.get_by_role("button", name="Mark as superseded").click()
+    back = page.get_by_role("button", name="Not superseded any more")
+    expect(back).to_be_visible()
+    expect(page.locator(".facts").first).to_contain_text("superseded")
+    assert violations(page, RULES) == []
+    back.click()
+    expect(page.get_by_role("button", name="Mark as superseded")).to_be_visible()
+    expect(page.locator(".facts").first).not_to_contain_text("superseded")
 
 
 def test_a_similar_note_is_shown_before_anything_is_promoted(

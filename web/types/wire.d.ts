@@ -428,6 +428,9 @@ declare namespace Wire {
     hasMore: boolean;
     nextCursor: string | null;
   }
+  interface Marked {
+    changed: boolean;
+  }
   interface MemoryNews {
     sessionId: string;
     agent: string;
@@ -942,6 +945,7 @@ declare namespace Wire {
     Asked extends `GET /notes/${string}/graph` ? LocalGraph :
     Asked extends `POST /notes/${string}/promote` ? Promoted :
     Asked extends `DELETE /notes/${string}/promote` ? Demoted :
+    Asked extends `POST /notes/${string}/supersede` ? Marked :
     Asked extends `GET /memory/sessions/${string}` ? OneSession :
     Asked extends `GET /notes/${string}/html` ? RenderedNote :
     Asked extends `GET /ui/files/${string}` ? ArrayBuffer :

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, operation
 from vault_agent.model.fields import NoteId
-from vault_agent.model.promotion import Demoted, Promoted
+from vault_agent.model.promotion import Demoted, Marked, Promoted
 from vault_agent.model.sent import Doc, Length
 from vault_agent.model.writing import Writer
 
@@ -38,6 +38,14 @@ class DemoteRequest:
 
     note_id: NoteId
     section: Annotated[_Heading | None, Doc("The heading, if one was promoted.")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupersedeBody:
+    """A note of a project's vault or the global one that another note has taken the place of."""
+
+    note_id: NoteId
+    superseded: Annotated[bool, Doc("False takes it back.")] = True
 
 
 def _of(call: CallContext) -> Promotion:
@@ -70,4 +78,13 @@ async def promote_undo(call: CallContext, sent: DemoteRequest) -> Found[Demoted]
     """Take a promotion back: its copy goes to the trash."""
     writer = _writer(call.caller)
     done = await _of(call).undo(call.vault, sent.note_id, writer, section=sent.section)
+    return Found(done, done.warnings)
+
+
+@operation("POST", "/notes/{noteId}/supersede", writes=True, needs="memory.enabled")
+async def supersede(call: CallContext, sent: SupersedeBody) -> Found[Marked]:
+    """Give a note `status: superseded`, so that it is not recalled, or take that back."""
+    done = await _of(call).supersede(
+        call.vault, sent.note_id, _writer(call.caller), superseded=sent.superseded
+    )
     return Found(done, done.warnings)

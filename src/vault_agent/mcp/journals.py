@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from vault_agent.api import journals
-from vault_agent.mcp.tool import Tool
+from vault_agent.api import journals, promotion
+from vault_agent.mcp.named import named_note
+from vault_agent.mcp.tool import PATH, Tool
 from vault_agent.memory.dialogue import WRITTEN
 from vault_agent.text.visible import visible
 
@@ -18,12 +19,18 @@ _MOST: Final = 20_000
 
 
 async def _make(view: View, given: Mapping[str, Any]) -> str:
-    reply = await view.perform(journals.journal_make, given)
+    superseded = [(await named_note(view, path))[0] for path in given.get("supersedes", ())]
+    sent = {name: value for name, value in given.items() if name != "supersedes"}
+    reply = await view.perform(journals.journal_make, sent)
     journal = reply.data.journal
-    if journal.reason == "edited":
-        return "The user has changed this journal, so it stays as it is."
     place = f": {visible(journal.path)}" if journal.path is not None else ""
-    return f"The journal of session {visible(journal.session_id)} is being written{place}."
+    lines = [f"The journal of session {visible(journal.session_id)} is being written{place}."]
+    if journal.reason == "edited":
+        lines = ["The user has changed this journal, so it stays as it is."]
+    for note in superseded:
+        await view.perform(promotion.supersede, {"noteId": note.note_id})
+        lines.append(f"{visible(note.path)} is superseded.")
+    return "\n".join(lines)
 
 
 JOURNAL_TOOL = Tool(
@@ -38,6 +45,12 @@ JOURNAL_TOOL = Tool(
             "description": "Markdown by heading. Leave out what there is nothing to say about.",
             "properties": {name: {"type": "string", "maxLength": _MOST} for name in WRITTEN},
             "additionalProperties": False,
+        },
+        "supersedes": {
+            "type": "array",
+            "maxItems": 20,
+            "items": PATH,
+            "description": "Earlier notes that hold no longer. They are recalled no more.",
         },
         "sessionId": {
             "type": "string",

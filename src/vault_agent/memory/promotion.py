@@ -1,4 +1,4 @@
-"""Promotes notes of projects to the global vault, and takes that back.
+"""Promotes notes of projects to the global vault, marks superseded ones, and takes both back.
 
 A promotion is two writes: the copy, by exclusive creation, and the marks of the original, by
 compare-and-swap. After a crash between them the copy names its original, so the next promotion of
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +26,7 @@ from vault_agent.memory import promotion_texts as texts
 from vault_agent.memory.similar import similar_notes
 from vault_agent.model.identifiers import identify
 from vault_agent.model.note_types import new_note_id
-from vault_agent.model.promotion import Demoted, GlobalCopy, Promoted
+from vault_agent.model.promotion import Demoted, GlobalCopy, Marked, Promoted
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import Write
 from vault_agent.search.resolve import resolve, resolve_links
@@ -39,12 +40,12 @@ if TYPE_CHECKING:
 
     from vault_agent.memory.promotion_texts import Copied, Origin, Original
     from vault_agent.model.warning import Warning
-    from vault_agent.model.writing import Writer
+    from vault_agent.model.writing import Writer, Written
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
     from vault_agent.writing.write import Writing
 
-PROMOTE, UNDO = "promote", "promote_undo"
+PROMOTE, UNDO, SUPERSEDE = "promote", "promote_undo", "supersede"
 """The operations in the log of writes."""
 MAX_SIMILAR = 5
 MAX_SECRETS = 20
@@ -160,6 +161,30 @@ class Promotion:
                 warnings=(*warnings, *more),
             )
 
+    async def supersede(
+        self, vault: OpenVault, note_id: str, writer: Writer, *, superseded: bool
+    ) -> Marked:
+        """Give a note `status: superseded`, so that it is not recalled, or take that back.
+
+        Raises:
+            Forbidden: `VAULT_READ_ONLY` for a note of a vault that is never recalled.
+            VaultAgentError: as `Writing.edit`.
+        """
+        entry = self._vaults.entry_of(vault)
+        if entry is None or not entry.has_note_types:
+            raise Forbidden("VAULT_READ_ONLY", "Only notes that are recalled are superseded.")
+        write = _write(SUPERSEDE, Right.EDIT, writer)
+        async with self._turn:
+            writing, path = await self._writable(vault, note_id)
+            if texts.is_superseded(await writing.read(path, write)) == superseded:
+                return Marked(changed=False)
+            if not superseded and (undone := await _undo_last(writing, path, write)) is not None:
+                return Marked(changed=True, warnings=tuple(undone.warnings))
+            written = await writing.edit(
+                path, write, lambda note: texts.with_status(note, superseded=superseded)
+            )
+            return Marked(changed=written.changed, warnings=tuple(written.warnings))
+
     # --- the steps ------------------------------------------------------------------------------
 
     def _check_secrets(self, original: Original) -> None:
@@ -250,19 +275,12 @@ class Promotion:
             return written.changed, written.warnings
         if not await in_thread(texts.is_marked, here.original.text.encode()):
             return False, ()
-        for each in await here.writing.writes(path=path):
-            if each.operation == PROMOTE and each.state is WriteState.DONE and each.undoable:
-                try:
-                    undone = await here.writing.undo(
-                        each.write_id, _write(UNDO, Right.EDIT, writer)
-                    )
-                except VaultAgentError:
-                    break  # somebody has changed the frontmatter since
-                note = await here.writing.read(path, _write(UNDO, Right.EDIT, writer))
-                if not await in_thread(texts.is_marked, note):
-                    return True, undone.warnings
-                break  # the marks were there before: somebody had made them
         write = _write(UNDO, Right.EDIT, writer)
+        undone = await _undo_last(here.writing, path, _write(PROMOTE, Right.EDIT, writer))
+        if undone is not None:
+            note = await here.writing.read(path, write)
+            if not await in_thread(texts.is_marked, note):
+                return True, undone.warnings  # else somebody had made the marks before
         written = await here.writing.edit(path, write, texts.unmarked)
         return True, written.warnings
 
@@ -296,9 +314,7 @@ class Promotion:
             )
         if entry is None or entry.role is not Role.PROJECT:
             raise Forbidden("VAULT_READ_ONLY", "Only notes of a project's vault are promoted.")
-        writing = vault.writes.by_itself
-        await ready(vault, writing)
-        path = (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
+        writing, path = await self._writable(vault, note_id)
         note = await writing.read(path, _write(PROMOTE, Right.EDIT, writer))
         original = await in_thread(texts.read_original, note, path)
         if section is not None:
@@ -309,6 +325,12 @@ class Promotion:
             original,
             texts.Origin(entry.uid, entry.name, identify(path)),
         )
+
+    async def _writable(self, vault: OpenVault, note_id: str) -> tuple[Writing, str]:
+        """Return what writes into a vault, once it can, and the path of a note in it."""
+        writing = vault.writes.by_itself
+        await ready(vault, writing)
+        return writing, (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
 
     async def _copy(self, here: _Here, there: _There, writer: Writer) -> _Found | None:
         """Return the copy of a note: the one that it names, or one that names it."""
@@ -345,6 +367,16 @@ class Promotion:
         except (NotFound, InvalidRequest, Forbidden):
             return None  # it is gone, or a person has written another name
         return _Found(path, note, await in_thread(texts.copied, note))
+
+
+async def _undo_last(writing: Writing, path: str, write: Write) -> Written | None:
+    """Undo the last write of an operation to a note, or return None if that cannot be."""
+    for each in await writing.writes(path=path):
+        if each.operation == write.operation and each.state is WriteState.DONE and each.undoable:
+            with suppress(VaultAgentError):  # somebody has changed the frontmatter since
+                return await writing.undo(each.write_id, replace(write, operation=UNDO))
+            return None
+    return None
 
 
 def _write(operation: str, right: Right, writer: Writer) -> Write:

@@ -30,6 +30,7 @@ GLOBAL: Final = "global:"
 """What the path of a note in the global vault begins with, in links and in `promoted_to`."""
 PROMOTED, PROMOTED_TO, LINKS = "promoted", "promoted_to", "links"
 """What an original has besides, once it is promoted."""
+STATUS, SUPERSEDED = "status", "superseded"
 FROM = "promoted_from"
 """What a copy has besides."""
 
@@ -243,6 +244,16 @@ def unmarked(note: bytes, section_path: str | None = None) -> tuple[Splice, ...]
 def is_marked(note: bytes) -> bool:
     """Whether a note says that it is promoted."""
     return read_keys(note).get(PROMOTED_TO) is not None
+
+
+def is_superseded(note: bytes) -> bool:
+    """Whether a note says that another one has taken its place."""
+    return str(read_keys(note).get(STATUS) or "").lower() == SUPERSEDED
+
+
+def with_status(note: bytes, *, superseded: bool) -> tuple[Splice, ...]:
+    """Give a note the status of a superseded one, or none. Raises as `set_keys`."""
+    return set_keys(note, {STATUS: SUPERSEDED}) if superseded else set_keys(note, {}, [STATUS])
 
 
 def _target(target: str) -> str:

@@ -27,6 +27,14 @@ class Promoted:
 
 
 @dataclass(frozen=True, slots=True)
+class Marked:
+    """What marking a note as superseded, or taking that back, has done."""
+
+    changed: Annotated[bool, Doc("Whether its status was another.")]
+    warnings: Unsent[tuple[Warning, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Demoted:
     """What taking a promotion back has done."""
 

@@ -188,6 +188,11 @@ export const enLater = {
     made: "The note is in the global vault.",
     as: "The note was in the global vault already.",
     undone: "The note is no longer promoted.",
+    from: (/** @type {string} */ project) => `Promoted from ${project}`,
+    supersede: "Mark as superseded",
+    restore: "Not superseded any more",
+    superseded: "The note is superseded. It is not recalled any more.",
+    current: "The note is recalled again.",
     open: "Open the copy",
     secret: (/** @type {string} */ kind, /** @type {number} */ line) => `Line ${line}: ${kind}`,
     faults: {

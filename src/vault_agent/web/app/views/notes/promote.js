@@ -31,7 +31,7 @@ export function Promote({ read }) {
     [may],
   );
   if (!may) return null;
-  const done = read.properties.some(({ key, values }) => key === "promoted" && values[0]?.text === "true");
+  const done = propertyOf(read, "promoted") === "true";
   const name = done ? t.done : t.title;
   return html`
     <button class="icon" aria-label=${name} title=${name} data-on=${done} onClick=${() => (open.value = true)}>
@@ -40,6 +40,36 @@ export function Promote({ read }) {
     ${open.value && html`<${Sheet} read=${read} done=${done} onClose=${() => (open.value = false)} />`}
   `;
 }
+
+/** The button that marks a note as superseded, so that it is not recalled. @param {{ read: Note }} given */
+export function Supersede({ read }) {
+  const busy = useSignal(false);
+  const role = vaults.value.find((each) => each.identity === vaultId.value)?.role;
+  const may = switchedOn("memory.enabled") && (role === "project" || role === "global");
+  const is = propertyOf(read, "status").toLowerCase() === "superseded";
+  const name = is ? t.restore : t.supersede;
+  const toggle = async () => {
+    busy.value = true;
+    try {
+      await ask("POST", /** @type {const} */ (`/notes/${read.id}/supersede`), { body: { superseded: !is } });
+      reopen();
+      toast(is ? t.current : t.superseded);
+    } catch (error) {
+      toast(sentence(error));
+    }
+    busy.value = false;
+  };
+  useCommands(() => [{ id: "supersede", name, icon: "clock", run: toggle, hidden: !may }], [may, is, read.id]);
+  if (!may) return null;
+  return html`
+    <button class="icon" aria-label=${name} title=${name} data-on=${is} disabled=${busy.value} onClick=${toggle}>
+      <${Icon} name="clock" />
+    </button>
+  `;
+}
+
+/** The first value of a property, as text. @param {Note} read @param {string} name */
+export const propertyOf = (read, name) => read.properties.find(({ key }) => key === name)?.values[0]?.text ?? "";
 
 /**
  * A note in the global vault that says much the same.

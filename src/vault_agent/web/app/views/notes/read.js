@@ -21,7 +21,7 @@ import { Hover, watchLinks } from "./hover.js";
 import { Links } from "./links.js";
 import { Hits, showHit } from "./marks.js";
 import { More } from "./more.js";
-import { Promote } from "./promote.js";
+import { Promote, Supersede, propertyOf } from "./promote.js";
 import { Prose } from "./prose.js";
 import { Side } from "./side.js";
 /** @import { Note } from "../../state/note.js" */
@@ -154,7 +154,7 @@ function Reader({ drawer, onSide }) {
               <${Icon} name="star" />
             </button>`
           }
-          ${read && linked && html`<${Promote} read=${read} />`}
+          ${read && linked && html`<${Promote} read=${read} /><${Supersede} read=${read} />`}
           ${
             !noteFault.value &&
             html`<button
@@ -222,13 +222,15 @@ function Reader({ drawer, onSide }) {
 /** @param {{ read: Note }} given */
 function Facts({ read }) {
   const wordCount = useMemo(() => countWords(read.html), [read.html]);
-  const status = read.properties.find((each) => each.key === "status")?.values[0]?.text;
+  const status = propertyOf(read, "status");
+  const origin = propertyOf(read, "promoted_from") && propertyOf(read, "project");
   return html`<div class="facts">
     ${
       read.type &&
       html`<span class="kind"><${Shape} type=${read.type} quiet /><bdi>${plain(typeName(read.type), 40)}</bdi></span>`
     }
     ${status && html`<bdi>${plain(status, 40)}</bdi>`}
+    ${origin && html`<bdi>${later.promote.from(plain(origin, 60))}</bdi>`}
     ${read.date && html`<time class="num" datetime=${read.date} title=${read.date}>${fullDate(read.date)}</time>`}
     ${wordCount > 0 && html`<span class="num">${later.note.words(count(wordCount))}</span>`}
     ${read.tags
