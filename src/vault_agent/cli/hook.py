@@ -102,7 +102,7 @@ def run_hook(options: Options) -> None:
         if handled.printed is not None:
             _print(handled.printed)
         if handled.without_server is not None:
-            start_server(handled.without_server, options.config)
+            start_server(handled.without_server, Path(options.config) if options.config else None)
     except BaseException:  # noqa: BLE001, S110 - an agent must not see any failure
         pass
     finally:
@@ -188,25 +188,26 @@ def _warned(warnings: object) -> list[str]:
     ]
 
 
-def start_server(layers: tuple[Layer, ...], config: str | None) -> None:
+def start_server(layers: tuple[Layer, ...], config: Path | None) -> bool:
     """Start the server in the background, as the relay of an agent does, and do not wait for it.
 
     None is started where another address is set, MCP is off, or a server has the index: it may be
-    starting.
+    starting. Return whether one was.
     """
     folder = index_folder(layers)
     if folder is None or names_any(layers, "server.endpoint") or is_mcp_off(layers):
-        return
+        return False
     if is_serving(folder):
-        return
+        return False
     from vault_agent.cli.detached import LOG, start_of
     from vault_agent.system.files import make_private_folder
     from vault_agent.system.processes import PROGRAM, start_detached
 
-    how = start_of(layers, Path(config).absolute() if config else None)
+    how = start_of(layers, config.absolute() if config is not None else None)
     make_private_folder(folder)
     command = (*PROGRAM, *how.arguments, "--background", "--mcp", "--until-idle")
     start_detached(command, environment=how.environment, log=folder / LOG)
+    return True
 
 
 def _handled(options: Options, began: float) -> Handled:

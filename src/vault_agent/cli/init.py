@@ -223,7 +223,7 @@ def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str
     if not yes and not can_ask():
         report.notes.append("To serve it: vault-agent enable memory")
         return []
-    if not agreed(f"Turn on {', '.join(off)}?", yes=yes):
+    if not agreed(f"Turn on the memory of agents ({', '.join(off)})?", yes=yes):
         report.notes.append("To turn it on later: vault-agent enable memory")
         return []
     applied = apply(invocation, [(name, "true") for name in off])
@@ -286,12 +286,14 @@ def _offer_past_sessions(
 ) -> None:
     """Offer journals of the sessions that agents have left on this disk.
 
-    They are written by the server, at once if one runs.
+    They are written by the server, which is started.
     """
-    from vault_agent.cli.past_sessions import count_here, import_here
+    from vault_agent.cli.hook import start_server
+    from vault_agent.cli.journal import count_here, import_here
+    from vault_agent.config import build_config
 
     count = count_here(project.folder)
-    if not count:
+    if not count or not build_config(invocation.layers()).journal.enabled:
         return
     latest = "" if count <= _PAST else f" the last {_PAST} of"
     what = f"{counted(count, 'session')} of this project {'lies' if count == 1 else 'lie'} here."
@@ -307,6 +309,8 @@ def _offer_past_sessions(
             f"took over {counted(len(made), 'session')} of agents, which become journals",
             "vault-agent memory forget SESSION, and delete the note",
         )
+        if start_server(invocation.layers(), invocation.config):
+            report.add("started the server, which writes them", "vault-agent serve --stop")
 
 
 def _show(
