@@ -161,7 +161,9 @@ def _index_line(note: Remembered) -> str:
     said = _line(note.text, _MAX_SAID)
     if note.title.startswith(said.rstrip("…")):
         return f"{head}\n"
-    earlier = f" (earlier: {_line(note.earlier, _MAX_EARLIER)})" if note.earlier else ""
+    before, _, words = note.earlier.partition("User: ")
+    decided = words or before  # what the person said decides, and there is little room
+    earlier = f" (earlier: {_line(decided, _MAX_EARLIER)})" if decided else ""
     return f"{head}: {said}{earlier}\n"
 
 
