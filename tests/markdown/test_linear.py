@@ -19,7 +19,6 @@ from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.markdown.task_edit import Status, Wanted, set_status
-from vault_agent.markdown.unlink import whole_links
 from vault_agent.markdown.yaml.edit import set_keys
 
 UNITS = (
@@ -65,7 +64,6 @@ def refusable(work: Callable[[str], object]) -> Callable[[str], None]:
 OPERATIONS = {
     "outline": lambda text: (Document(text).sections, Document(text).blocks),
     "tasks": lambda text: Document(text).tasks,
-    "links": whole_links,
     "headings": lambda text: Document(text).headings.find(("a", "b"), strict=False),
     "tags": lambda text: edit_tags(text.encode(), ["x"], ["b"], "both"),
     "section": lambda text: edit_section(

@@ -50,7 +50,7 @@ def folded(*lines: dict[str, Any]) -> Session:
 
 
 def given(at: float, kind: str = "prompt") -> dict[str, Any]:
-    signals = RecallSignals(("a.py",), ("x",), prompt=True, branch="b")
+    signals = RecallSignals(("a.py",), ("x",), prompt=True)
     return given_line(Delivery(at, kind, "text", 40, 300, signals, (NOTE,), (NOTE,)))
 
 
@@ -108,7 +108,7 @@ def test_an_agent_has_what_it_was_given_until_its_context_is_new(
 ):
     session = folded(*lines)
     assert session.given[0].notes == (NOTE,)
-    assert session.given[0].signals.branch == "b"
+    assert session.given[0].signals == RecallSignals(("a.py",), ("x",), prompt=True)
     assert (NOTE.address in session.had) is has_it
     assert session.tokens_unasked == (40 if has_it else 0)
 

@@ -97,7 +97,6 @@ def test_a_note_is_recalled_by_words_by_a_file_and_by_a_tag(served: Program):
         "files": ["ui/panel.py"],
         "tags": [],
         "prompt": False,
-        "branch": None,
     }
     tagged = served.call("POST", "/memory", {"prompt": "parsing"}).data
     assert tagged["notes"][0]["reasons"] == ["tag:parsing"]

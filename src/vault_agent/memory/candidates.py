@@ -39,7 +39,6 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 _GOALS: Final = frozenset({"goal", "related"})
 """Sections of a journal that say nothing of what came of the session."""
 _TESTS = re.compile(r"^- Tests: [^\n]*\n?", re.MULTILINE)
-_MAIN_BRANCHES = frozenset({"main", "master", "develop", "development", "dev", "trunk", "HEAD"})
 _HEADING = re.compile(r"\A(?:\s*#{1,6}[ \t][^\n]*(?:\n|\Z))+")
 KINDS: Final[Mapping[str, str]] = {"journal": "Session"}
 """What a preamble calls notes of a type, if not by the type itself."""
@@ -144,13 +143,6 @@ def named_tags(prompt: str, known: Iterable[FactIndex]) -> tuple[str, ...]:
     """Return the tags of notes that are words of a prompt."""
     words = set(re.findall(r"[^\s.,;:!?()\[\]{}'\"`#]+", fold_words(prompt)))
     return tuple(sorted({tag for index in known for tag in words & index.tags.keys()}))
-
-
-def words_of_branch(branch: str | None) -> str:
-    """Return the words of a branch's name. The name of a main branch says nothing."""
-    if branch is None or branch in _MAIN_BRANCHES:
-        return ""
-    return " ".join(re.split(r"[/_.\s-]+", branch))
 
 
 def part_that_matters(kind: str, chunks: Sequence[StoredChunk], best: int | None) -> str:

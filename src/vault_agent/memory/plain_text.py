@@ -16,12 +16,6 @@ _TEST_SUMMARY = re.compile(
     r"|^Ran \d+ tests? in [\d.]+s|^\s*\d+ (?:passing|failing)\b|^(?:ok|FAIL)\s+\S+\s+[\d.]+s\b"
     r"|^\s*Tests\s+\d+ (?:passed|failed)|^Tests run: \d+, Failures: \d+"
 )
-_TAGS: Final = 0xE0000  # tag characters are ASCII from here on
-# The flags of England, Scotland and Wales. No others are made of tag characters.
-_NATIONS = (
-    "".join(chr(_TAGS + ord(each)) for each in f"gb{name}") for name in ("eng", "sct", "wls")
-)
-_FLAG = re.compile(f"(\U0001f3f4(?:{'|'.join(_NATIONS)})\U000e007f)")
 _JOINERS = "\u200c\u200d"
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -33,11 +27,7 @@ def plain(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    parts = _FLAG.split(_ESCAPE.sub("", text))
-    return "".join(part if place % 2 else _seen(part) for place, part in enumerate(parts))
-
-
-def _seen(text: str) -> str:
+    text = _ESCAPE.sub("", text)
     return "".join(
         each
         for at, each in enumerate(text)

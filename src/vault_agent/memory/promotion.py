@@ -29,7 +29,7 @@ from vault_agent.model.note_types import new_note_id
 from vault_agent.model.promotion import Demoted, GlobalCopy, Marked, Promoted
 from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import Write
-from vault_agent.search.resolve import resolve, resolve_links
+from vault_agent.search.resolve import resolve
 from vault_agent.store.index import notes
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.redaction import redact
@@ -217,9 +217,9 @@ class Promotion:
         """Create the copy under a free name, or find one that a crash has left without marks."""
         place = texts.place_of_copy(here.original, folder)
         write = _write(PROMOTE, Right.CREATE, writer)
+        note = await self._text(here)
         for number in range(1, _NAMES_TRIED):
             path = f"{place}.md" if number == 1 else f"{place}-{number}.md"
-            note = await self._text(here, there.vault, path)
             try:
                 written = await there.writing.create(path, write, note)
             except Conflict as error:
@@ -234,18 +234,16 @@ class Promotion:
             return made, True, list(written.warnings)
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
-    async def _text(self, here: _Here, vault: OpenVault, path: str) -> bytes:
-        """Return the copy of a note as it is written at a path of the global vault."""
-        wanted = [(path, target, kind) for kind, target in texts.wanted_links(here.original)]
-        found = await ask(vault, lambda connection: resolve_links(connection, wanted))
+    async def _text(self, here: _Here) -> bytes:
+        """Return the copy of a note."""
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        kind = texts.type_of_copy(here.original)
         return await in_thread(
             texts.copy_of,
             here.original,
             here.origin,
-            identifier=new_note_id(texts.type_of_copy(here.original), now[:10]),
+            identifier=new_note_id(kind, now[:10]),
             now=now,
-            leads=lambda kind, target: found.get((path, target, kind)) is not None,
         )
 
     async def _mark(self, here: _Here, path: str, writer: Writer) -> Sequence[Warning]:

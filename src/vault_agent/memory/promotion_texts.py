@@ -5,23 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.markdown import frontmatter, links
+from vault_agent.markdown import frontmatter
 from vault_agent.markdown.address import Address, find_section
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import editable, spliced
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.unlink import replaced, whole_links
 from vault_agent.markdown.yaml.edit import keys_of, read_keys, set_keys
 from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, type_of_folder
-from vault_agent.model.notes import LinkKind
 from vault_agent.text.names import slug, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
     from vault_agent.markdown.edit import Splice
-    from vault_agent.markdown.unlink import WholeLink
     from vault_agent.markdown.yaml.values import Json
 
     Properties: TypeAlias = dict[str, Json]
@@ -38,7 +35,7 @@ _OF_JOURNALS = (
     "model", "duration_minutes", "cost_usd", "commits", "tokens_in", "tokens_out", "generator",
     "incomplete_reason", "status",
 )  # fmt: skip
-_NOT_COPIED = (PROMOTED, PROMOTED_TO, FROM, "files", "source_files")
+_NOT_COPIED = (PROMOTED, PROMOTED_TO, LINKS, FROM, "files", "source_files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ class Original:
     def promoted_path(self) -> str | None:
         """The path of its copy in the global vault, if it names one."""
         value = None if self.section else self.values.get(PROMOTED_TO)
-        return _target(value) if isinstance(value, str) and _is_global(value) else None
+        return value.removeprefix(GLOBAL) if isinstance(value, str) and _is_global(value) else None
 
     def names_copy(self, path: str) -> bool:
         """Whether it has the marks of a copy at this path."""
@@ -138,49 +135,28 @@ def place_of_copy(original: Original, folder: str | None) -> str:
     return f"{chosen}/{slug(original.title) or slug(stem(original.path)) or kind}"
 
 
-def wanted_links(original: Original) -> set[tuple[LinkKind, str]]:
-    """Return the links of a note, by kind and target as they are in its copy."""
-    found = {(link.kind, _target(link.target)) for link in whole_links(original.body)}
-    for text in _texts(original.values):
-        if (target := _target_of(text)) is not None:
-            found.add((LinkKind.FRONTMATTER, target))
-    return found
-
-
 def copy_of(
     original: Original,
     origin: Origin,
     *,
     identifier: str,
     now: str,
-    leads: Callable[[LinkKind, str], bool],
 ) -> bytes:
     """Return the bytes of a copy for the global vault.
 
-    Links that lead nowhere there become their text. The files of the project become
-    `source_files`, which no task in another project is compared with.
+    The text stays as it is. The notes that the original's frontmatter links to are not there. Its
+    files become `source_files`, which no task in another project is compared with.
 
     Args:
         original: the note.
         origin: where it is.
         identifier: the `id` of the copy.
         now: the time as ISO 8601 in UTC, where the note has none.
-        leads: whether a link of a kind to a target leads to a file of the global vault.
     """
-
-    def instead(link: WholeLink) -> str:
-        target = _target(link.target)
-        if not leads(link.kind, target):
-            return link.text
-        written = original.body[link.start : link.end]
-        return written if target == link.target else written.replace(GLOBAL, "", 1)
-
     dropped = (*_NOT_COPIED, *(_OF_JOURNALS if original.type == "journal" else ()))
     dropped += ("aliases",) if original.section else ()
     values: Properties = {
-        name: _without_dead_links(name, value, leads)
-        for name, value in original.values.items()
-        if name not in dropped
+        name: value for name, value in original.values.items() if name not in dropped
     }
     values |= {
         "id": identifier,
@@ -194,9 +170,8 @@ def copy_of(
     }
     if files := _items(original.values.get("files")):
         values["source_files"] = files
-    body = replaced(original.body, instead)
     head = spliced(b"", set_keys(b"", _in_order(values))).decode()
-    return (head.replace("\n", original.line_end) + body).encode()
+    return (head.replace("\n", original.line_end) + original.body).encode()
 
 
 def copied(note: bytes) -> Copied | None:
@@ -254,60 +229,6 @@ def is_superseded(note: bytes) -> bool:
 def with_status(note: bytes, *, superseded: bool) -> tuple[Splice, ...]:
     """Give a note the status of a superseded one, or none. Raises as `set_keys`."""
     return set_keys(note, {STATUS: SUPERSEDED}) if superseded else set_keys(note, {}, [STATUS])
-
-
-def _target(target: str) -> str:
-    """Return the target of a link as it is within the global vault."""
-    return target.removeprefix(GLOBAL)
-
-
-def _target_of(text: str) -> str | None:
-    found = links.target_of(text)
-    return _target(found) if found is not None else None
-
-
-def _without_dead_links(name: str, value: Json, leads: Callable[[LinkKind, str], bool]) -> Json:
-    """Return a value of the frontmatter without links that lead nowhere in the global vault."""
-
-    def lives(text: str) -> bool:
-        target = _target_of(text)
-        return target is None or leads(LinkKind.FRONTMATTER, target)
-
-    if name == LINKS:
-        return [
-            _target(each)
-            for each in _items(value)
-            if isinstance(each, str) and (_is_on_the_web(each) or lives(_as_wikilink(each)))
-        ]
-    if isinstance(value, str):
-        return value if lives(value) else _shown(value)
-    if isinstance(value, list):
-        return [
-            each if not isinstance(each, str) or lives(each) else _shown(each) for each in value
-        ]
-    return value
-
-
-def _shown(text: str) -> str:
-    inner = text.strip().removeprefix("!")[2:-2]
-    target, _, shown = inner.partition("|")
-    return shown.strip() or target.strip()
-
-
-def _texts(values: Mapping[str, Json]) -> Iterator[str]:
-    """Yield the texts of a frontmatter that may be links. A plain one counts in `links`."""
-    for name, value in values.items():
-        for each in value if isinstance(value, list) else (value,):
-            if isinstance(each, str):
-                yield _as_wikilink(each) if name == LINKS else each
-
-
-def _as_wikilink(text: str) -> str:
-    return text if text.strip().startswith("[[") else f"[[{text}]]"
-
-
-def _is_on_the_web(text: str) -> bool:
-    return links.is_elsewhere(text) and not _is_global(text)
 
 
 def _tags(value: Json, project: str) -> list[Json]:

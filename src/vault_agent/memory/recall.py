@@ -21,7 +21,6 @@ from vault_agent.memory.candidates import (
     named_files,
     named_tags,
     says_something,
-    words_of_branch,
 )
 from vault_agent.memory.facts import Facts
 from vault_agent.memory.parts import address_of, parts_of
@@ -56,7 +55,7 @@ from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Coverage, Filters, SearchQuery
 from vault_agent.model.syntax import without_operators
 from vault_agent.system.cancelling import in_thread
-from vault_agent.system.git import Latest, changed_files, latest
+from vault_agent.system.git import changed_files, committed_at
 from vault_agent.text.common_words import common_terms, without_hiragana
 from vault_agent.text.redaction import redact
 from vault_agent.text.terms import terms
@@ -127,17 +126,15 @@ class Memory:
                 index_seconds=index_seconds,
             )
             indexes = [each.notes for each in known]
-            worked = await self._last_worked(known[0]) if query.start else Latest()
+            worked = await self._files_at_work(known[0]) if query.start else ()
             continues = query.bar is not None and asks_to_continue(query.prompt)
-            on_branch = worked.branch or query.branch
-            branch = words_of_branch(on_branch)
             named = named_files(query.prompt, indexes)
-            files = tuple(dict.fromkeys((*query.files, *named, *worked.files)))[:MAX_FILES]
+            files = tuple(dict.fromkeys((*query.files, *named, *worked)))[:MAX_FILES]
             words = query.prompt
             if query.bar is not None:  # a word may be a tag by chance
                 words = " ".join(_TAGGED.findall(words))
-            tags = (*query.tags, *named_tags(f"{words} {branch}", indexes))
-            hits, match, mode, more = await self._search(known, query, branch)
+            tags = (*query.tags, *named_tags(words, indexes))
+            hits, match, mode, more = await self._search(known, query)
             signals = Signals(files, tuple(dict.fromkeys(tags)), words=bool(hits))
             candidates, chunks = candidates_of(known, signals, hits, query.pinned)
             ranked = rank(
@@ -184,7 +181,6 @@ class Memory:
                 files,
                 signals.tags,
                 prompt=bool(query.prompt) and match is not None and match.is_enough,
-                branch=on_branch,
             ),
             weights=RecallWeights(),
             word_match=WordMatch(round(match.share, 4), round(match.needed, 4)) if match else None,
@@ -209,31 +205,30 @@ class Memory:
         entry = self._vaults.entry(vault.identity)
         return entry.root if entry is not None and entry.role is Role.PROJECT else None
 
-    async def _last_worked(self, known: Known) -> Latest:
-        """Return the files of notes that were changed since the last commit, and the branch.
+    async def _files_at_work(self, known: Known) -> tuple[str, ...]:
+        """Return the files of notes that were changed since the last commit.
 
         Only their times are looked at: git would run the filters of a repository to compare them.
         """
         root = self._root(known.vault)
         if root is None:
-            return Latest()
+            return ()
         project = root.parent.parent
-        last = await latest(project, seconds=_GIT_SECONDS)
-        if last.committed_at is None:
-            return last
+        since = await committed_at(project, seconds=_GIT_SECONDS)
+        if since is None:
+            return ()
         named = list(known.notes.files)[:_MAX_LOOKED]
-        changed = await in_thread(_changed_since, project, named, last.committed_at)
-        return last._replace(files=changed)
+        return await in_thread(_changed_since, project, named, since)
 
     async def _search(
-        self, known: Sequence[Known], query: RecallQuery, branch: str
+        self, known: Sequence[Known], query: RecallQuery
     ) -> tuple[Sequence[Hit], WordMatch | None, Mode | None, tuple[Warning, ...]]:
         """Return what search finds that is about a prompt, and how much of it one passage has.
 
         Only the words say what is about it: semantic search always finds something that is near.
         Without a signal there is neither.
         """
-        prompt = query.prompt or branch
+        prompt = query.prompt
         if not (is_signal(prompt) or identifiers(prompt)):
             return (), None, None, ()
         text, within = without_operators(prompt)[:1_000], Filters(scope=query.scope)

@@ -247,7 +247,7 @@ def _given(session: Session, line: Mapping[str, Any]) -> Session:
     values = {name: line[name] for name in _DELIVERY & line.keys()}
     signals = line["signals"]
     values["signals"] = RecallSignals(
-        tuple(signals["files"]), tuple(signals["tags"]), signals["prompt"], signals["branch"]
+        tuple(signals["files"]), tuple(signals["tags"]), signals["prompt"]
     )
     for name in ("notes", "left_out"):
         values[name] = tuple(map(_note, line[name]))

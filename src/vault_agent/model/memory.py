@@ -22,9 +22,9 @@ class RecallQuery:
     """What a task is about. Limits that are None are those of the settings.
 
     `pinned` notes come first whatever they are about. `without` has the reason for each note that
-    is left out. With `start`, the files of the last commit and of the last journal are added, and
-    the branch. The journal of the session `session_id` is left out too. Of a vault, a caller sees
-    the notes in `scope`, and the global vault only if it may ask for that too.
+    is left out. With `start`, the files of notes that were changed since the last commit are added.
+    The journal of the session `session_id` is left out too. Of a vault, a caller sees the notes in
+    `scope`, and the global vault only if it may ask for that too.
 
     With `bar`, nobody has asked: a note comes only if a passage of it has enough of the prompt, the
     more the higher the bar is, and the text is an index of the notes. `cwd` is where the agent
@@ -45,8 +45,8 @@ class RecallQuery:
     start: Annotated[
         bool,
         Doc(
-            "Whether to add what a session's start looks at: the files of the last commit and of"
-            " the last journal, and the branch."
+            "Whether to add what a session's start looks at: the files of notes that were changed"
+            " since the last commit."
         ),
     ] = False
     session_id: Annotated[
@@ -56,7 +56,6 @@ class RecallQuery:
         ),
     ] = None
     bar: Unsent[float | None] = None
-    branch: Unsent[str | None] = None
     pinned: Unsent[tuple[Address, ...]] = ()
     without: Unsent[Mapping[Address, str]] = field(default_factory=dict)
     scope: Unsent[Scope] = EVERYTHING
@@ -176,7 +175,6 @@ class RecallSignals:
     prompt: Annotated[
         bool, Doc("Whether the prompt counts: it has a subject, and a note is about it.")
     ] = False
-    branch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,30 +101,14 @@ async def head_of(folder: Path) -> str | None:
     return None
 
 
-class Latest(NamedTuple):
-    """When the last commit was made, in seconds since 1970, and the branch.
-
-    `files` are those on which somebody works.
-    """
-
-    files: tuple[str, ...] = ()
-    branch: str | None = None
-    committed_at: float | None = None
-
-
-async def latest(folder: Path, *, seconds: float = SECONDS) -> Latest:
-    """Return when the last commit was made, and which branch is checked out."""
-    try:
+async def committed_at(folder: Path, *, seconds: float = SECONDS) -> float | None:
+    """Return when the last commit was made, in seconds since 1970, or None if there is none."""
+    made = b""
+    with suppress(OSError, TimeoutError):
         async with asyncio.timeout(seconds):
-            made, branch = await asyncio.gather(
-                _git(folder, "rev-list", "--no-commit-header", "--format=%ct", "-1", "HEAD"),
-                _git(folder, "symbolic-ref", "--short", "-q", "HEAD"),
-            )
-    except (OSError, TimeoutError):
-        return Latest()
-    at = made.strip()
-    name = branch.decode("utf-8", "replace").strip() or None
-    return Latest((), name, float(at) if at.isdigit() else None)
+            asked = ("rev-list", "--no-commit-header", "--format=%ct", "-1", "HEAD")
+            made = (await _git(folder, *asked)).strip()
+    return float(made) if made.isdigit() else None
 
 
 async def changed_files(

@@ -9,5 +9,5 @@ gemini    Gemini CLI: one JSON object, or one a line
 read      the transcript of a session, by its agent
 ```
 
-None of these formats is official. A line that is not understood is skipped and counted.
+None of these formats is official. A line that is not understood is skipped.
 """

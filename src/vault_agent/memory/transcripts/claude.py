@@ -27,17 +27,6 @@ _CHANGES_NOTHING: Final = _READS | {
     "TaskUpdate",
     "TodoWrite",
 }
-_NOTHING: Final = {
-    "agent-name",
-    "file-history-snapshot",
-    "last-prompt",
-    "mode",
-    "permission-mode",
-    "pr-link",
-    "progress",
-    "system",
-    "tag",
-}
 _TITLES: Final = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
 # What the program itself writes in the name of the user.
 _NOT_WRITTEN = (
@@ -79,7 +68,7 @@ class ClaudeCode:
             self._queued(entry)
             return True
         if kind not in {"user", "assistant"}:
-            return kind in _NOTHING
+            return False
         message = entry.get("message")
         if not isinstance(message, dict):
             return False

@@ -30,7 +30,6 @@ _EXIT = re.compile(
 )
 _OUTPUT = re.compile(r"^Output:\n", re.MULTILINE)
 _NOT_WRITTEN = ("<", "# AGENTS.md instructions", "# Context from my IDE")
-_NOTHING: Final = {"world_state", "token_usage_record", "ghost_snapshot"}
 
 
 class Codex:
@@ -47,8 +46,6 @@ class Codex:
     def take(self, entry: dict[str, Any]) -> bool:
         """Report a line. Return False if it is not understood."""
         kind, payload = entry.get("type"), entry.get("payload")
-        if kind in _NOTHING:
-            return True
         if not isinstance(payload, dict):
             return False
         self._stamp = entry.get("timestamp")
@@ -62,7 +59,7 @@ class Codex:
         elif kind == "response_item":
             self._item(payload)
         else:
-            return kind == "compacted"
+            return False
         return True
 
     def end(self) -> None:

@@ -23,13 +23,12 @@ _LINK_FREE: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class Lines:
-    """The lines of an open transcript. `skipped` counts those that are too long."""
+    """The lines of an open transcript, but those that are too long."""
 
     def __init__(self, file: BinaryIO) -> None:
         """Take a file at its start. At most `MAX_BYTES` of its present size are read."""
         self._file = file
         self._size = os.fstat(file.fileno()).st_size
-        self.skipped = 0
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield each line without its end. A line that is cut at a bound is left out."""
@@ -53,12 +52,9 @@ class Lines:
             elif not line:
                 return
             elif len(line) == MAX_LINE:
-                self.skipped += 1
                 left -= self._pass(left)
             elif whole:
                 yield line
-            else:
-                self.skipped += 1
 
     def _pass(self, left: int) -> int:
         """Read to the end of a line, keeping nothing. Return the number of bytes."""

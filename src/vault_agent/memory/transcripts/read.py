@@ -11,7 +11,7 @@ from vault_agent.memory.transcripts.claude import ClaudeCode
 from vault_agent.memory.transcripts.codex import Codex
 from vault_agent.memory.transcripts.gemini import Gemini
 from vault_agent.memory.transcripts.opening import Lines, open_transcript
-from vault_agent.memory.transcripts.recorder import Recorder, with_counts
+from vault_agent.memory.transcripts.recorder import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -55,38 +55,28 @@ def read_transcript(
     if file is None:
         return None
     with file:
-        lines = Lines(file)
         try:
-            return transcript_of(agent, lines, clean, skipped=lambda: lines.skipped)
+            return transcript_of(agent, Lines(file), clean)
         except OSError:
             return None
 
 
 def transcript_of(
-    agent: str,
-    lines: Iterable[bytes],
-    clean: Callable[[str], str],
-    *,
-    skipped: Callable[[], int] = lambda: 0,
+    agent: str, lines: Iterable[bytes], clean: Callable[[str], str]
 ) -> Transcript | None:
     """Return what the lines of a transcript say, or None if none is understood."""
     recorder = Recorder()
     adapter = _ADAPTERS[agent](recorder)
-    understood = other = 0
+    understood = False
     for line in gemini.objects(lines) if agent == "gemini" else lines:
         if not line.strip():
             continue
         try:
             entry = orjson.loads(line)
         except orjson.JSONDecodeError:  # also one that is nested too deep
-            other += 1
             continue
-        if isinstance(entry, dict) and adapter.take(entry):
-            understood += 1
-        else:
-            other += 1
+        understood |= isinstance(entry, dict) and adapter.take(entry)
     if not understood:
         return None
     adapter.end()
-    found = recorder.finish(clean)
-    return with_counts(found, understood, other + skipped())
+    return recorder.finish(clean)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -81,8 +81,6 @@ class Transcript:
     cost_usd: float | None = None
     session_id: str | None = None
     cwd: str | None = None
-    lines: int = 0
-    skipped: int = 0
 
 
 @dataclass(slots=True)
@@ -291,8 +289,3 @@ def seconds_of(stamp: object) -> float | None:
         return when.timestamp() if when.tzinfo is not None else None
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def with_counts(transcript: Transcript, lines: int, skipped: int) -> Transcript:
-    """Return a transcript with how many of its lines were read, and how many not understood."""
-    return replace(transcript, lines=lines, skipped=skipped)

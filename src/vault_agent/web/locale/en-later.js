@@ -512,7 +512,6 @@ export const enLater = {
       files: (/** @type {string[]} */ list) =>
         `the files ${list.slice(0, 5).join(", ")}${list.length > 5 ? " and more" : ""}`,
       tags: (/** @type {string[]} */ list) => `the tags ${list.slice(0, 8).join(", ")}`,
-      branch: (/** @type {string} */ name) => `the branch ${name}`,
     },
     comparedWith: (/** @type {string[]} */ list) => `Compared with ${list.join(", ")}`,
     nothing: "No note scored high enough. The agent got nothing.",

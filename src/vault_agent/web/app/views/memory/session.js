@@ -111,7 +111,6 @@ function Delivery({ of }) {
       signals.prompt && t.by.prompt,
       signals.files.length > 0 && t.by.files(signals.files),
       signals.tags.length > 0 && t.by.tags(signals.tags),
-      signals.branch && t.by.branch(signals.branch),
     ].filter(Boolean)
   );
   return html`<section class="delivery">
