@@ -77,8 +77,6 @@ class FactIndex:
         for file in map(file_key, files):
             name = file.rpartition("/")[2]
             groups += [self.files.get(file, ()), self._names.get(name, ())]
-            parts = file.split("/")
-            groups += [self.files.get("/".join(parts[:end]), ()) for end in range(1, len(parts))]
         found: dict[int, None] = {}
         for group in sorted(groups, key=len):  # what few notes have says most
             found |= dict.fromkeys(group)

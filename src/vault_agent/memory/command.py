@@ -6,7 +6,6 @@ import asyncio
 import os
 import shlex
 import subprocess
-from contextlib import suppress
 from typing import Final
 
 from vault_agent.config.keys import OFF_ENV
@@ -36,24 +35,10 @@ async def reply_of(command: str, text: str) -> str | None:
         return None
     try:
         async with asyncio.timeout(SECONDS):
-            assert process.stdin is not None  # noqa: S101 - pipes were asked for
-            assert process.stdout is not None  # noqa: S101
-            writing = asyncio.create_task(_send(process.stdin, text.encode()))
-            output = await process.stdout.read(MAX_OUTPUT)
-            while part := await process.stdout.read(MAX_OUTPUT):
-                output += part
-                if len(output) > MAX_OUTPUT:
-                    return None
-            await writing
-            return output.decode("utf-8", "replace") if await process.wait() == 0 else None
+            output, _ = await process.communicate(text.encode())
     except TimeoutError:
         return None
     finally:
         await end_process(process, 1.0)
-
-
-async def _send(stdin: asyncio.StreamWriter, data: bytes) -> None:
-    with suppress(BrokenPipeError, ConnectionResetError):
-        stdin.write(data)
-        await stdin.drain()
-    stdin.close()
+    is_good = process.returncode == 0 and len(output) <= MAX_OUTPUT
+    return output.decode("utf-8", "replace") if is_good else None

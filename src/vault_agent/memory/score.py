@@ -36,7 +36,6 @@ SURE: Final = 0.6
 ASKED: Final = 0.6
 """The bar for notes that were asked for, as a part of the one for those that come unasked."""
 
-_FOLDER_OF_MODULE = 0.8
 _SAME_NAME_AND_PARENT = 0.8
 _ABOUT = 0.40  # as measured, see `needed_share`
 _SURELY = 1.1
@@ -222,7 +221,7 @@ def _common(candidate: Candidate, signals: Signals, frequencies: Frequencies) ->
     found = [(0.0, "")]
     for asked in map(file_key, signals.files):
         for has in map(file_key, candidate.files):
-            if factor := _nearness(asked, has, is_module=candidate.type == "module"):
+            if factor := _nearness(asked, has):
                 weight = _rarity(frequencies.files.get(has, 1), frequencies.notes)
                 found.append((factor * weight, f"file:{has}"))
     own = {fold_words(tag): tag for tag in candidate.tags}
@@ -233,11 +232,9 @@ def _common(candidate: Candidate, signals: Signals, frequencies: Frequencies) ->
     return max(found, key=lambda each: each[0])
 
 
-def _nearness(asked: str, has: str, *, is_module: bool) -> float:
+def _nearness(asked: str, has: str) -> float:
     if asked == has:
         return 1.0
-    if is_module and asked.startswith(f"{has}/"):
-        return _FOLDER_OF_MODULE
     folder, _, name = asked.rpartition("/")
     has_folder, _, has_name = has.rpartition("/")
     if not folder or not has_folder:
