@@ -22,7 +22,7 @@ from vault_agent.config.memory_sections import JournalSettings
 from vault_agent.memory.collected import Collected, Collector, places_of, with_words
 from vault_agent.memory.collected import Made as Commit
 from vault_agent.memory.dialogue import dialogue, is_worth_it
-from vault_agent.memory.note_text import body
+from vault_agent.memory.notes import body
 from vault_agent.memory.session import Words
 from vault_agent.memory.transcripts.read import transcript_of
 from vault_agent.memory.transcripts.recorder import Transcript

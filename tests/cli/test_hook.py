@@ -22,8 +22,7 @@ from vault_agent.config.project import OURS, VAULT
 from vault_agent.config.project_file import ensure_project_file
 from vault_agent.config.registry import Registered, Role, add_vault
 from vault_agent.config.rules import vault_identity
-from vault_agent.memory.events import from_line
-from vault_agent.memory.session_files import read_lines, session_paths
+from vault_agent.memory.events import from_line, read_lines, session_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from vault_agent.memory.candidates import MAX_BY_FILE, FactIndex
+from vault_agent.memory.facts import MAX_BY_FILE, FactIndex
 from vault_agent.memory.score import (
     Candidate,
     Frequencies,

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vault_agent.memory.events import to_line
+from vault_agent.memory.events import (
+    FOLDER,
+    append_line,
+    name_of,
+    read_lines,
+    remove_old,
+    session_paths,
+    to_line,
+)
 from vault_agent.memory.session import (
     JournalState,
     Session,
@@ -16,14 +24,6 @@ from vault_agent.memory.session import (
     given_line,
     is_due,
     journal_line,
-)
-from vault_agent.memory.session_files import (
-    FOLDER,
-    append_line,
-    name_of,
-    read_lines,
-    remove_old,
-    session_paths,
 )
 from vault_agent.model.deliveries import Delivery
 from vault_agent.model.memory import RecalledNote, RecallSignals

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.support.made_sessions import AGENTS, Writer, made_session
 
-from vault_agent.memory.transcripts.opening import MAX_BYTES, MAX_LINE, Lines, open_transcript
-from vault_agent.memory.transcripts.read import read_transcript, transcript_of
+from vault_agent.memory.transcripts.read import (
+    MAX_BYTES,
+    MAX_LINE,
+    Lines,
+    open_transcript,
+    read_transcript,
+    transcript_of,
+)
 from vault_agent.text.redaction import redact
 
 if TYPE_CHECKING:

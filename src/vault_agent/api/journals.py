@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, check_switch, operation
-from vault_agent.memory.note_text import stamp
+from vault_agent.memory.notes import stamp
 from vault_agent.memory.session import JournalState
 from vault_agent.model.fields import SessionId, Text
 from vault_agent.model.identifiers import identify

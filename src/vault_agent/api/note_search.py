@@ -9,7 +9,7 @@ from vault_agent.api.caller import CallerKind
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, operation
 from vault_agent.errors import NotFound
-from vault_agent.memory.note_search import search_notes
+from vault_agent.memory.recall import search_notes
 from vault_agent.model.memory import FoundNotes, NoteQuery
 from vault_agent.vaults.shared import project_address
 

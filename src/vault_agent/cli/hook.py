@@ -154,8 +154,7 @@ def keep_event(event: SessionEvent, folder: Path) -> None:
     Raises:
         OSError: if it cannot be written.
     """
-    from vault_agent.memory.events import to_line
-    from vault_agent.memory.session_files import append_line
+    from vault_agent.memory.events import append_line, to_line
 
     append_line(folder, event.agent, event.session_id, to_line(event))
 

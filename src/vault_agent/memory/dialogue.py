@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.memory.plain_text import plain
-from vault_agent.memory.safe_text import code, escaped, markdown, titled
+from vault_agent.memory.safe_text import code, escaped, markdown, plain, titled
 from vault_agent.text.common_words import content_words
 
 if TYPE_CHECKING:

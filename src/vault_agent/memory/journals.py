@@ -7,13 +7,16 @@ again later, and stops no other.
 from __future__ import annotations
 
 import asyncio
+import os
+import shlex
+import subprocess
 import time
 from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
+from vault_agent.config.keys import OFF_ENV
 from vault_agent.errors import IndexUnavailable, NotFound, VaultAgentError
-from vault_agent.memory.command import reply_of
 from vault_agent.memory.dialogue import (
     INSTRUCTIONS,
     Draft,
@@ -22,9 +25,19 @@ from vault_agent.memory.dialogue import (
     is_worth_it,
     written,
 )
-from vault_agent.memory.note_text import JournalFacts, body, properties, stamp
-from vault_agent.memory.notes import Edited, name_for, put_journal
-from vault_agent.memory.related import VaultNotes, notes_of, related, tags_of
+from vault_agent.memory.notes import (
+    Edited,
+    JournalFacts,
+    VaultNotes,
+    body,
+    name_for,
+    notes_of,
+    properties,
+    put_journal,
+    related,
+    stamp,
+    tags_of,
+)
 from vault_agent.memory.session import JournalState, Sections, is_due, journal_line
 from vault_agent.memory.transcripts.read import AGENTS
 from vault_agent.model.deliveries import MemoryNews
@@ -44,6 +57,7 @@ from vault_agent.model.journals import (
 )
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.crash import describe_crash
+from vault_agent.system.processes import end_process, start_process
 from vault_agent.vaults.reads import index_now
 from vault_agent.writing.notes import whole
 
@@ -57,6 +71,7 @@ if TYPE_CHECKING:
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
+
 
 IDLE_SECONDS: Final = 1_800.0
 """A session that says nothing for so long has ended."""
@@ -298,3 +313,39 @@ def _lacking(session: Session, collected: Collected) -> str | None:
     if session.ended_at is None and session.agent in _TELLS_ITS_END:
         return CRASH
     return None
+
+
+# --- `journal.command` ----------------------------------------------------------------------------
+
+
+SECONDS: Final = 180.0
+MAX_OUTPUT: Final = 256 << 10
+
+
+async def reply_of(command: str, text: str) -> str | None:
+    """Return what a command prints for a text on its standard input, or None if it fails.
+
+    It is no shell's command. The hooks of an agent that it runs tell nothing: its session is ours.
+    """
+    words = shlex.split(command)
+    if not words:
+        return None
+    try:
+        process = await start_process(
+            *words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, OFF_ENV: "1"},
+        )
+    except OSError:
+        return None
+    try:
+        async with asyncio.timeout(SECONDS):
+            output, _ = await process.communicate(text.encode())
+    except TimeoutError:
+        return None
+    finally:
+        await end_process(process, 1.0)
+    is_good = process.returncode == 0 and len(output) <= MAX_OUTPUT
+    return output.decode("utf-8", "replace") if is_good else None

@@ -1,28 +1,345 @@
-"""Writes journals into vaults: one note a session, never over what a person has changed.
+"""A journal as a note: its name and text, the notes that it leads to, and how it is written.
 
-The caller has recorded the hash before. So after a crash a note with that hash is known to be ours.
+There is one note a session, and it is never written over what a person has changed. The caller has
+recorded the hash before, so after a crash a note with that hash is known to be ours.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.errors import Conflict, IndexUnavailable, NotFound, VaultAgentError
 from vault_agent.markdown import edit
 from vault_agent.markdown.yaml import edit as keys
-from vault_agent.memory.note_text import Named, another, named
-from vault_agent.memory.related import journal_of
+from vault_agent.memory.dialogue import SECTIONS
+from vault_agent.memory.facts import type_of
+from vault_agent.memory.safe_text import escaped, one_line
+from vault_agent.memory.score import file_key
 from vault_agent.model.journals import COMPLETE, INCOMPLETE
+from vault_agent.model.link_resolver import LinkResolver
+from vault_agent.model.notes import LinkKind
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Write
+from vault_agent.store.index import facts
+from vault_agent.text.words import fold_words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from vault_agent.markdown.yaml.values import Json
+    from vault_agent.memory.collected import Collected
+    from vault_agent.memory.dialogue import Draft
     from vault_agent.memory.session import Session
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.writing.write import Writing
+
+FOLDER: Final = "journals"
+_MAX_LIST: Final = 16 << 10
+"""Characters of one list of the frontmatter, all of which may have 64 KiB."""
+_ID = re.compile(r"[0-9a-z]")
+
+
+class Named(NamedTuple):
+    """The name of a journal: its path, its frontmatter `id`, and its day."""
+
+    path: str
+    id: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True)
+class JournalFacts:
+    """What the frontmatter of a journal says besides what was collected."""
+
+    generator: str
+    incomplete: str | None = None  # why, or None if it is complete
+    tags: Sequence[str] = ()
+    related: Sequence[Related] = ()
+
+
+def named(session_id: str, started_at: float) -> Named:
+    """Return the name of the journal of a session: by its day, and eight characters of its ID."""
+    day = day_of(started_at)
+    short = "".join(_ID.findall(session_id.lower()))[-8:] if _is_time_ordered(session_id) else ""
+    short = short or "".join(_ID.findall(session_id.lower()))[:8]
+    short = short.ljust(8, "0")
+    return Named(f"{FOLDER}/{day}-session-{short}.md", f"journal-{day}-{short}", day)
+
+
+def another(name: Named, session_id: str) -> Named:
+    """Return another name, for a session whose first eight characters are another's too."""
+    short = hashlib.sha256(session_id.encode()).hexdigest()[:8]
+    return Named(f"{FOLDER}/{name.day}-session-{short}.md", f"journal-{name.day}-{short}", name.day)
+
+
+def properties(
+    session: Collected, draft: Draft, name: Named, facts: JournalFacts
+) -> dict[str, Json]:
+    """Return the frontmatter, in the order of its fields."""
+    made: dict[str, Json] = {
+        "id": name.id,
+        "type": "journal",
+        "title": draft.title,
+        "created": stamp(session.started_at),
+        "updated": stamp(session.ended_at),
+        "tags": list(facts.tags),
+        "links": [each.target for each in facts.related],
+        "files": _bounded(each.path for each in session.files),
+        "project": session.project,
+        "session": session.session_id,
+        "agent": session.agent,
+        "promoted": False,
+        "status": COMPLETE if facts.incomplete is None else INCOMPLETE,
+    }
+    told = session.transcript
+    optional: dict[str, Json] = {
+        "model": ", ".join(session.models) or None,
+        "duration_minutes": session.minutes,
+        "cost_usd": round(told.cost_usd, 4) if told.cost_usd is not None else None,
+        "commits": _bounded(each.id for each in session.commits),
+        "tokens_in": told.tokens_in,
+        "tokens_out": told.tokens_out,
+        "generator": facts.generator,
+        "incomplete_reason": facts.incomplete,
+    }
+    return made | {name: value for name, value in optional.items() if value not in (None, [])}
+
+
+def body(draft: Draft, linked: Sequence[Related]) -> str:
+    """Return the Markdown of a journal after its frontmatter."""
+    parts = [f"# {escaped(draft.title)}"]
+    for section in SECTIONS:
+        text = draft.sections.get(section, "").strip("\n")
+        if text.strip():
+            parts.append(f"## {section}\n{text}")
+    if linked:
+        parts.append(f"## Related\n{related_section(linked)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def stamp(seconds: float) -> str:
+    """Return a time in UTC as frontmatter has it. A time that cannot be is the first or last."""
+    return _when(seconds).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def day_of(seconds: float) -> str:
+    """Return the day of a time in UTC."""
+    return _when(seconds).date().isoformat()
+
+
+def _when(seconds: float) -> datetime:
+    return datetime.fromtimestamp(min(max(seconds, 0.0), 253_402_300_799.0), UTC)
+
+
+def _is_time_ordered(session_id: str) -> bool:
+    """Whether an ID is a UUID of version 7, which begins with a time that sessions share."""
+    return re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-.{17}", session_id) is not None
+
+
+def _bounded(values: Iterable[str]) -> list[Json]:
+    found: list[Json] = []
+    size = 0
+    for value in values:
+        size += len(value) + 4
+        if size > _MAX_LIST:
+            break
+        found.append(value)
+    return found
+
+
+# --- the notes that it leads to -------------------------------------------------------------------
+
+
+MAX_RELATED: Final = 12
+MAX_TAGS: Final = 8
+_NAMED_TYPES: Final = frozenset({"decision", "pattern", "bug"})
+_NOT_IN_LINKS = re.compile(r"[\[\]|#^\\\n\r]")
+_WORDS = re.compile(r"\w+")
+_SCOPE = re.compile(r"^[a-z]+\(([\w./-]{2,40})\)!?:", re.IGNORECASE)
+
+
+class LinkTarget(NamedTuple):
+    """A note of the vault. `updated` is ISO 8601."""
+
+    path: str
+    title: str
+    type: str
+    updated: str = ""
+    aliases: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+class Related(NamedTuple):
+    """A note to link to, and why. `target` is what stands in the link."""
+
+    target: str
+    title: str
+    why: str
+
+
+def related(
+    notes: Sequence[LinkTarget],
+    *,
+    own: str,
+    files: Iterable[str],
+    text: str,
+    project: str,
+    before: str,
+) -> list[Related]:
+    """Return the notes that a journal should link to, at most 12, the modules first.
+
+    `own` is the path of the journal itself, `text` all that it says, and `before` the time at which
+    its session began: only earlier journals count.
+    """
+    changed = list(dict.fromkeys(map(file_key, files)))
+    usable = [note for note in notes if note.path != own and not _NOT_IN_LINKS.search(note.path)]
+    found: dict[str, Related] = {}
+
+    def add(note: LinkTarget, why: str) -> None:
+        target = note.path.removesuffix(".md")
+        title = one_line(_NOT_IN_LINKS.sub(" ", note.title))
+        found.setdefault(note.path, Related(target, title, why))
+
+    for module in _modules([note for note in usable if note.type == "module"], changed):
+        add(module, "module that was changed")
+    said = f" {' '.join(_WORDS.findall(fold_words(text)))} "
+    for note in sorted(usable):
+        if note.type in _NAMED_TYPES and _is_named(note, said):
+            add(note, f"{note.type} that is mentioned")
+    earlier = [
+        note
+        for note in usable
+        if note.type == "journal" and note.updated < before and _shares(note, changed)
+    ]
+    if earlier:
+        add(max(earlier, key=lambda note: (note.updated, note.path)), "earlier session")
+    for note in usable:
+        if fold_words(note.title) == fold_words(project) and note.type != "journal":
+            add(note, "project")
+            break
+    return list(found.values())[:MAX_RELATED]
+
+
+def tags_of(
+    notes: Sequence[LinkTarget], linked: Iterable[Related], *, title: str, subjects: Iterable[str]
+) -> list[str]:
+    """Return tags: the names of changed modules, scopes of commits, and known tags in the title."""
+    modules = {note.path.removesuffix(".md"): note for note in notes if note.type == "module"}
+    found: dict[str, None] = {}
+    for each in linked:
+        if each.target in modules:
+            found.setdefault(each.target.rpartition("/")[2].lower())
+    for subject in subjects:
+        scope = _SCOPE.match(subject)
+        if scope is not None:
+            found.setdefault(scope[1].lower())
+    known: Mapping[str, str] = {fold_words(tag): tag for note in notes for tag in note.tags}
+    for word in _WORDS.findall(fold_words(title)):
+        if word in known:
+            found.setdefault(known[word])
+    usable = (re.sub(r"[^\w/-]+", "-", tag).strip("-/") for tag in found)
+    return list(dict.fromkeys(tag for tag in usable if tag and not tag.isdecimal()))[:MAX_TAGS]
+
+
+def related_section(linked: Iterable[Related]) -> str:
+    """Return the list of links."""
+    return "\n".join(
+        f"- [[{each.target}|{each.title}]] — {each.why}"
+        if each.title
+        else f"- [[{each.target}]] — {each.why}"
+        for each in linked
+    )
+
+
+def _modules(modules: Sequence[LinkTarget], changed: Sequence[str]) -> list[LinkTarget]:
+    """Return the modules with a changed file, or with the longest folder of one."""
+    by_file: dict[str, list[LinkTarget]] = {}
+    for module in modules:
+        for file in module.files:
+            by_file.setdefault(file_key(file).rstrip("/"), []).append(module)
+    hits: dict[str, int] = {}
+    named: dict[str, LinkTarget] = {}
+    for path in changed:
+        place = path
+        while place and place not in by_file:
+            place = place.rpartition("/")[0]
+        for module in by_file.get(place, ()):
+            hits[module.path] = hits.get(module.path, 0) + 1
+            named[module.path] = module
+    return sorted(named.values(), key=lambda module: (-hits[module.path], module.path))
+
+
+def _is_named(note: LinkTarget, said: str) -> bool:
+    for name in (note.title, *note.aliases):
+        words = _WORDS.findall(fold_words(name))
+        if len(words) > 1 and f" {' '.join(words)} " in said:
+            return True
+    return False
+
+
+def _shares(note: LinkTarget, changed: Sequence[str]) -> bool:
+    own = set(map(file_key, note.files))
+    return any(path in own for path in changed)
+
+
+class VaultNotes(NamedTuple):
+    """The notes of a vault: what a journal may link to."""
+
+    notes: Sequence[LinkTarget]
+    is_known: Callable[[str], bool]
+
+
+async def notes_of(vault: OpenVault) -> VaultNotes:
+    """Return the notes of a vault.
+
+    Raises:
+        IndexUnavailable: if there is no index, or it cannot be read.
+    """
+    async with vault.snapshot() as snapshot:
+        rows = await snapshot.read(facts.read_facts)
+        named = dict(await snapshot.threads.run(snapshot.names))
+    resolver = LinkResolver(named.items())
+    notes = [
+        LinkTarget(
+            row.path,
+            row.title,
+            type_of(row),
+            row.updated,
+            tuple(each for each in named.get(row.path, ()) if each.isprintable()),
+            row.files,
+            row.tags,
+        )
+        for row in rows
+        if (row.status or "").lower() != "superseded" and not row.path.startswith("templates/")
+    ]
+
+    def is_known(target: str) -> bool:
+        return resolver.resolve("", target, LinkKind.WIKILINK).is_note
+
+    return VaultNotes(notes, is_known)
+
+
+async def journal_of(vault: OpenVault, session_id: str) -> str | None:
+    """Return the path of the journal of a session in a vault, as its index knows it.
+
+    Raises:
+        IndexUnavailable: if there is no index, or it cannot be read.
+    """
+    async with vault.snapshot() as snapshot:
+        rows = await snapshot.read(facts.read_facts)
+    found = (row.path for row in rows if row.session == session_id and type_of(row) == "journal")
+    return next(found, None)
+
+
+# --- writing --------------------------------------------------------------------------------------
+
 
 _CREATE = Write(operation="journal", right=Right.CREATE, by_itself=True, wait_ms=0)
 _EDIT = Write(operation="journal", right=Right.EDIT, by_itself=True, wait_ms=0)

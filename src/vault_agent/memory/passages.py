@@ -1,20 +1,32 @@
-"""What in a note answers a prompt: its identifiers, and the passage that says it. Pure."""
+"""What in a note answers a prompt, and what is shown of it.
+
+The names that say by themselves what a prompt is about, the passage that answers it, and the
+sections that matter where nobody asks anything.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.memory.plain_text import plain
 from vault_agent.memory.preamble import cut, tokens_of
+from vault_agent.memory.safe_text import plain
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.store.index import notes as reading
 from vault_agent.text.common_words import content_words
+from vault_agent.text.names import is_note
 from vault_agent.text.words import fold_words
 from vault_agent.writing.templates import is_unfilled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from vault_agent.memory.facts import FactIndex, Known
+    from vault_agent.memory.score import Candidate, Scored
+    from vault_agent.model.memory import Address, RecallQuery
     from vault_agent.store.index.notes import StoredChunk
+    from vault_agent.vaults.open_vault import OpenVault
+
 
 MAX_TOKENS: Final = 60
 """Of a passage."""
@@ -180,3 +192,145 @@ def _fit(text: str) -> str:
         parts.pop(0)
     said = " ".join(parts)
     return cut(f"{label}… {said}{end}" if said else end, MAX_TOKENS)
+
+
+# --- what is shown of a note ----------------------------------------------------------------------
+
+
+_PROBLEMS: Final = "problems encountered"
+_OPEN_PROBLEM = re.compile(r"\(open\b")
+_SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "journal": ("key decisions", "open questions", _PROBLEMS, "outcome"),
+    "decision": ("decision",),
+    "module": ("purpose", "known issues"),
+    "bug": ("root cause", "fix"),
+}
+_GOALS: Final = frozenset({"goal", "related"})
+"""Sections of a journal that say nothing of what came of the session."""
+_TESTS = re.compile(r"^- Tests: [^\n]*\n?", re.MULTILINE)
+_LEADING_HEADINGS = re.compile(r"\A(?:\s*#{1,6}[ \t][^\n]*(?:\n|\Z))+")
+
+
+_MAX_CHUNKS = 60
+_SEEN = 40
+"""Characters of a passage by which it is known again."""
+
+
+def address_of(scored: Scored) -> Address:
+    """Return what calls a scored note: its vault and its ID."""
+    return scored.candidate.vault, scored.candidate.note_id
+
+
+class Part(NamedTuple):
+    """What is shown of a note: the passage for a prompt, and the sections that matter."""
+
+    passage: str
+    matters: str
+
+
+async def parts_of(
+    known: Sequence[Known],
+    notes: Sequence[Scored],
+    places: Mapping[Address, int],
+    query: RecallQuery | None = None,
+) -> dict[Address, Part]:
+    """Return what is shown of each note. `places` are the chunks that were found."""
+    parts: dict[Address, Part] = {}
+    for name, vault, index in known:
+        rows = {
+            index.ids[each.candidate.note_id]: each.candidate
+            for each in notes
+            if each.candidate.vault == name
+        }
+        for rowid, chunks in (await chunks_of(vault, index, rows, places)).items():
+            note = rows[rowid]
+            address = (name, note.note_id)
+            best = places.get(address)
+            key = None if best is None else (rowid << CHUNK_BITS) + best
+            passage = passage_of(chunks, key, query.prompt, note.title) if query is not None else ""
+            matters = part_that_matters(note.type, chunks, key)
+            if query is not None and best is not None and passage[:_SEEN] not in bare(matters):
+                matters = f"{passage}\n{matters}"
+            parts[address] = Part(passage, matters)
+    return parts
+
+
+async def chunks_of(
+    vault: OpenVault,
+    index: FactIndex,
+    rows: dict[int, Candidate],
+    places: Mapping[Address, int],
+) -> dict[int, list[StoredChunk]]:
+    """Return the first chunks of some notes; of attachments only those that were found."""
+    attached = {
+        rowid: places.get((note.vault, note.note_id), 0)
+        for rowid, note in rows.items()
+        if not is_note(note.path)
+    }
+    keys = [
+        (rowid << CHUNK_BITS) + place
+        for rowid in rows
+        if rowid not in attached
+        for place in range(min(index.notes[rowid].chunk_count, _MAX_CHUNKS))
+    ]
+    keys += [(rowid << CHUNK_BITS) + place for rowid, place in attached.items()]
+    async with vault.snapshot() as snapshot:
+        found = await snapshot.read(reading.chunks, keys)
+    chunks: dict[int, list[StoredChunk]] = {rowid: [] for rowid in rows}
+    for chunk in sorted(found.values()):
+        chunks[chunk.key >> CHUNK_BITS].append(chunk)
+    return chunks
+
+
+def part_that_matters(kind: str, chunks: Sequence[StoredChunk], best: int | None) -> str:
+    """Return what a preamble shows of a note.
+
+    That is the sections which say what came of a journal, decision, module or bug, the ones of most
+    use first: what does not fit is cut at the end. Else it is the chunk at the place `best`, or the
+    first one. Lines of a template that nobody has filled in are no text, and neither is the goal of
+    a session of which nothing else is known.
+    """
+    wanted = _SECTIONS.get(kind, ())
+    parts = []
+    for section in wanted:
+        for chunk in chunks:
+            if section not in _headings(chunk) or not (text := _text(chunk)):
+                continue
+            if section == _PROBLEMS:
+                text = "\n".join(filter(_OPEN_PROBLEM.search, text.split("\n")))
+            if text:
+                if section == wanted[0] and kind != "journal":
+                    parts.append(text)
+                else:
+                    between = "\n" if text.startswith("- ") else " "
+                    parts.append(f"{section.capitalize()}:{between}{text}")
+    if parts:
+        return "\n".join(parts)
+    ordered = sorted(chunks, key=lambda chunk: chunk.key)
+    if kind == "journal":
+        ordered = [each for each in ordered if not _GOALS & _headings(each)]
+    shown = next((each for each in ordered if best is not None and each.key == best), None)
+    for chunk in [shown, *ordered] if shown is not None else ordered:
+        if text := _text(chunk):
+            return text
+    return ""
+
+
+def is_open(text: str) -> bool:
+    """Whether the part of a journal that is shown has something open."""
+    return "\nOpen questions:" in f"\n{text}" or _OPEN_PROBLEM.search(text) is not None
+
+
+def says_something(title: str, text: str) -> bool:
+    """Whether the part of a note that is shown says more than its title."""
+    words = fold_words(text).split()
+    return bool(words) and words != fold_words(title).split()
+
+
+def _text(chunk: StoredChunk) -> str:
+    """Return the text of a chunk without its headings, unfilled lines and results of tests.
+
+    It is no Markdown for an agent, but plain text: without backslashes.
+    """
+    text = _ESCAPED.sub(r"\1", _TESTS.sub("", _LEADING_HEADINGS.sub("", chunk.text)))
+    return "\n".join(line for line in text.split("\n") if not is_unfilled(line)).strip()

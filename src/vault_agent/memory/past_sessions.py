@@ -15,10 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.memory.events import to_line
-from vault_agent.memory.session_files import FOLDER, append_line, name_of
-from vault_agent.memory.transcripts.opening import folders_of
-from vault_agent.memory.transcripts.read import AGENTS, read_transcript
+from vault_agent.memory.events import FOLDER, append_line, name_of, to_line
+from vault_agent.memory.transcripts.read import AGENTS, folders_of, read_transcript
 from vault_agent.model.sessions import END, START, SessionEvent
 
 if TYPE_CHECKING:

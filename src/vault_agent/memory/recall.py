@@ -1,6 +1,7 @@
 """Recalls the notes of earlier sessions that matter for a task.
 
-Over 300 lines: each step of one recall, from signals to the text.
+`Memory.recall` makes a text for an agent. `search_notes` lists the notes that are about anything
+that was asked for: files, tags and age count as in a recall, but every note is searched.
 """
 
 from __future__ import annotations
@@ -13,22 +14,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_agent.config.registry import GLOBAL, Role
-from vault_agent.memory.candidates import (
+from vault_agent.memory.facts import (
     KINDS,
     MAX_FILES,
+    Facts,
     frequencies,
-    is_open,
     named_files,
     named_tags,
-    says_something,
 )
-from vault_agent.memory.facts import Facts
-from vault_agent.memory.parts import address_of, parts_of
 from vault_agent.memory.passages import (
+    address_of,
     asks_to_continue,
     identifiers,
+    is_open,
     names_it,
+    parts_of,
     same_subject,
+    says_something,
 )
 from vault_agent.memory.preamble import Remembered, index_of, preamble
 from vault_agent.memory.score import (
@@ -44,6 +46,8 @@ from vault_agent.memory.score import (
 )
 from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import (
+    FoundNote,
+    FoundNotes,
     Recalled,
     RecalledNote,
     RecallSignals,
@@ -61,12 +65,14 @@ from vault_agent.text.redaction import redact
 from vault_agent.text.terms import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import date
 
     from vault_agent.config.memory_sections import MemorySettings
     from vault_agent.memory.facts import Known
-    from vault_agent.model.memory import Address, RecallQuery
+    from vault_agent.memory.passages import Part
+    from vault_agent.memory.score import Scored
+    from vault_agent.model.memory import Address, NoteQuery, RecallQuery
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, Hit
     from vault_agent.model.warning import Warning
@@ -74,6 +80,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.several import Several
     from vault_agent.vaults.vaults import Vaults
+
 
 RECENCY_DAYS = 14.0
 """Days after which a note counts as half as recent."""
@@ -480,3 +487,84 @@ def _recalled(
 def _facts_of(candidate: Candidate, known: Sequence[Known]) -> NoteFacts:
     index = next(each.notes for each in known if each.name == candidate.vault)
     return index.notes[index.ids[candidate.note_id]]
+
+
+# --- a search for notes ---------------------------------------------------------------------------
+
+
+async def search_notes(
+    memory: Memory,
+    several: Several,
+    vault: OpenVault,
+    query: NoteQuery,
+) -> FoundNotes:
+    """Return the notes that have words of the text, a file or a tag, the best first.
+
+    Raises:
+        VaultAgentError: as a search does. Without the global vault it is a warning.
+    """
+    within = Filters(scope=query.scope)
+    async with AsyncExitStack() as stack:
+        known, warnings = await memory.facts.around(
+            stack, vault, query.scope, with_global=not (query.alone or query.project), every=True
+        )
+        asked = SearchQuery(query.text, None, _HITS, within)
+        if len(known) == 1:
+            answer = await vault.search(asked)
+        else:
+            answer = await several.search([each.name for each in known], asked)
+        signals = Signals(query.files, query.tags, words=True)
+        candidates, _ = candidates_of(known, signals, answer.hits)
+        indexes = [each.notes for each in known]
+        ranked = rank(
+            candidates,
+            signals,
+            frequencies(indexes, candidates),
+            today=memory.today(),
+            weights=RecallWeights(),
+            recency_days=query.recency_days or RECENCY_DAYS,
+            global_types=None,
+        )
+        best = [each for each in ranked if each.relevance > 0][: query.limit]
+        hits = _best_hits(answer.hits, known)
+        # Those that have a file or a tag, but no word of the text, show their beginning.
+        others = [each for each in best if address_of(each) not in hits]
+        parts = await parts_of(known, others, {address_of(each): 0 for each in others})
+        notes = tuple(_found(each, known, hits.get(address_of(each)), parts) for each in best)
+    return FoundNotes(notes, (*warnings, *answer.warnings))
+
+
+def _best_hits(hits: Sequence[Hit], known: Sequence[Known]) -> dict[Address, Hit]:
+    """Return the best hit of each note: the first one."""
+    found: dict[Address, Hit] = {}
+    for hit in hits:
+        found.setdefault((hit.vault or known[0].name, hit.note_id), hit)
+    return found
+
+
+def _found(
+    scored: Scored,
+    known: Sequence[Known],
+    hit: Hit | None,
+    parts: Mapping[Address, Part],
+) -> FoundNote:
+    note = scored.candidate
+    index = next(each.notes for each in known if each.name == note.vault)
+    facts = index.notes[index.ids[note.note_id]]
+    return FoundNote(
+        vault=note.vault,
+        note_id=note.note_id,
+        id=facts.identifier,
+        path=note.path,
+        title=note.title,
+        type=note.type,
+        score=round(scored.score, 4),
+        match_type=match_type(scored),
+        snippet=hit.snippet if hit is not None else _matters(parts.get(address_of(scored))),
+        matches=hit.matches if hit is not None else (),
+        created=facts.created,
+    )
+
+
+def _matters(part: Part | None) -> str:
+    return part.matters if part is not None else ""

@@ -6,9 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.memory.events import to_line
-from vault_agent.memory.session import Session, fold, has_event
-from vault_agent.memory.session_files import (
+from vault_agent.memory.events import (
     FOLDER,
     append_line,
     name_of,
@@ -16,7 +14,9 @@ from vault_agent.memory.session_files import (
     remove_files,
     remove_old,
     session_paths,
+    to_line,
 )
+from vault_agent.memory.session import Session, fold, has_event
 from vault_agent.store.failures import disk_failed, system_failure
 from vault_agent.system.cancelling import in_thread
 

@@ -1,8 +1,15 @@
-"""Reads the transcript of a session."""
+"""Reads the transcript of a session, by its agent.
+
+A path comes from an event, so anybody on this computer can name one. It is opened folder by folder
+from a known one, and what is opened is what was checked.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Protocol
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
 import orjson
 
@@ -10,12 +17,10 @@ from vault_agent.memory.transcripts import gemini
 from vault_agent.memory.transcripts.claude import ClaudeCode
 from vault_agent.memory.transcripts.codex import Codex
 from vault_agent.memory.transcripts.gemini import Gemini
-from vault_agent.memory.transcripts.opening import Lines, open_transcript
 from vault_agent.memory.transcripts.recorder import Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from vault_agent.memory.transcripts.recorder import Transcript
 
@@ -80,3 +85,126 @@ def transcript_of(
         return None
     adapter.end()
     return recorder.finish(clean)
+
+
+# --- opening --------------------------------------------------------------------------------------
+
+
+MAX_BYTES: Final = 64 << 20
+HEAD_BYTES: Final = 1 << 20
+"""What is read of the beginning of a larger file. The rest is its end."""
+MAX_LINE: Final = 8 << 20
+_PART: Final = 1 << 20
+_LINK_FREE: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Lines:
+    """The lines of an open transcript, but those that are too long."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        """Take a file at its start. At most `MAX_BYTES` of its present size are read."""
+        self._file = file
+        self._size = os.fstat(file.fileno()).st_size
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield each line without its end. A line that is cut at a bound is left out."""
+        if self._size <= MAX_BYTES:
+            yield from self._some(self._size)
+            return
+        yield from self._some(HEAD_BYTES)
+        self._file.seek(self._size - (MAX_BYTES - HEAD_BYTES) - 1)
+        rest = MAX_BYTES - HEAD_BYTES + 1
+        rest -= self._pass(rest)
+        yield from self._some(rest)
+
+    def _some(self, left: int) -> Iterator[bytes]:
+        """Yield the lines within so many bytes, and the last one even without an end."""
+        whole = left >= self._size
+        while left > 0:
+            line = self._file.readline(min(MAX_LINE, left))
+            left -= len(line)
+            if line.endswith(b"\n"):
+                yield line[:-1]
+            elif not line:
+                return
+            elif len(line) == MAX_LINE:
+                left -= self._pass(left)
+            elif whole:
+                yield line
+
+    def _pass(self, left: int) -> int:
+        """Read to the end of a line, keeping nothing. Return the number of bytes."""
+        passed = 0
+        while passed < left:
+            part = self._file.readline(min(_PART, left - passed))
+            passed += len(part)
+            if not part or part.endswith(b"\n"):
+                break
+        return passed
+
+
+def folders_of(agent: str, environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Return the folders that have the transcripts of an agent."""
+    if agent == "claude-code":
+        own = environ.get("CLAUDE_CONFIG_DIR")
+        chosen = [Path(own)] if own else []
+        return tuple(each / "projects" for each in (*chosen, home / ".claude"))
+    if agent == "codex":
+        own = environ.get("CODEX_HOME")
+        chosen = [Path(own)] if own else []
+        return tuple(
+            each / name
+            for each in (*chosen, home / ".codex")
+            for name in ("sessions", "archived_sessions")
+        )
+    if agent == "gemini":
+        return (home / ".gemini",)
+    return ()
+
+
+def open_transcript(
+    agent: str, path: str, *, environ: Mapping[str, str] | None = None, home: Path | None = None
+) -> BinaryIO | None:
+    """Open a transcript, or return None if it is none of this agent, or cannot be opened."""
+    place = Path(os.path.normpath(path))
+    if "\0" in path or not place.is_absolute():
+        return None
+    known = folders_of(
+        agent, os.environ if environ is None else environ, Path.home() if home is None else home
+    )
+    for folder in known:
+        real = Path(os.path.realpath(folder))
+        for spelling in (folder, real):
+            if place != spelling and place.is_relative_to(spelling):
+                return _opened(real, place.relative_to(spelling).parts)
+    return None
+
+
+def _opened(folder: Path, parts: tuple[str, ...]) -> BinaryIO | None:
+    try:
+        descriptor = _walked(folder, parts)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    return os.fdopen(descriptor, "rb", buffering=_PART)
+
+
+def _walked(folder: Path, parts: tuple[str, ...]) -> int:
+    """Return a descriptor of a file. No part of its path below the folder may be a link."""
+    flags = os.O_RDONLY | _LINK_FREE | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    if os.open not in os.supports_dir_fd:
+        path = folder.joinpath(*parts)
+        if os.path.realpath(path) != str(path):
+            raise OSError
+        return os.open(path, flags)
+    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in parts[:-1]:
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | _LINK_FREE, dir_fd=at)
+            os.close(at)
+            at = below
+        return os.open(parts[-1], flags, dir_fd=at)
+    finally:
+        os.close(at)

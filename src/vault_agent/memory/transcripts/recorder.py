@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.memory.plain_text import head_of, tail_of, test_summary
+from vault_agent.memory.safe_text import head_of, tail_of, test_summary
 from vault_agent.text.redaction import is_secret_file
 
 if TYPE_CHECKING:
