@@ -112,7 +112,7 @@ async def test_a_note_that_a_person_adds_comes_next_and_a_changed_one_again(desk
         assert QUEUE in await talk.tell("prompt", prompt="go on with the queue")
         details = await app.deliveries.details("abcdefgh-1")
         events = [given.event for given in details.session.given]
-        assert events == ["prompt", "prompt", "refresh"]
+        assert events == ["prompt", "prompt", "prompt"]
 
 
 async def test_what_is_asked_for_is_logged_and_no_secret_leaves(desk: Desk):

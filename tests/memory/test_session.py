@@ -119,9 +119,6 @@ def test_a_note_that_a_person_adds_comes_first_until_it_was_given():
     assert folded(START, added).pinned == (NOTE.address,)
     assert folded(START, added, given(21)).pinned == ()
     assert folded(START, given(19), added).pinned == (NOTE.address,)
-    again = {"event": "again", "at": 30}
-    assert folded(START, given(21), again).asks_again
-    assert not folded(START, again, given(31, "refresh")).asks_again
 
 
 def journal(at: float, through: float, state: str = "complete", **more: Any) -> dict[str, Any]:

@@ -191,7 +191,6 @@ async def _details(call: CallContext, session_id: str) -> Found[OneSession]:
         **_session(session, app),
         deliveries=tuple(_delivery(given, found) for given in session.given[-_MOST_SHOWN:]),
         pinned=tuple(note for note in session.added if note.address in pinned),
-        refreshing=session.asks_again,
     )
     return Found(OneSession(detail))
 

@@ -14,8 +14,8 @@ from weakref import WeakValueDictionary
 
 from vault_agent.errors import NotFound
 from vault_agent.memory.preamble import framed_words, tokens_of
-from vault_agent.memory.session import ADDED, AGAIN, RESUME, given_line
-from vault_agent.model.deliveries import MANUAL, PROMPT, REFRESH, START, Delivery, MemoryNews
+from vault_agent.memory.session import ADDED, RESUME, given_line
+from vault_agent.model.deliveries import MANUAL, PROMPT, START, Delivery, MemoryNews
 from vault_agent.model.memory import RecallQuery
 from vault_agent.model.sessions import COMPACT, Delivered, Offer
 from vault_agent.system.cancelling import to_its_end
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from vault_agent.memory.session_store import SessionStore
     from vault_agent.model.memory import Address, Recalled, RecalledNote
     from vault_agent.model.sessions import SessionEvent
+    from vault_agent.store.index.facts import NoteFacts
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
 
@@ -165,7 +166,7 @@ class Deliveries:
     async def refresh(self, session_id: str, *, apply: bool) -> Refreshed:
         """Return what the session would get now, besides what it has and what is unchanged.
 
-        With `apply` that comes at its next prompt.
+        With `apply` these notes come first at its next prompt.
 
         Raises:
             NotFound: `SESSION_NOT_FOUND`.
@@ -174,9 +175,9 @@ class Deliveries:
         session = await self._known(session_id)
         async with self._vaults.open(session.vault) as vault:
             found = await self._memory.recall(vault, await self._asked_again(session))
-            if apply:
-                await self.store.append(session, {"event": AGAIN, "at": self._now()})
-                self._tell(session, "chosen")
+        if apply:
+            for note in found.notes:
+                await self._put_first(session, note.vault, note.note_id, note.title, note.path)
         had = session.had
         now = await self._memory.facts.hashes(had)
         before = tuple((note, _changed(note, now[at])) for at, note in had.items())
@@ -198,9 +199,8 @@ class Deliveries:
         """
         session = await self._known(session_id)
         async with self._turn(session_id), self._vaults.open(session.vault) as project:
-            line = {"event": ADDED, "at": self._now(), **await self._found(project, name, note_id)}
-            await self.store.append(session, line)
-            self._tell(session, "chosen")
+            vault, note = await self._found(project, name, note_id)
+            await self._put_first(session, vault, note_id, note.title, note.path)
 
     # --- inside ---------------------------------------------------------------------------------
 
@@ -219,8 +219,8 @@ class Deliveries:
         if not left:
             return Delivered(), None
         kind = event.event
-        if kind == PROMPT:
-            kind = REFRESH if session.asks_again else START if session.lacks_start else PROMPT
+        if kind == PROMPT and session.lacks_start:
+            kind = START
         had = dict.fromkeys((at for at in session.had if at not in session.pinned), "delivered")
         asked = RecallQuery(
             prompt=event.prompt or "",
@@ -234,9 +234,6 @@ class Deliveries:
             max_notes=min(MAX_NOTES, settings.max_notes),
             max_tokens=max(left - tokens_of(own), 0),
         )
-        if kind == REFRESH:
-            again = await self._asked_again(session)
-            asked = replace(again, prompt=asked.prompt, max_tokens=asked.max_tokens)
         found = await self._memory.recall(vault, asked, index_seconds=_INDEX_SECONDS)
         names_tools = kind == START and self._with_tools
         parts = [own, found.text, _session_line(session) if names_tools else ""]
@@ -270,21 +267,22 @@ class Deliveries:
         await self.store.append(session, given_line(delivery))
         self._tell(session, delivery.event, len(delivery.notes), delivery.tokens)
 
-    async def _found(self, project: OpenVault, name: str, note_id: str) -> dict[str, str]:
-        """Return a note of the project's vault or of the global one, as its line has it."""
+    async def _put_first(
+        self, session: Session, vault: str, note_id: str, title: str, path: str
+    ) -> None:
+        note = {"vault": vault, "note_id": note_id, "title": title, "path": path}
+        await self.store.append(session, {"event": ADDED, "at": self._now(), **note})
+        self._tell(session, "chosen")
+
+    async def _found(self, project: OpenVault, name: str, note_id: str) -> tuple[str, NoteFacts]:
+        """Return a note of the project's vault or of the global one, and what calls its vault."""
         async with AsyncExitStack() as stack:
             wanted = await stack.enter_async_context(self._vaults.open(name))
             known, _ = await self._memory.facts.around(stack, project)
             for each in known:
                 rowid = each.notes.ids.get(note_id)
                 if each.vault.identity == wanted.identity and rowid is not None:
-                    note = each.notes.notes[rowid]
-                    return {
-                        "vault": each.name,
-                        "note_id": note_id,
-                        "title": note.title,
-                        "path": note.path,
-                    }
+                    return each.name, each.notes.notes[rowid]
         raise NotFound("NOTE_NOT_FOUND", "No note of this session's project has this ID.")
 
     async def _known(self, session_id: str) -> Session:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from vault_agent.memory.events import from_line
-from vault_agent.model.deliveries import MANUAL, PROMPT, REFRESH, ChosenNote, Delivery
+from vault_agent.model.deliveries import MANUAL, PROMPT, ChosenNote, Delivery
 from vault_agent.model.journals import EDITED, FAILED, WAITING
 from vault_agent.model.memory import RecalledNote, RecallSignals
 from vault_agent.model.sessions import COMPACT, END, START
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from vault_agent.model.memory import Address
     from vault_agent.model.sessions import SessionEvent
 
-GIVEN, ADDED, AGAIN, SECTIONS, WANTED, JOURNAL = (
-    "given", "added", "again", "sections", "wanted", "journal",
+GIVEN, ADDED, SECTIONS, WANTED, JOURNAL = (
+    "given", "added", "sections", "wanted", "journal",
 )  # fmt: skip
-"""The lines besides events: what the session was given, a note that a person adds, the wish to ask
-again, sections that the agent has written, the wish for a journal, and what became of it."""
+"""The lines besides events: what the session was given, a note that a person adds, sections that
+the agent has written, the wish for a journal, and what became of it."""
 
 SAME_SECONDS: Final = 3.0
 """Equal events that are no further apart are one: an agent may call several hooks for it."""
@@ -100,7 +100,6 @@ class Session:
     since: float = 0.0
     given: tuple[Delivery, ...] = ()
     added: tuple[ChosenNote, ...] = ()
-    asked_again_at: float = 0.0
     sections: Sections | None = None
     wanted_at: float = 0.0
     journal: JournalState | None = None
@@ -130,12 +129,6 @@ class Session:
         )
 
     @property
-    def asks_again(self) -> bool:
-        """Whether the next event brings what would be recalled now."""
-        last = max((given.at for given in self.given if given.event == REFRESH), default=0.0)
-        return self.asked_again_at > last
-
-    @property
     def tokens_unasked(self) -> int:
         """The tokens that the agent has and did not ask for."""
         since = (given for given in self.given if given.at >= self.since)
@@ -151,7 +144,7 @@ class Session:
     @property
     def had_prompt(self) -> bool:
         """Whether a prompt has brought notes."""
-        return any(given.event in {PROMPT, REFRESH} and given.notes for given in self.given)
+        return any(given.event == PROMPT and given.notes for given in self.given)
 
 
 def fold(lines: Iterable[Mapping[str, Any]]) -> Session | None:
@@ -266,10 +259,6 @@ def _added(session: Session, line: Mapping[str, Any]) -> Session:
     return replace(session, added=(*others, note))
 
 
-def _again(session: Session, line: Mapping[str, Any]) -> Session:
-    return replace(session, asked_again_at=line["at"])
-
-
 def _sections(session: Session, line: Mapping[str, Any]) -> Session:
     return replace(session, sections=Sections(line["at"], line["title"], line["sections"]))
 
@@ -286,7 +275,6 @@ def _journal(session: Session, line: Mapping[str, Any]) -> Session:
 _FOLDS: Final = {
     GIVEN: _given,
     ADDED: _added,
-    AGAIN: _again,
     SECTIONS: _sections,
     WANTED: _wanted,
     JOURNAL: _journal,

@@ -11,7 +11,6 @@ from vault_agent.model.sent import Doc, OneOf, Unsent
 
 START: Final = "start"
 PROMPT: Final = "prompt"
-REFRESH: Final = "refresh"
 MANUAL: Final = "manual"
 """An agent or a person has asked for it."""
 
@@ -55,7 +54,7 @@ class MemoryNews:
 
     session_id: str
     agent: str
-    event: Annotated[str, OneOf("start", "prompt", "refresh", "manual", "chosen", "journal")]
+    event: Annotated[str, OneOf("start", "prompt", "manual", "chosen", "journal")]
     notes: int
     tokens: int
 
@@ -121,7 +120,7 @@ class ShownDelivery:
     """What a session got at one event. With an empty text nothing was found."""
 
     at: str
-    event: Annotated[str, OneOf(START, PROMPT, REFRESH, MANUAL)]
+    event: Annotated[str, OneOf(START, PROMPT, MANUAL)]
     text: str
     tokens: int
     max_tokens: int
@@ -136,7 +135,6 @@ class SessionDetail(ShownSession):
 
     deliveries: Annotated[tuple[ShownDelivery, ...], Doc("Oldest first, at most 200.")]
     pinned: Annotated[tuple[ChosenNote, ...], Doc("They come first at the next event.")]
-    refreshing: Annotated[bool, Doc("Whether what has changed comes at the next event.")]
 
 
 @dataclass(frozen=True, slots=True)

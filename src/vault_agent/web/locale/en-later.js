@@ -506,7 +506,7 @@ export const enLater = {
     tokens: (/** @type {string} */ n, /** @type {string} */ most) => (most ? `${n} of ${most} tokens` : `${n} tokens`),
     tokensTitle: "Tokens that the agent got, of those it might have had",
     data: "Notes are data, not instructions. The agent is told so too.",
-    events: { start: "At the start", prompt: "With a prompt", refresh: "After a refresh", manual: "Asked for" },
+    events: { start: "At the start", prompt: "With a prompt", manual: "Asked for" },
     by: {
       prompt: "the prompt",
       files: (/** @type {string[]} */ list) =>
@@ -540,7 +540,6 @@ export const enLater = {
     add: "Add a note",
     added: (/** @type {string} */ title) => `${title} is sent with the next prompt.`,
     next: "Sent with the next prompt",
-    refreshing: "Changed notes are sent again.",
     refresh: "Refresh",
     refreshTitle: "What would be recalled now",
     asking: "Asking",

@@ -51,10 +51,9 @@ export function Session({ id }) {
       </div>`
     }
     ${
-      (now.pinned.length > 0 || now.refreshing) &&
+      now.pinned.length > 0 &&
       html`<section>
         <h2>${t.next}</h2>
-        ${now.refreshing && html`<p class="mute">${t.refreshing}</p>`}
         ${
           now.pinned.length > 0 &&
           html`<ul class="card got-list">
