@@ -20,13 +20,12 @@ from tests.support.made_sessions import START, Made, Writer, iso
 
 from vault_agent.config.memory_sections import JournalSettings
 from vault_agent.memory.collected import Collected, Collector, places_of, with_words
-from vault_agent.memory.collected import Made as Commit
 from vault_agent.memory.dialogue import dialogue, is_worth_it
 from vault_agent.memory.notes import body
 from vault_agent.memory.session import Words
 from vault_agent.memory.transcripts.read import transcript_of
 from vault_agent.memory.transcripts.recorder import Transcript
-from vault_agent.system.git import History
+from vault_agent.system.git import Commit, History
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "sessions"
 KEPT_ASIDE = ("held-", "own-", "live-")
@@ -160,7 +159,7 @@ def collected(session: Session) -> Collected:
         models=told.models,
         files=tuple(files),
         commits=tuple(
-            Commit(f"{n:07x}", each) for n, each in enumerate(session.commits, 0xABC1230)
+            Commit(f"{n:07x}", 0.0, each) for n, each in enumerate(session.commits, 0xABC1230)
         ),
         transcript=told,
         has_transcript=session.has_transcript,

@@ -18,7 +18,6 @@ from vault_agent.memory.score import (
     needed_share,
     rank,
 )
-from vault_agent.model.memory import RecallWeights
 from vault_agent.model.search import Match
 from vault_agent.store.index.facts import NoteFacts
 
@@ -32,9 +31,7 @@ def note(name: str, **fields: object) -> Candidate:
 
 
 def ranked(*notes: Candidate, signals: Signals, **options: float) -> list[Scored]:
-    return rank(
-        notes, signals, MANY, today=TODAY, weights=RecallWeights(), recency_days=14, **options
-    )
+    return rank(notes, signals, MANY, today=TODAY, recency_days=14, **options)
 
 
 def names(found: list[Scored]) -> list[str]:

@@ -6,15 +6,18 @@ import hashlib
 import os
 import posixpath
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from vault_agent.config.project import find_project
 from vault_agent.config.project_file import read_project_file
+from vault_agent.errors import VaultAgentError
 from vault_agent.memory.transcripts.read import AGENTS, read_transcript
 from vault_agent.memory.transcripts.recorder import Exchange, Transcript
 from vault_agent.system.cancelling import in_thread
-from vault_agent.system.git import History, Work, hashes_at, history
+from vault_agent.system.git import Commit, FileChange, History, Work, hashes_at, history
 from vault_agent.text.redaction import doubtful_spans, is_secret_file, redact
 
 if TYPE_CHECKING:
@@ -27,28 +30,15 @@ if TYPE_CHECKING:
 MAX_FILES: Final = 200
 _NOT_OURS: Final = (".vault-agent", ".synk", ".git")
 _SHORT_HASH = 7
-_MAX_POINTER = 4_096
 _MAX_COMPARED = 8 << 20
-
-
-class Changed(NamedTuple):
-    """A changed file, relative to the project, with its lines where git knows them."""
-
-    path: str
-    added: int | None = None
-    removed: int | None = None
-
-
-class Made(NamedTuple):
-    """A commit: the first seven digits of its hash, and its subject."""
-
-    id: str
-    subject: str
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A session. Texts are without secrets, times in seconds since 1970."""
+    """A session. Texts are without secrets, times in seconds since 1970.
+
+    The paths of files are relative to the project, and a commit has seven digits of its hash.
+    """
 
     session_id: str
     agent: str
@@ -57,8 +47,8 @@ class Collected:
     ended_at: float
     title: str | None = None
     models: tuple[str, ...] = ()
-    files: tuple[Changed, ...] = ()
-    commits: tuple[Made, ...] = ()
+    files: tuple[FileChange, ...] = ()
+    commits: tuple[Commit, ...] = ()
     transcript: Transcript = field(default_factory=Transcript)
     has_transcript: bool = False
     has_ended: bool = True
@@ -140,7 +130,8 @@ class Collector:
                 for each in sorted((*committed, *edited))[:MAX_FILES]
             ),
             commits=tuple(
-                Made(each.id[:_SHORT_HASH], self.clean(each.subject)) for each in git.commits
+                commit._replace(id=commit.id[:_SHORT_HASH], subject=self.clean(commit.subject))
+                for commit in git.commits
             ),
             transcript=transcript,
             has_transcript=told is not None,
@@ -208,33 +199,33 @@ def _text_key(text: str) -> str:
 
 def places_of(
     edited: Iterable[str], git: History, *, folders: Sequence[str], cwd: str
-) -> tuple[list[Changed], list[Changed]]:
+) -> tuple[list[FileChange], list[FileChange]]:
     """Return the files of commits, and the other edited files, by their paths in the project.
 
     `folders` are the project's folder and those of its worktrees; what lies elsewhere is left out.
     So are the vault itself, and files of keys.
     """
-    committed: dict[str, Changed] = {}
-    others: dict[str, Changed] = {}
+    committed: dict[str, FileChange] = {}
+    others: dict[str, FileChange] = {}
     if git.top is not None:
         for change in git.files:
             path = relative(f"{git.top}/{change.path}", folders, cwd)
             if path is not None:
-                committed[path] = Changed(path, change.added, change.removed)
+                committed[path] = change._replace(path=path)
     for name in edited:
         path = relative(name, folders, cwd)
         if path is not None and path not in committed:
-            others[path] = Changed(path)
+            others[path] = FileChange(path)
     return list(committed.values()), list(others.values())[:MAX_FILES]
 
 
 async def _still_changed(
-    edited: list[Changed],
+    edited: list[FileChange],
     start: str | None,
     checkout: Path,
     git: History,
     folders: Sequence[str],
-) -> list[Changed]:
+) -> list[FileChange]:
     """Return the files that differ from those at a session's start: others were put back."""
     if start is None or git.top is None or not edited:
         return edited
@@ -285,28 +276,12 @@ def project_of(entry: Registered) -> Path:
 def checkout_of(cwd: str, project: Path) -> Path:
     """Return where to read the history of a session: its folder, if it is of the project.
 
-    That is a folder in the project, or in a linked worktree that the project's repository knows.
-    Any other folder is never looked at.
+    That is a folder in the project, or in a linked worktree of its repository. Any other folder is
+    never looked at.
     """
-    if "\0" in cwd:
-        return project
-    folder = Path(os.path.realpath(cwd))
-    known = [project, *_worktrees(project)]
-    if any(folder.is_relative_to(each) for each in known) and folder.is_dir():
-        return folder
+    folder = Path(os.path.realpath(cwd)) if "\0" not in cwd else project
+    with suppress(VaultAgentError):
+        found = find_project(folder, environ={})
+        if found is not None and found.folder == project and folder.is_dir():
+            return folder
     return project
-
-
-def _worktrees(project: Path) -> list[Path]:
-    """Return the linked worktrees that the repository of a project names."""
-    found = []
-    for pointer in sorted((project / ".git" / "worktrees").glob("*/gitdir"))[:100]:
-        try:
-            with pointer.open("rb") as file:
-                named = os.fsdecode(file.read(_MAX_POINTER)).strip()
-        except OSError:
-            continue
-        worktree = Path(os.path.realpath(named)).parent
-        if named and worktree.is_absolute():
-            found.append(worktree)
-    return found

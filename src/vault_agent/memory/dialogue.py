@@ -16,9 +16,10 @@ from vault_agent.text.common_words import content_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from vault_agent.memory.collected import Changed, Collected
+    from vault_agent.memory.collected import Collected
     from vault_agent.memory.session import Sections
     from vault_agent.memory.transcripts.recorder import Exchange
+    from vault_agent.system.git import FileChange
 
 GOAL: Final = "Goal"
 APPROACH: Final = "Approach"
@@ -169,7 +170,7 @@ def last_message(session: Collected) -> str:
     return markdown(shortened(told.last, _MAX_LAST))
 
 
-def files_section(files: Iterable[Changed]) -> str:
+def files_section(files: Iterable[FileChange]) -> str:
     """Return the list of changed files."""
     lines = []
     for file in files:

@@ -213,10 +213,6 @@ class FactIndex:
             near.update(self.tags.get(tag, ())[:MAX_BY_FILE])
         return near
 
-    def has(self, note_id: str) -> bool:
-        """Whether a note with this ID may be recalled."""
-        return note_id in self.ids
-
     def candidate(
         self, note_id: str, *, vault: str, found: float | None, from_global: bool
     ) -> Candidate:

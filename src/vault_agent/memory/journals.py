@@ -27,7 +27,6 @@ from vault_agent.memory.dialogue import (
 )
 from vault_agent.memory.notes import (
     Edited,
-    JournalFacts,
     VaultNotes,
     body,
     name_for,
@@ -75,7 +74,6 @@ if TYPE_CHECKING:
 
 IDLE_SECONDS: Final = 1_800.0
 """A session that says nothing for so long has ended."""
-MAX_SECTIONS: Final = 20
 _INDEX_SECONDS = 3.0
 _NO_NOTES = VaultNotes((), lambda _: False)
 _TELLS_ITS_END = frozenset({"claude-code", "gemini"})
@@ -120,8 +118,8 @@ class Journals:
         """
         line: dict[str, object] = {"event": "wanted", "at": self._now()}
         if sections:
-            kept = dict(list(sections.items())[:MAX_SECTIONS])
-            line = {"event": "sections", "at": self._now(), "title": title, "sections": kept}
+            made = {"title": title, "sections": dict(sections)}
+            line = {"event": "sections", "at": self._now(), **made}
         return await self.store.append(session, line)
 
     async def session_named(self, session_id: str | None, vault: str | None) -> Session:
@@ -210,13 +208,12 @@ class Journals:
             own=name.path,
             files=(file.path for file in collected.files),
             text="\n".join((draft.title, *draft.sections.values())),
-            project=collected.project,
             before=stamp(collected.started_at),
         )
         subjects = (commit.subject for commit in collected.commits)
         tags = tags_of(notes.notes, linked, title=draft.title, subjects=subjects)
-        facts = JournalFacts(generator, reason, tags, linked)
-        note = whole(body(draft, linked), properties(collected, draft, name, facts))
+        known = properties(collected, draft, name, generator, reason, tags=tags, linked=linked)
+        note = whole(body(draft, linked), known)
         before = session.journal or JournalState(0.0, WRITING)
         hashes = before.hashes | {sha256(note).hexdigest()}
         state = JournalState(

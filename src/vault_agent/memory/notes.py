@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -53,16 +53,6 @@ class Named(NamedTuple):
     day: str
 
 
-@dataclass(frozen=True, slots=True)
-class JournalFacts:
-    """What the frontmatter of a journal says besides what was collected."""
-
-    generator: str
-    incomplete: str | None = None  # why, or None if it is complete
-    tags: Sequence[str] = ()
-    related: Sequence[Related] = ()
-
-
 def named(session_id: str, started_at: float) -> Named:
     """Return the name of the journal of a session: by its day, and eight characters of its ID."""
     day = day_of(started_at)
@@ -79,7 +69,14 @@ def another(name: Named, session_id: str) -> Named:
 
 
 def properties(
-    session: Collected, draft: Draft, name: Named, facts: JournalFacts
+    session: Collected,
+    draft: Draft,
+    name: Named,
+    generator: str,
+    incomplete: str | None,
+    *,
+    tags: Sequence[str],
+    linked: Sequence[Related],
 ) -> dict[str, Json]:
     """Return the frontmatter, in the order of its fields."""
     made: dict[str, Json] = {
@@ -88,25 +85,24 @@ def properties(
         "title": draft.title,
         "created": stamp(session.started_at),
         "updated": stamp(session.ended_at),
-        "tags": list(facts.tags),
-        "links": [each.target for each in facts.related],
+        "tags": list(tags),
+        "links": [each.target for each in linked],
         "files": _bounded(each.path for each in session.files),
         "project": session.project,
         "session": session.session_id,
         "agent": session.agent,
         "promoted": False,
-        "status": COMPLETE if facts.incomplete is None else INCOMPLETE,
+        "status": COMPLETE if incomplete is None else INCOMPLETE,
     }
     told = session.transcript
     optional: dict[str, Json] = {
         "model": ", ".join(session.models) or None,
         "duration_minutes": session.minutes,
-        "cost_usd": round(told.cost_usd, 4) if told.cost_usd is not None else None,
         "commits": _bounded(each.id for each in session.commits),
         "tokens_in": told.tokens_in,
         "tokens_out": told.tokens_out,
-        "generator": facts.generator,
-        "incomplete_reason": facts.incomplete,
+        "generator": generator,
+        "incomplete_reason": incomplete,
     }
     return made | {name: value for name, value in optional.items() if value not in (None, [])}
 
@@ -190,7 +186,6 @@ def related(
     own: str,
     files: Iterable[str],
     text: str,
-    project: str,
     before: str,
 ) -> list[Related]:
     """Return the notes that a journal should link to, at most 12, the modules first.
@@ -220,10 +215,6 @@ def related(
     ]
     if earlier:
         add(max(earlier, key=lambda note: (note.updated, note.path)), "earlier session")
-    for note in usable:
-        if fold_words(note.title) == fold_words(project) and note.type != "journal":
-            add(note, "project")
-            break
     return list(found.values())[:MAX_RELATED]
 
 

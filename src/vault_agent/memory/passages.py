@@ -197,10 +197,8 @@ def _fit(text: str) -> str:
 # --- what is shown of a note ----------------------------------------------------------------------
 
 
-_PROBLEMS: Final = "problems encountered"
-_OPEN_PROBLEM = re.compile(r"\(open\b")
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "journal": ("key decisions", "open questions", _PROBLEMS, "outcome"),
+    "journal": ("key decisions", "open questions", "outcome"),
     "decision": ("decision",),
     "module": ("purpose", "known issues"),
     "bug": ("root cause", "fix"),
@@ -296,14 +294,11 @@ def part_that_matters(kind: str, chunks: Sequence[StoredChunk], best: int | None
         for chunk in chunks:
             if section not in _headings(chunk) or not (text := _text(chunk)):
                 continue
-            if section == _PROBLEMS:
-                text = "\n".join(filter(_OPEN_PROBLEM.search, text.split("\n")))
-            if text:
-                if section == wanted[0] and kind != "journal":
-                    parts.append(text)
-                else:
-                    between = "\n" if text.startswith("- ") else " "
-                    parts.append(f"{section.capitalize()}:{between}{text}")
+            if section == wanted[0] and kind != "journal":
+                parts.append(text)
+            else:
+                between = "\n" if text.startswith("- ") else " "
+                parts.append(f"{section.capitalize()}:{between}{text}")
     if parts:
         return "\n".join(parts)
     ordered = sorted(chunks, key=lambda chunk: chunk.key)
@@ -318,7 +313,7 @@ def part_that_matters(kind: str, chunks: Sequence[StoredChunk], best: int | None
 
 def is_open(text: str) -> bool:
     """Whether the part of a journal that is shown has something open."""
-    return "\nOpen questions:" in f"\n{text}" or _OPEN_PROBLEM.search(text) is not None
+    return "\nOpen questions:" in f"\n{text}"
 
 
 def says_something(title: str, text: str) -> bool:

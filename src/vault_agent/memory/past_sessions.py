@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _QUIET_SECONDS: Final = 600.0
 """A transcript that changed since is of a session that may go on."""
 _HEAD_LINES: Final = 20
-_SESSION_ID = re.compile(r'"sessionId":\s*"([0-9A-Za-z][0-9A-Za-z._:-]{0,199})"')
 _MAX_LINE: Final = 1 << 20
 _MAX_FILES: Final = 5_000
 
@@ -103,13 +102,7 @@ def take_over_sessions(
 
 def _id_of(agent: str, path: Path, told: str | None) -> str:
     """Return the ID of a session as its hooks tell it."""
-    if agent == "claude-code":
-        return path.stem
-    if told is None:  # an older file of Gemini is one object, of which only the messages are read
-        with path.open("rb") as file:
-            named = _SESSION_ID.search(file.read(_MAX_LINE).decode("utf-8", "replace"))
-        told = named[1] if named else None
-    return told or path.stem
+    return path.stem if agent == "claude-code" or told is None else told
 
 
 def _transcripts(agent: str, folder: Path, project: Path) -> Iterator[Path]:

@@ -84,7 +84,6 @@ class _Found(NamedTuple):
     """A copy in the global vault."""
 
     path: str
-    note: bytes
     said: Copied | None
 
     @property
@@ -236,9 +235,8 @@ class Promotion:
                 if left is not None and left.said is not None and left.said.key == here.key:
                     return left.copy, False, []
                 continue
-            said = texts.copied(note)
-            made = GlobalCopy(identify(written.path), written.path, said.id if said else None)
-            return made, True, list(written.warnings)
+            made = _Found(written.path, texts.copied(note))
+            return made.copy, True, list(written.warnings)
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
     async def _text(self, here: _Here) -> bytes:
@@ -371,7 +369,7 @@ class Promotion:
             note = await there.writing.read(path, _write(PROMOTE, Right.EDIT, writer))
         except (NotFound, InvalidRequest, Forbidden):
             return None  # it is gone, or a person has written another name
-        return _Found(path, note, await in_thread(texts.copied, note))
+        return _Found(path, await in_thread(texts.copied, note))
 
 
 async def _undo_last(writing: Writing, path: str, write: Write) -> Written | None:

@@ -32,7 +32,7 @@ FROM = "promoted_from"
 """What a copy has besides."""
 
 _OF_JOURNALS = (
-    "model", "duration_minutes", "cost_usd", "commits", "tokens_in", "tokens_out", "generator",
+    "model", "duration_minutes", "commits", "tokens_in", "tokens_out", "generator",
     "incomplete_reason", "status",
 )  # fmt: skip
 _NOT_COPIED = (PROMOTED, PROMOTED_TO, LINKS, FROM, "files", "source_files")

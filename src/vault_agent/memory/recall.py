@@ -149,7 +149,6 @@ class Memory:
                 signals,
                 frequencies(indexes, candidates),
                 today=self.today(),
-                weights=RecallWeights(),
                 recency_days=RECENCY_DAYS,
             )
             most = query.max_notes if query.max_notes is not None else settings.max_notes
@@ -437,7 +436,7 @@ def _why_not(scored: Scored, known: Sequence[Known], query: RecallQuery) -> str 
     if scored.candidate.from_global and note.promoted_from is not None:
         # The ID in the project follows the vault's own one. A note without one has its note ID.
         original = note.promoted_from.rpartition(":")[2]
-        if original in known[0].notes.identifiers or known[0].notes.has(original):
+        if original in known[0].notes.identifiers or original in known[0].notes.ids:
             return "duplicate"
     return None
 
@@ -521,25 +520,17 @@ async def search_notes(
             signals,
             frequencies(indexes, candidates),
             today=memory.today(),
-            weights=RecallWeights(),
             recency_days=query.recency_days or RECENCY_DAYS,
             global_types=None,
         )
         best = [each for each in ranked if each.relevance > 0][: query.limit]
-        hits = _best_hits(answer.hits, known)
+        # Of several passages of a note, the first one is the best.
+        hits = {(hit.vault or known[0].name, hit.note_id): hit for hit in reversed(answer.hits)}
         # Those that have a file or a tag, but no word of the text, show their beginning.
         others = [each for each in best if address_of(each) not in hits]
         parts = await parts_of(known, others, {address_of(each): 0 for each in others})
         notes = tuple(_found(each, known, hits.get(address_of(each)), parts) for each in best)
     return FoundNotes(notes, (*warnings, *answer.warnings))
-
-
-def _best_hits(hits: Sequence[Hit], known: Sequence[Known]) -> dict[Address, Hit]:
-    """Return the best hit of each note: the first one."""
-    found: dict[Address, Hit] = {}
-    for hit in hits:
-        found.setdefault((hit.vault or known[0].name, hit.note_id), hit)
-    return found
 
 
 def _found(
@@ -551,6 +542,8 @@ def _found(
     note = scored.candidate
     index = next(each.notes for each in known if each.name == note.vault)
     facts = index.notes[index.ids[note.note_id]]
+    part = parts.get(address_of(scored))
+    matters = part.matters if part is not None else ""
     return FoundNote(
         vault=note.vault,
         note_id=note.note_id,
@@ -560,11 +553,7 @@ def _found(
         type=note.type,
         score=round(scored.score, 4),
         match_type=match_type(scored),
-        snippet=hit.snippet if hit is not None else _matters(parts.get(address_of(scored))),
+        snippet=hit.snippet if hit is not None else matters,
         matches=hit.matches if hit is not None else (),
         created=facts.created,
     )
-
-
-def _matters(part: Part | None) -> str:
-    return part.matters if part is not None else ""

@@ -141,7 +141,6 @@ def rank(
     frequencies: Frequencies,
     *,
     today: date,
-    weights: RecallWeights,
     recency_days: float,
     global_types: Collection[str] | None = GLOBAL_TYPES,
 ) -> list[Scored]:
@@ -151,7 +150,7 @@ def rank(
     """
     candidates = list(candidates)
     best = max((each.found for each in candidates if each.found is not None), default=0.0)
-    share = _with(signals, weights)
+    share = _weights_for(signals)
     scored = [
         _scored(each, signals, frequencies, best, share, today=today, recency_days=recency_days)
         for each in candidates
@@ -160,8 +159,9 @@ def rank(
     return sorted(scored, key=lambda each: (-each.score, each.candidate.vault, each.candidate.path))
 
 
-def _with(signals: Signals, weights: RecallWeights) -> RecallWeights:
+def _weights_for(signals: Signals) -> RecallWeights:
     """Return the weights for these signals. One without a signal gives its weight to the others."""
+    weights = RecallWeights()
     tag = weights.tag if signals.files or signals.tags else 0.0
     semantic = weights.semantic if signals.words else 0.0
     total = tag + semantic + weights.recency

@@ -33,8 +33,6 @@ LOOK_SECONDS: Final = 30.0
 """Time between looks at sessions whose end was told without a server, or by nobody."""
 KEPT_DAYS: Final = 90.0
 _DAY: Final = 86_400.0
-_ANSWERED: Final = 200
-"""Events that are remembered, so that two hooks of one event do not both get its text."""
 
 
 class Sessions:
@@ -66,7 +64,8 @@ class Sessions:
         self._leading = ExitStack()
         self._leads = False
         self._cleaned_at = 0.0
-        self._answered: dict[tuple[object, ...], float] = {}
+        # The last event of each session: two hooks of one event do not both get its text.
+        self._answered: dict[str, tuple[tuple[object, ...], float]] = {}
 
     async def take(self, event: SessionEvent, *, seconds: float | None = None) -> Offer:
         """Take an event of now, and return what it brings to the agent. The caller settles that.
@@ -129,15 +128,9 @@ class Sessions:
 
     def _was_answered(self, event: SessionEvent) -> bool:
         """Whether another hook has asked for the same event a moment ago."""
-        key = (event.session_id, *same_event(event))
-        before = self._answered.get(key)
-        if before is not None and abs(event.at - before) <= SAME_SECONDS:
-            return True
-        self._answered.pop(key, None)  # the latest stand last
-        self._answered[key] = event.at
-        while len(self._answered) > _ANSWERED:
-            del self._answered[next(iter(self._answered))]
-        return False
+        same, at = self._answered.get(event.session_id, ((), 0.0))
+        self._answered[event.session_id] = same_event(event), event.at
+        return same == same_event(event) and abs(event.at - at) <= SAME_SECONDS
 
     async def _offered(self, session: Session, event: SessionEvent, seconds: float | None) -> Offer:
         """Return what is chosen in time. The agent never waits for more."""

@@ -66,8 +66,7 @@ _OWN: Final = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL")
 _KEPT_ENVIRONMENT: Final = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP")
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """A commit: its whole hash, its time in seconds since 1970, and its subject."""
 
     id: str
@@ -75,8 +74,7 @@ class Commit:
     subject: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """A changed file, relative to the top of the repository. Binary files have no line counts."""
 
     path: str

@@ -60,9 +60,6 @@ class ClaudeCode:
                 self._has_own_title |= kind == "custom-title"
                 self._to.title(entry.get(_TITLES[str(kind)]))
             return True
-        if kind == "result":
-            self._to.cost(entry.get("total_cost_usd"))
-            return True
         if kind in {"attachment", "queue-operation"}:
             self._to.at(entry.get("timestamp"))
             self._queued(entry)

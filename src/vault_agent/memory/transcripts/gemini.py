@@ -27,7 +27,6 @@ _ABOUT = re.compile(
     re.MULTILINE,
 )
 """What the program writes around the output of a command."""
-_MAX_MESSAGE: Final = 8 << 20
 
 
 class Gemini:
@@ -114,27 +113,11 @@ def _results(result: object) -> Iterator[str]:
 
 
 def objects(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what is one JSON object each: the lines of a newer file, the messages of an older one.
-
-    An older file is one object that is indented by two spaces, so its messages are found by their
-    indentation, and never held all at once.
-    """
-    parts: list[bytes] = []
-    size = 0
-    first = True
-    indented = False
-    for line in lines:
-        if first:
-            indented, first = line.rstrip() == b"{", False
-        if not indented:
-            yield line
-        elif line.startswith(b"    {"):
-            parts, size = [line], len(line)
-        elif parts:
-            parts.append(line)
-            size += len(line)
-            if size > _MAX_MESSAGE:
-                parts = []
-            elif line.rstrip().rstrip(b",") == b"    }":
-                yield b"\n".join(parts).rstrip().rstrip(b",")
-                parts = []
+    """Yield the objects of a file: each line of a newer one, the whole of an older one."""
+    lines = iter(lines)
+    first = next(lines, b"")
+    if first.rstrip() == b"{":
+        yield b"\n".join((first, *lines))
+        return
+    yield first
+    yield from lines

@@ -78,7 +78,6 @@ class Transcript:
     tests: str | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
-    cost_usd: float | None = None
     session_id: str | None = None
     cwd: str | None = None
 
@@ -113,7 +112,6 @@ class Recorder:
         self._commits_unseen = False
         self._tests: str | None = None
         self._usage: dict[object, tuple[int, int]] = {}
-        self._cost: float | None = None
         self._session_id: str | None = None
         self._cwd: str | None = None
         self.todos: tuple[ToDo, ...] = ()
@@ -178,11 +176,6 @@ class Recorder:
         """Report the tokens of one request. The last report of a key counts."""
         if len(self._usage) < 1_000_000:
             self._usage[self._key(key)] = tokens_in, tokens_out
-
-    def cost(self, dollars: object) -> None:
-        """Report what the session has cost, as the agent says."""
-        if isinstance(dollars, int | float) and not isinstance(dollars, bool) and dollars >= 0:
-            self._cost = float(dollars)
 
     def works(self, *, reads: bool = False) -> None:
         """Report that the agent uses a tool, whichever it is, and whether it only reads."""
@@ -264,7 +257,6 @@ class Recorder:
             tests=None if self._tests is None else clean(self._tests),
             tokens_in=sum(each for each, _ in usage) if usage else None,
             tokens_out=sum(each for _, each in usage) if usage else None,
-            cost_usd=self._cost,
             session_id=self._session_id,
             cwd=self._cwd,
         )
