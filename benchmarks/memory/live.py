@@ -180,7 +180,7 @@ def journal_of(project: Project, session_id: str) -> str:
     """Return the journal of a session, "" if it leaves none."""
     begun = time.monotonic()
     while time.monotonic() - begun < _PATIENCE:
-        shown = project.run("journal", "list", "--all", "--json")
+        shown = project.run("journal", "--all", "--json")
         for journal in json.loads(shown)["data"]["journals"]:
             if journal["sessionId"] == session_id and journal["state"] not in ("pending", "open"):
                 path = journal["path"]
