@@ -121,7 +121,7 @@ async def open_app(
         if embedder is not None:
             embedder.warm_up()
         several = Several(vaults)
-        memory = Memory(vaults, several, config.memory)
+        memory = Memory(vaults, several, config.memory, config.journal.redact_patterns)
         sessions, deliveries, journals = None, None, None
         collector = Collector(config.journal)
         if config.vaults.enabled and (config.memory.enabled or config.journal.enabled):

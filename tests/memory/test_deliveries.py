@@ -116,12 +116,10 @@ async def test_a_note_that_a_person_adds_comes_next_and_a_changed_one_again(desk
 
 
 async def test_what_is_asked_for_is_logged_and_no_secret_leaves(desk: Desk):
-    secret = "password: " + "hunter2x9"
-    desk.world.write(
-        desk.root,
-        {"bugs/login.md": f"---\nfiles: [src/login.py]\n---\n# Login\n\nIt fails. {secret}\n"},
-    )
-    async with desk.app(memory=True) as app:
+    text = "It fails for badge 4711. password: " + "hunter2x9"
+    note = f"---\nfiles: [src/login.py]\n---\n# Login\n\n{text}\n"
+    desk.world.write(desk.root, {"bugs/login.md": note})
+    async with desk.app(memory=True, redact_patterns=["badge \\d+"]) as app:
         assert app.deliveries is not None
         talk = Talk(desk, app)
         await talk.tell("start", source="startup")
@@ -132,6 +130,7 @@ async def test_what_is_asked_for_is_logged_and_no_secret_leaves(desk: Desk):
             found = await app.deliveries.recall(vault, query, session)
         assert "bugs/login.md" in found.text
         assert "hunter2x9" not in found.text
+        assert "badge 4711" not in found.text
         session = await app.deliveries.store.get("abcdefgh-1")
         assert session is not None
         assert session.given[-1].event == "manual"

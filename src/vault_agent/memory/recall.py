@@ -105,7 +105,11 @@ _OPEN_JOURNALS = 2
 class Memory:
     """Recalls notes of several vaults. Made by `open_app`."""
 
-    def __init__(self, vaults: Vaults, several: Several, settings: MemorySettings) -> None:
+    def __init__(
+        self, vaults: Vaults, several: Several, settings: MemorySettings, secrets: Sequence[str]
+    ) -> None:
+        """Take the user's own regular expressions for secrets, which no text of a note may have."""
+        self._secrets = [re.compile(each, re.MULTILINE) for each in secrets]
         self._vaults = vaults
         self._several = several
         self._settings = settings
@@ -123,7 +127,8 @@ class Memory:
         Raises:
             VaultAgentError: as a search does. Without the global vault it is a warning.
         """
-        settings = self._settings
+        entry = self._vaults.entry(vault.identity)
+        root = entry.root if entry is not None and entry.role is Role.PROJECT else None
         async with AsyncExitStack() as stack:
             known, warnings = await self.facts.around(
                 stack,
@@ -133,7 +138,7 @@ class Memory:
                 index_seconds=index_seconds,
             )
             indexes = [each.notes for each in known]
-            worked = await self._files_at_work(known[0]) if query.start else ()
+            worked = await _files_at_work(root, known[0]) if query.start and root else ()
             continues = query.bar is not None and asks_to_continue(query.prompt)
             named = named_files(query.prompt, indexes)
             files = tuple(dict.fromkeys((*query.files, *named, *worked)))[:MAX_FILES]
@@ -151,14 +156,13 @@ class Memory:
                 today=self.today(),
                 recency_days=RECENCY_DAYS,
             )
-            most = query.max_notes if query.max_notes is not None else settings.max_notes
+            most = query.max_notes if query.max_notes is not None else self._settings.max_notes
             chosen, left, shown = await self._choose(
                 known, ranked, chunks, most, query, wants_open=query.start or continues
             )
-        root = self._root(vault)
         folder = _folder(root, query)
         limit = query.max_tokens if query.max_tokens is not None else MAX_TOKENS
-        remembered = [_remembered(each, shown, query.scope) for each in chosen]
+        remembered = [_remembered(each, shown, query.scope, self._secrets) for each in chosen]
         if query.bar is not None:
             remembered, chosen = _newest_first(remembered, chosen, query.prompt)
             remembered = [
@@ -168,7 +172,7 @@ class Memory:
         else:
             made = preamble(
                 remembered,
-                project=self._name(vault),
+                project=entry.name if entry is not None else vault.address,
                 max_tokens=limit,
                 max_note_tokens=_MAX_NOTE_TOKENS,
                 folder=folder,
@@ -201,31 +205,6 @@ class Memory:
         since = f"{note.day}T23:59:59"
         return len(await changed_files(root.parent.parent, since, note.files, seconds=_GIT_SECONDS))
 
-    def _name(self, vault: OpenVault) -> str:
-        """Return what people call a vault. Several may be called so."""
-        entry = self._vaults.entry(vault.identity)
-        return entry.name if entry is not None else vault.address
-
-    def _root(self, vault: OpenVault) -> Path | None:
-        """Return the folder of a project's vault, or None for another vault."""
-        entry = self._vaults.entry(vault.identity)
-        return entry.root if entry is not None and entry.role is Role.PROJECT else None
-
-    async def _files_at_work(self, known: Known) -> tuple[str, ...]:
-        """Return the files of notes that were changed since the last commit.
-
-        Only their times are looked at: git would run the filters of a repository to compare them.
-        """
-        root = self._root(known.vault)
-        if root is None:
-            return ()
-        project = root.parent.parent
-        since = await committed_at(project, seconds=_GIT_SECONDS)
-        if since is None:
-            return ()
-        named = list(known.notes.files)[:_MAX_LOOKED]
-        return await in_thread(_changed_since, project, named, since)
-
     async def _search(
         self, known: Sequence[Known], query: RecallQuery
     ) -> tuple[Sequence[Hit], WordMatch | None, Mode | None, tuple[Warning, ...]]:
@@ -234,10 +213,9 @@ class Memory:
         Only the words say what is about it: semantic search always finds something that is near.
         Without a signal there is neither.
         """
-        prompt = query.prompt
-        if not (is_signal(prompt) or identifiers(prompt)):
+        if not (is_signal(query.prompt) or identifiers(query.prompt)):
             return (), None, None, ()
-        text, within = without_operators(prompt)[:1_000], Filters(scope=query.scope)
+        text, within = without_operators(query.prompt)[:1_000], Filters(scope=query.scope)
         if query.bar is not None:
             text = without_hiragana(text)
         asked = SearchQuery(text, Mode.LEXICAL, _HITS, within, coverage=True)
@@ -257,7 +235,9 @@ class Memory:
             )
         }
         # One name that few notes have says what a prompt is about, whatever else is in it.
-        named = [hit for hit in lexical.hits if names_it(prompt, f"{hit.title}\n{hit.snippet}")]
+        named = [
+            hit for hit in lexical.hits if names_it(query.prompt, f"{hit.title}\n{hit.snippet}")
+        ]
         if len({(hit.vault, hit.note_id) for hit in named}) <= _FEW:
             about |= {(hit.vault, hit.note_id) for hit in named}
         found = lexical
@@ -359,6 +339,19 @@ def _newest_first(
     return kept, placed
 
 
+async def _files_at_work(root: Path, known: Known) -> tuple[str, ...]:
+    """Return the files of notes that were changed since the last commit, for a vault's root.
+
+    Only their times are looked at: git would run the filters of a repository to compare them.
+    """
+    project = root.parent.parent
+    since = await committed_at(project, seconds=_GIT_SECONDS)
+    if since is None:
+        return ()
+    named = list(known.notes.files)[:_MAX_LOOKED]
+    return await in_thread(_changed_since, project, named, since)
+
+
 def _changed_since(project: Path, files: Sequence[str], since: float) -> tuple[str, ...]:
     changed = []
     for file in files:
@@ -441,15 +434,17 @@ def _why_not(scored: Scored, known: Sequence[Known], query: RecallQuery) -> str 
     return None
 
 
-def _remembered(scored: Scored, shown: dict[Address, str], scope: Scope) -> Remembered:
+def _remembered(
+    scored: Scored, shown: dict[Address, str], scope: Scope, secrets: Sequence[re.Pattern[str]]
+) -> Remembered:
     candidate = scored.candidate
     kind = KINDS.get(candidate.type, candidate.type.capitalize())
     return Remembered(
         kind=kind,
-        title=redact(candidate.title).text,
+        title=redact(candidate.title, more=secrets).text,
         day=candidate.updated.isoformat() if candidate.updated is not None else None,
         # A note of a person, or of an older version, may have secrets; prompts may not.
-        text=redact(shown.get((candidate.vault, candidate.note_id), "")).text,
+        text=redact(shown.get(address_of(scored), ""), more=secrets).text,
         address=f"{GLOBAL}:{candidate.path}"
         if candidate.from_global
         else scope.inner(candidate.path),
