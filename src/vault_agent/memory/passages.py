@@ -187,7 +187,8 @@ def _fit(text: str) -> str:
     speaker = _SPEAKER.match(before)
     label = speaker[0] if speaker else ""
     end = f"{mark}{words}"
-    parts = before.removeprefix(label).split(" ")
+    # More characters than have room, so that a long text does not take long.
+    parts = before.removeprefix(label)[-4 * MAX_TOKENS :].split(" ")
     while parts and tokens_of(f"{label}… {' '.join(parts)}{end}") > MAX_TOKENS:
         parts.pop(0)
     said = " ".join(parts)
@@ -207,8 +208,6 @@ _GOALS: Final = frozenset({"goal", "related"})
 """Sections of a journal that say nothing of what came of the session."""
 _TESTS = re.compile(r"^- Tests: [^\n]*\n?", re.MULTILINE)
 _LEADING_HEADINGS = re.compile(r"\A(?:\s*#{1,6}[ \t][^\n]*(?:\n|\Z))+")
-
-
 _MAX_CHUNKS = 60
 _SEEN = 40
 """Characters of a passage by which it is known again."""
