@@ -157,8 +157,6 @@ WRITING = {
         use("generate_session_journal", project=True, title="Mine", sections={"Goal": "Prices."},
             sessionId="golden-session-2", until=(_TEXT, _WRITTEN)),
         use("generate_session_journal", "unknown", project=True, sessionId="none"),
-        use("generate_session_journal", "superseding", project=True, sessionId="golden-session-2",
-            supersedes=["decisions/Round prices.md"]),
         use("promote_note_to_global", project=True, path="modules/Cost tracker.md"),
     ),
     "agentiso": of("agentiso",
@@ -194,5 +192,7 @@ SYNK = {
         use("generate_session_journal", project=True, title="Mine", sections={"Goal": "Prices."},
             sessionId="golden-session-2"),
         use("rebuild_vault_index", project=True),
+        use("generate_session_journal", "superseding", project=True, sessionId="golden-session-2",
+            supersedes=["decisions/Round prices.md"]),
     ),
 }  # fmt: skip

@@ -434,7 +434,7 @@ declare namespace Wire {
   interface MemoryNews {
     sessionId: string;
     agent: string;
-    event: "start" | "prompt" | "refresh" | "manual" | "chosen" | "journal";
+    event: "start" | "prompt" | "manual" | "chosen" | "journal";
     notes: number;
     tokens: number;
   }
@@ -602,7 +602,6 @@ declare namespace Wire {
     files: string[];
     tags: string[];
     prompt: boolean;
-    branch: string | null;
   }
   interface RecallWeights {
     tag: number;
@@ -676,7 +675,6 @@ declare namespace Wire {
     journal: SessionJournal | null;
     deliveries: ShownDelivery[];
     pinned: ChosenNote[];
-    refreshing: boolean;
   }
   interface SessionJournal {
     state: "pending" | "incomplete" | "complete" | "skipped";
@@ -717,7 +715,7 @@ declare namespace Wire {
   }
   interface ShownDelivery {
     at: string;
-    event: "start" | "prompt" | "refresh" | "manual";
+    event: "start" | "prompt" | "manual";
     text: string;
     tokens: number;
     maxTokens: number;
