@@ -207,13 +207,15 @@ def test_a_note_is_superseded_by_one_click_and_taken_back(
 ):
     page = enter(f"/notes?vault={world.identity('project:shop')}&q=round prices")
     page.locator(".row h2", has_text="Round prices").first.click()
-    page.get_by_role("button", name="Mark as superseded").click()
+    mark = page.get_by_role("button", name="Mark as superseded")
+    expect(mark).to_be_visible()
+    assert violations(page, RULES) == []
+    mark.click()
     back = page.get_by_role("button", name="Not superseded any more")
     expect(back).to_be_visible()
     expect(page.locator(".facts").first).to_contain_text("superseded")
-    assert violations(page, RULES) == []
     back.click()
-    expect(page.get_by_role("button", name="Mark as superseded")).to_be_visible()
+    expect(mark).to_be_visible()
     expect(page.locator(".facts").first).not_to_contain_text("superseded")
 
 
