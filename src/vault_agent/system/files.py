@@ -9,7 +9,6 @@ import errno
 import os
 import stat
 import sys
-import tempfile
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -70,6 +69,8 @@ def replacing(
     if keep_mode:
         with suppress(OSError):
             mode = path.stat().st_mode & 0o777
+    import tempfile  # late: most programs only read
+
     descriptor, temporary = tempfile.mkstemp(_SUFFIX, _PREFIX, path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
