@@ -130,10 +130,10 @@ async function followMove(id) {
   for (const { files } of [...(reply?.data.writes ?? [])].reverse())
     for (const file of files)
       if (file.before && identify(file.before) === now) [now, path] = [identify(file.path), file.path];
-  if (now === id || address.peek().note !== id) return false;
+  if (now === id) return false;
   noteMoved(id, { id: now, title: nameOf(path), path, type: null });
   knowPath(now, path);
-  go({ note: now }, { replace: true });
+  if (address.peek().note === id) go({ note: now }, { replace: true });
   return true;
 }
 
@@ -170,9 +170,10 @@ const open = newestOnly(async (abort, /** @type {string} */ id) => {
       cache.delete(id);
       if (known) lost = { id, hash: known.hash };
       if (await followMove(id)) return;
-      if (lost.id === id && (await followText(id, lost.hash))) return;
+      if (lost.id !== id)
+        forgetNote(id); // also when the person has gone on meanwhile
+      else if (await followText(id, lost.hash)) return;
       if (abort.aborted) return;
-      if (lost.id !== id) forgetNote(id);
     }
     if (!known || /** @type {Fault} */ (error).status === 404) note.value = null;
   } finally {
