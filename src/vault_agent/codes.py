@@ -137,7 +137,7 @@ CODES: Final[dict[str, Code]] = {
         "Forbidden",
         403,
         1,
-        "The owner of the vault decides this, by write.allow in the config file.",
+        "The owner of the vault decides what agents may do, by write.allow in the config file.",
     ),
     "WRITE_OUTSIDE_SCOPE": Code(
         "Forbidden",

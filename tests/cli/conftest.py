@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +20,10 @@ from tests.support.privacy import Confidences
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+
+QUESTION = re.compile(rb"(: |\] )(\x1b\[[^a-zA-Z]*[a-zA-Z])*$")
+"""The end of a question, where the terminal waits for an answer."""
 
 
 @pytest.fixture
@@ -73,6 +79,49 @@ def run_apart(environment: dict[str, str]) -> Run:
         return ended
 
     return run_apart
+
+
+@pytest.fixture
+def run_at_terminal(environment: dict[str, str]) -> Run:
+    """Return a function that runs the program at a terminal in the home folder.
+
+    A line of `stdin` is typed at each question. All that the terminal shows is in `err`.
+    """
+
+    async def run_at_terminal(*arguments: str, stdin: str = "", **variables: str) -> Ended:
+        import pty
+
+        ours, theirs = pty.openpty()
+        process = await asyncio.create_subprocess_exec(
+            *PROGRAM,
+            *arguments,
+            env={**environment, **variables},
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=environment["HOME"],
+        )
+        os.close(theirs)
+        shown = asyncio.create_task(
+            asyncio.to_thread(type_at_questions, ours, stdin.splitlines(keepends=True))
+        )
+        async with asyncio.timeout(PATIENCE):
+            code = await process.wait()
+            return Ended(code, "", await shown)
+
+    return run_at_terminal
+
+
+def type_at_questions(terminal: int, lines: list[str]) -> str:
+    """Type a line at each question, and return what the terminal has shown at its end."""
+    shown, answered = b"", 0
+    with suppress(OSError), os.fdopen(terminal, "rb+", buffering=0) as file:
+        while block := file.read(4096):
+            shown += block
+            if lines and QUESTION.search(shown, answered):
+                file.write(lines.pop(0).encode())
+                answered = len(shown)
+    return shown.decode()
 
 
 def examine(ended: Ended, variables: dict[str, str]) -> None:

@@ -10,6 +10,7 @@ import orjson
 import pytest
 from tests.cli.test_restart import notes, started
 from tests.support.local_model import LocalModel
+from tests.support.systems import posix
 
 from vault_agent.cli.features import FEATURES
 from vault_agent.config.keys import KEYS
@@ -17,7 +18,7 @@ from vault_agent.config.keys import KEYS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.fake import FakeServer, Run
+    from tests.cli.fake import Run
 
 __all__ = ["notes"]
 
@@ -38,7 +39,8 @@ async def test_what_a_refusal_advises_works_at_once(run: Run, run_apart: Run, no
     assert "--folder" in missing.err
     done = await run_apart(*shlex.split(advised), "--folder", "Inbox", "--folder", "Log")
     assert done.code == 0, done.err
-    assert "may change notes in Inbox, Log (create, append, edit)" in done.out
+    assert "You may change notes in Inbox, Log." in done.out
+    assert "Agents may do there: create, append, edit." in done.out
     assert "Next: vault-agent write Inbox/NOTE.md --text TEXT" in done.out
     assert "Log is not there yet." in done.err
     assert done.err.count("Every request needs a key from now on.") == 1
@@ -50,21 +52,56 @@ async def test_what_a_refusal_advises_works_at_once(run: Run, run_apart: Run, no
     assert "FEATURE_DISABLED" in (await run("write", "Inbox/y.md", "-t", "hi")).err
 
 
-async def test_a_right_and_a_folder_are_added_by_what_a_refusal_says(
+async def test_the_owner_may_do_everything_in_the_folders_and_agents_what_is_allowed(
     run: Run, run_apart: Run, notes: Path
 ):
     await started(run_apart, "--background")
     await run_apart("enable", "write", "--folder", "Inbox")
     await run("write", "Inbox/x.md", "-t", "hi")
-    refused = await run("delete", "Inbox/x.md", "--permanent")
-    assert refused.err.endswith("To allow it: `vault-agent enable write --allow permanent`\n")
-    await run_apart("enable", "write", "--allow", "move, permanent")
-    assert (await run("delete", "Inbox/x.md", "--permanent", "--yes")).code == 0
+    assert (await run("write", "Inbox/x.md", "--mode", "overwrite", "-t", "x", "--yes")).code == 0
+    assert (await run("move", "Inbox/x.md", "Inbox/y.md", "--yes")).code == 0
+    assert (await run("delete", "Inbox/y.md", "--yes")).code == 0
+    assert (await settings(run))["write.allow"] == ["create", "append", "edit"]
+    told = await run_apart("agent", "add", "tidy", "--folder", "Inbox", "--write", "edit,move")
+    [advised] = re.findall("vault-agent (enable write --allow move)", told.err)
+    await run_apart(*shlex.split(advised))
+    assert (await settings(run))["write.allow"] == ["create", "append", "edit", "move"]
     refused = await run("write", "Log/x.md", "-t", "hi")
     assert refused.err.endswith("To allow it: `vault-agent enable write --folder FOLDER`\n")
     await run_apart("enable", "write", "--folder", "Log")
     for folder in ("Inbox", "Log"):
         assert (await run("write", f"{folder}/y.md", "-t", "hi")).code == 0
+
+
+@posix("a terminal is made by a POSIX call")
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("\n\n\n", None),
+        ("none\n\n\n", None),
+        ("Inbox\n\n", (["Inbox"], ["create", "append", "edit"])),
+        ("Inbox, Log\nnone\n", (["Inbox", "Log"], [])),
+        (".\nappend, move\n", (["."], ["append", "move"])),
+        ("Inbox\nanything\n", None),
+    ],
+)
+async def test_no_answer_opens_nothing_and_agents_are_asked_for_by_themselves(
+    run: Run,
+    run_at_terminal: Run,
+    notes: Path,
+    typed: str,
+    expected: tuple[list[str], list[str]] | None,
+):
+    before = await settings(run)
+    done = await run_at_terminal("enable", "write", stdin=typed)
+    after = await settings(run)
+    if expected is None:
+        assert done.code != 0
+        assert after == before
+    else:
+        assert done.code == 0, done.err
+        assert after["write.enabled"]
+        assert (after["write.folders"], after["write.allow"]) == expected
 
 
 async def test_writing_that_needs_folders_is_refused_with_the_command_that_asks_for_them(run: Run):
@@ -98,7 +135,7 @@ async def test_the_vaults_of_projects_may_be_written_without_a_folder_of_ones_ow
     await run("enable", "vaults")
     done = await run("enable", "write")
     assert done.code == 0, done.err
-    assert "may change notes in the vaults of projects (create, append, edit)" in done.out
+    assert "may change notes in the vaults of projects." in done.out
     assert (await settings(run))["write.folders"] == []
 
 
@@ -119,25 +156,7 @@ async def test_ones_own_notes_stay_closed_beside_projects_until_a_folder_is_name
     assert not (notes / "Inbox/x.md").exists()
 
 
-@pytest.mark.parametrize(
-    ("typed", "advised"),
-    [
-        (("move", "Stock", "Broth"), "enable write --allow move"),
-        (("delete", "Stock"), "enable write --allow delete"),
-        (("write", "Stock", "--mode", "overwrite", "-t", "x"), "enable write --allow overwrite"),
-        (("write", "move", "-t", "x"), "enable write"),
-    ],
-)
-async def test_a_refusal_names_the_right_that_the_command_needs(
-    run: Run, server: FakeServer, typed: tuple[str, ...], advised: str
-):
-    what = "Changing notes is switched off."
-    server.error = (403, "FEATURE_DISABLED", what, {"setting": "write.enabled", "what": what})
-    refused = await run(*typed, "--yes")
-    assert refused.err.endswith(f"`vault-agent {advised}`.\n")
-
-
-async def test_what_turns_writing_on_gives_the_right_that_the_command_needs(
+async def test_what_turns_writing_on_is_enough_for_the_command_that_needs_it(
     run: Run, run_apart: Run, notes: Path
 ):
     typed = ("move", "Stock", "Broth", "--yes")
@@ -149,14 +168,26 @@ async def test_what_turns_writing_on_gives_the_right_that_the_command_needs(
     assert done.code == 0, done.err
 
 
-async def test_a_vault_that_is_added_but_not_served_says_so(run: Run, notes: Path):
-    told = await run("vaults", "add", str(notes))
-    assert told.code == 2  # it is the default one
+async def test_a_second_vault_is_one_step(run: Run, run_apart: Run, notes: Path):
+    await started(run_apart, "--background")
+    refused = await run("vaults", "add", str(notes))
+    assert refused.code == 2  # it is the default one
+    assert not (await settings(run))["vaults.enabled"]
     other = notes.with_name("Other")
     other.mkdir()
-    assert "vault-agent enable vaults" in (await run("vaults", "add", str(other))).err
-    await run("enable", "vaults")
-    assert "enable" not in (await run("vaults", "add", str(other), "--name", "two")).err
+    (other / "Cake.md").write_text("Flour and butter.\n")
+    added = await run("vaults", "add", str(other))
+    assert added.code == 0, added.err
+    (advised,) = re.findall(r"^Next: vault-agent (.*) search", added.out, re.MULTILINE)
+    searched = await run(*shlex.split(advised), "search", "butter")
+    assert "Cake.md" in searched.out
+    assert searched.err == ""
+
+
+async def test_a_key_that_other_computers_need_is_announced(run: Run, notes: Path):
+    told = await run("config", "set", "server.host", "0.0.0.0")
+    assert told.err.count("Every request needs a key from now on.") == 1
+    assert "config reveal-api-key" in told.err
 
 
 async def test_enable_alone_shows_what_is_on(run: Run):
@@ -171,7 +202,7 @@ async def test_the_key_is_announced_by_the_switch_that_makes_it_needed(run: Run)
     await run("config", "set", "write.folders", ".")
     told = await run("config", "set", "write.enabled", "true")
     assert "Every request needs a key from now on." in told.err
-    assert "`vault-agent ui`" in told.err
+    assert "vault-agent ui" not in told.err  # there is no page
     await run("config", "set", "vaults.enabled", "true")
     assert "key" not in (await run("config", "set", "memory.enabled", "true")).err
 

@@ -12,7 +12,7 @@ from tests.support.writable_program import WritableProgram
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram]:
     """Return a program that serves files whose names are also those of other files or folders."""
-    made = WritableProgram(tmp_path_factory.mktemp("files"), "move,delete")
+    made = WritableProgram(tmp_path_factory.mktemp("files"))
     made.write("Links.md", "![[a/p.png]] ![[only.png]]\n")
     made.write("build/Plan.md", "# Plan\n")
     for path in ("a/p.png", "b/c/p.png", "d/only.png"):
@@ -76,7 +76,7 @@ def test_an_exact_path_comes_before_a_name(
 @pytest.fixture(scope="module")
 def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram]:
     """Return a program that may change the files in one folder only."""
-    made = WritableProgram(tmp_path_factory.mktemp("narrow"), "move,delete")
+    made = WritableProgram(tmp_path_factory.mktemp("narrow"))
     made.variables["VAULT_AGENT_WRITE_FOLDERS"] = "Inbox"
     for path in ("Inbox/Late frost.md", "Inbox/Seeds.md", "Inbox/Seeds/List.md", "Inbox/p.png"):
         made.write(path, "")

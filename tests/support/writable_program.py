@@ -27,14 +27,14 @@ ALL = "create,append,edit,overwrite,move,delete,permanent"
 class WritableProgram(Program):
     """A server that may change the notes of its vault, with a key."""
 
-    def __init__(self, folder: Path, allow: str = ALL) -> None:
+    def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.private.add("the key", KEY)
         self.headers = {"Authorization": f"Bearer {KEY}"}
         self.variables = {
             "VAULT_AGENT_WRITE_ENABLED": "true",
             "VAULT_AGENT_WRITE_FOLDERS": ".",
-            "VAULT_AGENT_WRITE_ALLOW": allow,
+            "VAULT_AGENT_WRITE_ALLOW": ALL,
             "VAULT_AGENT_WRITE_QUIET_SECONDS": "0",
             "VAULT_AGENT_SERVER_API_KEY": KEY,
         }

@@ -22,7 +22,6 @@ from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.writing import move as planning
 from vault_agent.writing.files import AT_ONCE
 
-ALLOWED = {**WRITE, "allow": ["edit", "move"]}
 MOVE = Write(operation="move", right=Right.MOVE)
 
 
@@ -35,7 +34,7 @@ def linked(root: Path) -> Path:  # noqa: F811
 
 
 def opened(root: Path) -> AbstractAsyncContextManager[OpenVault]:  # noqa: F811
-    return test_writing.opened(root, write=ALLOWED)
+    return test_writing.opened(root, write=WRITE)
 
 
 async def moved(vault: OpenVault, to: str, *, waits: bool = False) -> Written | Job:

@@ -117,8 +117,7 @@ async def test_links_by_type_and_name_follow_a_renamed_note(tmp_path: Path):
             "decisions/a.md": "See [[module-parser]] and [[parser]].\n",
         },
     )
-    write = {**WRITE, "allow": ["move", "edit"]}
-    async with world.app(write=write) as app, app.vaults.open("project:shop") as vault:
+    async with world.app(write=WRITE) as app, app.vaults.open("project:shop") as vault:
         await indexed(vault)
         await vault.writing.ready()
         asked = Write(operation="move", right=Right.MOVE)

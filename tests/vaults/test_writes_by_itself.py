@@ -97,11 +97,6 @@ async def test_the_folders_and_rights_of_the_default_vault_do_not_limit_it(world
     async with world.app(**ON, write=write) as app, app.vaults.open("global") as vault:
         await vault.writes.by_itself.ready()
         await vault.writes.by_itself.create("patterns/Own.md", OWN, b"# Own\n")
-        with pytest.raises(Forbidden) as caught:
-            await vault.writing.create(
-                "patterns/Mine.md", Write(operation="x", right=Right.CREATE), b""
-            )
-        assert caught.value.code == "WRITE_NOT_ALLOWED"
 
 
 def test_its_switches_need_a_key_as_writing_does(world: RegisteredVaults, tmp_path: Path):

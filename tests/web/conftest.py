@@ -64,15 +64,15 @@ def serve(
     folder: Path,
     *,
     more: int,
-    allow: str = "",
+    writable: bool = False,
     notes: Mapping[str, str | bytes] | None = None,
     **variables: str,
 ) -> Iterator[Any]:
     """Serve the vault, with its index made, and yield the program; stop it afterwards.
 
-    With `allow`, it may be written. `notes` are more files by path.
+    If `writable`, it may be written. `notes` are more files by path.
     """
-    program = WritableProgram(folder, allow) if allow else Program(folder)
+    program = WritableProgram(folder) if writable else Program(folder)
     program.variables |= {
         "VAULT_AGENT_WEB_ENABLED": "true",
         "VAULT_AGENT_WATCH_ENABLED": "true",

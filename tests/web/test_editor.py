@@ -50,7 +50,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
     yield from serve(
         tmp_path_factory.mktemp("desk"),
         more=3,
-        allow="create,append,edit",
+        writable=True,
         VAULT_AGENT_WEB_DIAGRAMS="true",
     )
 
@@ -661,13 +661,6 @@ def test_a_link_is_followed_to_its_note_and_heading(
     expect(read.get_by_role("heading", name=title, exact=True).first).to_be_attached()
     if shown is not None:
         expect(read.get_by_role("heading", name=shown)).to_be_in_viewport()
-
-
-def test_what_the_settings_do_not_allow_is_not_offered(desk: Desk):
-    """Here files may not be moved or deleted."""
-    page = desk.open(f"/notes/{desk.id_of('Frost%20alarm')}")
-    page.get_by_role("button", name="More", exact=True).click()
-    expect(page.get_by_role("menuitem")).to_have_text(["Show or undo the last changes"])
 
 
 def test_a_type_that_is_a_link_is_shown_by_its_name(desk: Desk):

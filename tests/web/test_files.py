@@ -35,7 +35,7 @@ NOTES = {
 def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
     """Serve a vault in which files may be moved and deleted."""
     folder = tmp_path_factory.mktemp("files")
-    for program in serve(folder, more=230, allow="create,append,edit,move,delete", notes=NOTES):
+    for program in serve(folder, more=230, writable=True, notes=NOTES):
         (program.vault / "shelf").mkdir()
         yield program
 

@@ -32,7 +32,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
     """Serve a vault with a long note that may be written."""
     notes = {"Long.md": LONG, "Tomatoes.md": TOMATOES}
     folder = tmp_path_factory.mktemp("places")
-    yield from serve(folder, more=3, allow="create,append,edit", notes=notes)
+    yield from serve(folder, more=3, writable=True, notes=notes)
 
 
 def in_view(page: Page, text: str) -> None:

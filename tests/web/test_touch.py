@@ -25,7 +25,7 @@ NOTES = {
 def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
     """Serve a vault in which everything may be changed."""
     folder = tmp_path_factory.mktemp("touch")
-    yield from serve(folder, more=3, allow="create,append,edit,move,delete", notes=NOTES)
+    yield from serve(folder, more=3, writable=True, notes=NOTES)
 
 
 def test_everything_by_touch_alone(desk: Desk):

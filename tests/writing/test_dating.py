@@ -105,7 +105,7 @@ async def test_each_save_of_a_text_that_was_opened_once_sets_the_date(tmp_path: 
     world.write(world.default, {})
     shop = world.project("shop", {"A.md": NOTE.decode()})
     [operation] = [each for each in OPERATIONS if each.name == "write_note"]
-    write = {"enabled": True, "folders": ["."], "quiet_seconds": 0, "allow": ["overwrite"]}
+    write = {"enabled": True, "folders": ["."], "quiet_seconds": 0}
     async with world.app(write=write) as app, app.vaults.open("shop") as vault:
         await indexed(vault)
         await vault.writing.ready()

@@ -544,13 +544,14 @@ async def test_canvases_that_are_too_many_or_too_large_are_named_after_a_heading
 
 
 async def test_no_right_no_move(tmp_path: Path):
-    vault = Vault(tmp_path, WriteLimits(quiet_seconds=0, allow=frozenset({Right.EDIT})))
+    vault = Vault(tmp_path, WriteLimits(quiet_seconds=0))
     put(vault, Old="")
+    editor = Writer("agent", allow=frozenset({Right.EDIT}))
     async with vault.filing():
         with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
-            await vault.move("Old.md", "New")
+            await vault.move("Old.md", "New", caller=editor)
         with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
-            await vault.delete("Old.md")
+            await vault.delete("Old.md", caller=editor)
     assert vault.tree() == {"Old.md": b""}
 
 

@@ -186,16 +186,21 @@ async def test_only_the_folders_of_the_settings_and_the_agent_are_written(tmp_pa
 
 
 async def test_only_the_rights_that_are_given_are_used(tmp_path: Path):
-    vault = Vault(tmp_path, replace(QUIET, allow=frozenset({Right.CREATE, Right.APPEND})))
+    vault = Vault(tmp_path, QUIET)
+    vault.put("A.md", "mine\n")
+    async with vault.opened():
+        maker = replace(AGENT, allow=frozenset({Right.CREATE}))
+        with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED") as caught:
+            await vault.append("A.md", "x\n", caller=maker)
+        assert caught.value.details == {"right": "append"}
+
+
+async def test_the_owner_has_every_right_in_the_folders(tmp_path: Path):
+    vault = Vault(tmp_path, QUIET)
     vault.put("A.md", "mine\n")
     async with vault.opened():
         await vault.append("A.md", "x\n")
-        with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED") as caught:
-            await vault.remove("A.md")
-        assert caught.value.details == {"right": "delete"}
-        reader = replace(AGENT, allow=frozenset({Right.CREATE}))
-        with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
-            await vault.append("A.md", "x\n", caller=reader)
+        await vault.remove("A.md")
 
 
 async def test_a_link_is_written_at_its_target_if_that_is_in_the_scope(tmp_path: Path):

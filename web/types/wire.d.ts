@@ -864,7 +864,6 @@ declare namespace Wire {
   }
   interface WriteHealth {
     enabled: boolean;
-    allow: string[];
     state: "off" | "recovering" | "ready" | "unsupported";
     atomicity: "exchange" | "rename" | null;
     durable: boolean;

@@ -28,7 +28,7 @@ class Caller:
     kind: CallerKind
     name: str = ""
     scope: Scope = EVERYTHING  # what it may see
-    rights: frozenset[Right] | None = None  # what it may write; None: what the settings allow
+    rights: frozenset[Right] | None = None  # what it may write; None: everything, as the owner
     client: str = "http"  # the program, for the log of writes: `cli`, `http`, `web`, `mcp:{name}`
 
     @property

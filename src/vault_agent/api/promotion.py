@@ -55,7 +55,7 @@ def _of(call: CallContext) -> Promotion:
 
 
 def _writer(caller: Caller) -> Writer:
-    """Return the owner as one who writes. Only the owner promotes, whatever `write.allow` says."""
+    """Return the owner as one who writes. Only the owner promotes."""
     return Writer(client=caller.client)
 
 

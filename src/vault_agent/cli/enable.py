@@ -12,15 +12,18 @@ from vault_agent.cli.config import check_address
 from vault_agent.cli.doctor import ask_embedder, ask_reranker
 from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_applied
 from vault_agent.cli.servers import as_argument
-from vault_agent.cli.terminal import ask, can_ask, clean, envelope, say, say_prose, tell
+from vault_agent.cli.terminal import DECLINED, ask, can_ask, clean, envelope, say, say_prose, tell
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.write_state import Right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from vault_agent.cli.features import Applied
     from vault_agent.config import Config
 
+_PROJECTS = "projects"
+"""The answer that opens the vaults of projects, and no folder of the user's own vault."""
 _MODEL = "nomic-embed-text"
 _RERANKER = "http://127.0.0.1:8080/v1/rerank"
 
@@ -38,7 +41,7 @@ class _Rights(click.Choice[str]):
 @click.command("enable", cls=Command)
 @click.argument("feature", metavar="[FEATURE]", required=False, type=click.Choice(tuple(FEATURES)))
 @click.option(
-    "--folder", "folders", metavar="PATH", multiple=True, help="Where notes may change, too."
+    "--folder", "folders", metavar="PATH", multiple=True, help="Where you may change notes, too."
 )
 @click.option(
     "--allow",
@@ -46,7 +49,7 @@ class _Rights(click.Choice[str]):
     multiple=True,
     type=_Rights(tuple(each.value for each in Right)),
     callback=lambda _context, _option, given: tuple(",".join(given).split(",")) if given else (),
-    help="What may be done there, too, such as move,delete.",
+    help="What agents may do there, too, such as move,delete.",
 )
 @click.option("--model", metavar="NAME", help="The model, for embedding and rerank.")
 @click.option(
@@ -64,7 +67,7 @@ def command(
     allow: tuple[str, ...],
     model: str | None,
     model_url: str | None,
-) -> None:
+) -> int | None:
     """Turn on a feature, with all that it needs.
 
     FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or rerank.
@@ -89,10 +92,14 @@ def command(
     config = build_config(invocation.layers())
     if feature is None:
         _show(invocation, config)
-        return
+        return None
     settings: list[tuple[str, str]] = []
     if feature == "write":
-        settings = _for_write(config, folders, allow)
+        named = folders or config.write.folders or _asked_folders(config)
+        if not named:
+            tell("Nothing was changed.")
+            return DECLINED
+        settings = _for_write(config, named, allow)
     elif feature == "rerank":
         settings = _for_reranker(config, model, model_url)
     elif feature == "embedding":
@@ -102,25 +109,33 @@ def command(
     if invocation.json:
         server = {"endpoint": applied.endpoint}
         envelope({"feature": feature, "settings": dict(settings), **server})
-        return
+        return None
     overridden(dict(settings))
+    _tell_on(invocation, feature, applied)
+    return None
+
+
+def _tell_on(invocation: Invocation, feature: str, applied: Applied) -> None:
+    """Say what is so from now on, and what to type next."""
+    from vault_agent.config import build_config
+
     now = build_config(invocation.layers())
     text = FEATURES[feature].now.format(
         folders=_places(now.write.folders),
-        allow=", ".join(now.write.allow),
+        allow=", ".join(now.write.allow) or "nothing",
         days=now.write.undo_days,
         model=now.embedding.model,
         reranker=now.rerank.endpoint,
     )
     say_prose(clean(text))
     if now.vault.root is not None:
-        for folder in folders:
+        for folder in now.write.folders:
             if not (now.vault.root / folder.strip()).is_dir():
                 tell(f"{clean(folder.strip())} is not there yet. Its first note makes it.")
     then = FEATURES[feature].then
     if feature == "write" and now.write.folders and "." not in now.write.folders:
         then = then.replace("NOTE.md", as_argument(Path(now.write.folders[0], "NOTE.md")))
-    if feature == "write" and _only_projects(invocation):
+    if feature == "write" and not now.write.folders:
         tell("Your own notes stay closed. To open a folder: vault-agent enable write --folder NAME")
         then = ""  # a note of the user's own cannot be written
     tell_applied(applied, then=then)
@@ -160,14 +175,6 @@ def _show(invocation: Invocation, config: Config) -> None:
         say(f"{'on ' if is_on else '-  '}  {name:<9}  {FEATURES[name].summary}")
 
 
-def _only_projects(invocation: Invocation) -> bool:
-    """Whether only the vaults of projects and the global one may be written."""
-    from vault_agent.config import build_config
-
-    now = build_config(invocation.layers())
-    return now.vaults.enabled and not now.write.folders
-
-
 def _places(folders: Sequence[str]) -> str:
     if "." in folders:
         return "the whole vault"
@@ -177,46 +184,52 @@ def _places(folders: Sequence[str]) -> str:
 def _for_write(
     config: Config, folders: Sequence[str], allow: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Return the folders that may be written, and what may be done there, as settings.
+    """Return the folders that may be written, and what agents may do there, as settings.
 
-    What is given is added to what is set. With several vaults, no folder is needed: those of
-    projects may be changed as a whole.
-
-    Raises:
-        InvalidRequest: if no folder is set, and there is nobody to ask.
+    Options add to what is set. Without any, a person is asked what agents may do.
     """
-    settings = []
-    if not (folders or config.write.folders):
-        folders = _asked_folders(config)
-    for name, known, more in (
-        ("write.folders", config.write.folders, folders),
-        ("write.allow", config.write.allow, allow),
-    ):
-        if more:
-            settings.append((name, ",".join(dict.fromkeys((*known, *map(str.strip, more))))))
-    return settings
+    rights = (*config.write.allow, *allow)
+    if not allow and can_ask():
+        question = f"What agents may do there, of {', '.join(Right)}; or none"
+        rights = _parts(ask(question, ",".join(rights) or "none"))
+    places = (*config.write.folders, *(folder for folder in folders if folder != _PROJECTS))
+    chosen = {
+        "write.folders": (config.write.folders, places),
+        "write.allow": (config.write.allow, rights),
+    }
+    return [
+        (name, ",".join(dict.fromkeys(map(str.strip, values))))
+        for name, (before, values) in chosen.items()
+        if values != before
+    ]
 
 
 def _asked_folders(config: Config) -> Sequence[str]:
-    """Ask which folders of the user's own vault may be changed.
+    """Ask which folders of the user's own vault may be changed. Return none if none is named.
+
+    With several vaults, those of projects may be changed as a whole, without a folder.
 
     Raises:
         InvalidRequest: if one is needed, and there is nobody to ask.
     """
     several = config.vaults.enabled
     if can_ask():
-        answer = ask(
-            "Folders that may be changed, with commas between; . is the whole vault",
-            "none" if several else ".",
-        )
-        return () if several and answer == "none" else answer.split(",")
+        only_projects = f", or {_PROJECTS} for none of them" if several else ""
+        question = f"Folders of your notes that may be changed (. is all of them{only_projects})"
+        return _parts(ask(question, "none"))
     if several:
-        return ()
+        return (_PROJECTS,)
     raise InvalidRequest(
         "INVALID_REQUEST",
-        "Name the folders that may be changed, such as --folder Inbox. --folder . is the whole"
-        " vault.",
+        "Name the folders that may be changed, or the whole vault:"
+        " `vault-agent enable write --folder .`",
     )
+
+
+def _parts(answer: str) -> tuple[str, ...]:
+    """Return what was typed with commas between. `none` is nothing."""
+    parts = tuple(part.strip() for part in answer.split(",") if part.strip())
+    return () if parts == ("none",) else parts
 
 
 def _for_embedding(config: Config, model: str | None, url: str | None) -> list[tuple[str, str]]:
@@ -230,7 +243,10 @@ def _for_embedding(config: Config, model: str | None, url: str | None) -> list[t
     known = config.embedding
     if model is None and known.model is None:
         if not can_ask():
-            raise InvalidRequest("INVALID_REQUEST", "Name the model: --model NAME.")
+            raise InvalidRequest(
+                "INVALID_REQUEST",
+                f"Name the model: `vault-agent enable embedding --model {_MODEL}`",
+            )
         model = ask(f"Name of the model at {clean(url or known.endpoint)}", _MODEL)
     settings = []
     if url is not None:
@@ -254,7 +270,7 @@ def _for_reranker(config: Config, model: str | None, url: str | None) -> list[tu
     """
     if url is None and config.rerank.endpoint is None:
         if not can_ask():
-            what = f"Name the address of the reranker, such as --model-url {_RERANKER}"
+            what = f"Name its address: `vault-agent enable rerank --model-url {_RERANKER}`"
             raise InvalidRequest("INVALID_REQUEST", what)
         url = ask("Address of the reranker", _RERANKER)
     settings = []

@@ -37,11 +37,11 @@ class Feature(NamedTuple):
 
 FEATURES: dict[str, Feature] = {
     "write": Feature(
-        "commands and agents may change notes",
+        "notes may be changed: by you, and by agents as you say",
         ("write.enabled",),
         ("write.enabled",),
-        "Commands and agents may change notes in {folders} ({allow}). Each change can be undone for"
-        " {days} days.",
+        "You may change notes in {folders}. Agents may do there: {allow}. Each change can be undone"
+        " for {days} days.",
         "Notes are no longer changed, except by journals and promotion. What was written stays.",
         "vault-agent write NOTE.md --text TEXT",
     ),

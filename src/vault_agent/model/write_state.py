@@ -13,7 +13,7 @@ from vault_agent.model.sent import Doc, OneOf
 
 
 class Right(StrEnum):
-    """What a write needs to be allowed: a value of `write.allow`."""
+    """What an agent needs to be allowed for a write: a value of `write.allow`."""
 
     CREATE = "create"
     APPEND = "append"
@@ -39,7 +39,6 @@ class WriteHealth:
     """How the vault is written."""
 
     enabled: bool = False
-    allow: Annotated[tuple[str, ...], Doc("The rights of `write.allow`.")] = ()
     state: Annotated[
         str,
         OneOf("off", "recovering", "ready", "unsupported"),

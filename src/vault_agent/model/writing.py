@@ -23,7 +23,7 @@ class Writer:
     client: str = "http"  # `cli`, `http`, `web` or `mcp:{name}`
     folders: tuple[str, ...] | None = None  # "" is the whole vault; None: those of the settings
     deny: tuple[str, ...] = ()  # folders and notes
-    allow: frozenset[Right] | None = None  # None: those of the settings
+    allow: frozenset[Right] | None = None  # None: all, as the owner has
 
     @property
     def is_owner(self) -> bool:
@@ -60,7 +60,6 @@ class WriteLimits:
     """
 
     folders: tuple[str, ...] = ("",)
-    allow: frozenset[Right] = frozenset(Right)
     quiet_seconds: float = 1.0  # editors save every two seconds while a person types
     max_note_bytes: int = 4 << 20
     max_per_minute: int = 60
@@ -87,8 +86,7 @@ class Write:
         wait_ms: how long to wait until a search finds the change.
         retries: whether the edit means the same on another text. If somebody changes the note
             meanwhile, it is then planned anew, at most three times.
-        by_itself: whether the server writes by itself, so that `write.allow` does not limit it. The
-            log has `SERVER` as its client.
+        by_itself: whether the server writes by itself. The log has `SERVER` as its client.
     """
 
     operation: str

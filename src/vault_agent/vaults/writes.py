@@ -12,7 +12,7 @@ import anyio
 
 from vault_agent.errors import Forbidden, Misconfigured, Unavailable
 from vault_agent.model.warning import Warning
-from vault_agent.model.write_state import Right, WriteHealth
+from vault_agent.model.write_state import WriteHealth
 from vault_agent.model.writing import WriteLimits
 from vault_agent.store.writes import WriteLog
 from vault_agent.writing.files import Files
@@ -34,7 +34,6 @@ def limits_of(settings: WriteSettings) -> WriteLimits:
     """Return the limits of writes from the settings."""
     return WriteLimits(
         folders=tuple("" if folder == "." else folder for folder in settings.folders),
-        allow=frozenset(map(Right, settings.allow)),
         quiet_seconds=settings.quiet_seconds,
         max_note_bytes=settings.max_note_bytes,
         max_per_minute=settings.max_per_minute,
@@ -147,7 +146,7 @@ class Writes:
         if not self._settings.enabled:
             return WriteHealth()
         if self._refusal is not None:
-            return WriteHealth(enabled=True, allow=tuple(self._settings.allow), state="unsupported")
+            return WriteHealth(enabled=True, state="unsupported")
         return WriteHealth() if self._writing is None else self._writing.health()
 
     def warnings(self) -> tuple[Warning, ...]:

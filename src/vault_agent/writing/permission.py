@@ -7,7 +7,6 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Busy, Forbidden
-from vault_agent.model.write_state import Right
 from vault_agent.text.names import covers, fold, lies_in
 from vault_agent.vault.exclude import Verdict
 from vault_agent.vault.paths import validate
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
 TRASH = ".trash"
 _MINUTE = 60.0
-_AT_TERMINAL = frozenset((Right.MOVE, Right.DELETE))
-"""What the owner may do at their own terminal in the folders that may be written. Both can be taken
-back there."""
 
 
 class Permission:
@@ -39,13 +35,8 @@ class Permission:
         Raises:
             Forbidden: `WRITE_NOT_ALLOWED` with `details.right`.
         """
-        right = write.right
-        if right is Right.OVERWRITE and write.caller.client == "web" and write.expected_hash:
-            right = Right.EDIT  # a person saves what they see
-        caller, mine = write.caller, write.caller.allow
-        at_terminal = caller.is_owner and caller.client == "cli" and right in _AT_TERMINAL
-        given = write.by_itself or at_terminal or right in self._limits.allow
-        if not given or (mine is not None and right not in mine):
+        right, mine = write.right, write.caller.allow
+        if mine is not None and right not in mine:
             raise Forbidden(
                 "WRITE_NOT_ALLOWED", f"The right to {right} is not given.", {"right": right.value}
             )

@@ -17,7 +17,7 @@ import anyio
 
 from vault_agent.errors import Busy, Conflict, NotFound, VaultAgentError
 from vault_agent.model.warning import Warning
-from vault_agent.model.write_state import Right, WriteHealth
+from vault_agent.model.write_state import WriteHealth
 from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.threads import Threads
@@ -315,7 +315,6 @@ class Writing:
         paths = [conflict.changes[0].place for conflict in self._conflicts]
         return WriteHealth(
             enabled=True,
-            allow=tuple(right.value for right in Right if right in self._journal.limits.allow),
             state=self._state if self._is_well else "recovering",
             atomicity=disk.replacer.way.value if self._state == "ready" else None,
             durable=disk.durable,

@@ -36,9 +36,9 @@ export const hasMemory = computed(
   () => switchedOn("vaults.enabled") && (switchedOn("memory.enabled") || switchedOn("journal.enabled")),
 );
 /** Whether notes can be changed. Without it nothing that writes is shown. */
-export const mayWrite = computed(() => switchedOn("write.enabled") && health.value?.write?.state !== "unsupported");
-/** Whether the settings give a right, such as `move`. @param {string} right */
-export const hasRight = (right) => mayWrite.value && Boolean(health.value?.write?.allow.includes(right));
+export const mayWrite = computed(
+  () => Boolean(health.value?.write?.enabled) && health.value?.write?.state !== "unsupported",
+);
 /** Whether notes have types: else none is shown. */
 export const typed = computed(() => Boolean(stats.value?.types.some(({ type }) => type)));
 export const embeds = computed(() => Boolean(health.value?.embeddings.available));

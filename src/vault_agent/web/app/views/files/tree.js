@@ -11,7 +11,7 @@ import { address, changed, go } from "../../state/address.js";
 import { fault, fetchRest, followTree, known, lines, readTree, reveal, unfold } from "../../state/files.js";
 import { folderOf } from "../../state/query.js";
 import { note } from "../../state/note.js";
-import { hasRight } from "../../state/vault.js";
+import { mayWrite } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { count, words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
@@ -69,11 +69,13 @@ export function Tree() {
   };
   useCommands(
     () =>
-      [
-        { id: "rename", name: words.commands.rename, keys: ["F2"], run: rename, icon: "edit", right: "move" },
-        { id: "folder", name: words.commands.folder, run: newFolder, icon: "folder", right: "create" },
-      ].filter(({ right }) => hasRight(right)),
-    [hasRight("move"), hasRight("create"), focusAt],
+      mayWrite.value
+        ? [
+            { id: "rename", name: words.commands.rename, keys: ["F2"], run: rename, icon: "edit" },
+            { id: "folder", name: words.commands.folder, run: newFolder, icon: "folder" },
+          ]
+        : [],
+    [mayWrite.value, focusAt],
   );
 
   /** @param {KeyboardEvent} event */
@@ -89,7 +91,7 @@ export function Tree() {
       Enter: () => at && act(at),
       " ": () => at && act(at),
       Delete: () =>
-        hasRight("delete") &&
+        mayWrite.value &&
         (at?.kind === "note" || at?.kind === "file") &&
         (overlay.value = { name: "delete", path: at.path }),
     });
@@ -143,7 +145,7 @@ export function Tree() {
       "aria-setsize": each.of,
       tabindex: at === focusAt ? 0 : -1,
       "data-over": each.kind === "folder" && over.value === each.path ? "" : undefined,
-      draggable: hasRight("move") && each.kind !== "rest",
+      draggable: mayWrite.value && each.kind !== "rest",
       style: { insetBlockStart: `${at * height.value}px` },
       title: plain(each.path, 300),
       "data-kind": each.kind === "rest" ? undefined : each.kind,

@@ -5,7 +5,7 @@ import { Menu } from "../../parts/menu.js";
 import { copy } from "../../parts/say.js";
 import { Icon } from "../../parts/sign.js";
 import { address, go, written } from "../../state/address.js";
-import { hasRight } from "../../state/vault.js";
+import { mayWrite } from "../../state/vault.js";
 import { openBeside } from "../../state/tabs.js";
 import { later } from "../../later.js";
 import { context, overlay } from "./overlay.js";
@@ -21,13 +21,13 @@ function entriesOf({ kind, id, path }) {
       name: t.rename,
       icon: "edit",
       run: () => (overlay.value = { name: "move", path }),
-      hidden: !path || !hasRight("move"),
+      hidden: !path || !mayWrite.value,
     },
     {
       name: t.delete,
       icon: "x",
       run: () => (overlay.value = { name: "delete", path }),
-      hidden: !path || kind === "folder" || !hasRight("delete"),
+      hidden: !path || kind === "folder" || !mayWrite.value,
     },
   ];
   if (kind === "folder")
@@ -36,13 +36,13 @@ function entriesOf({ kind, id, path }) {
         name: t.newNote,
         icon: "plus",
         run: () => (overlay.value = { name: "create", title: `${path}/` }),
-        hidden: !hasRight("create"),
+        hidden: !mayWrite.value,
       },
       {
         name: t.newFolder,
         icon: "folder",
         run: () => (overlay.value = { name: "folder", folder: path }),
-        hidden: !hasRight("create"),
+        hidden: !mayWrite.value,
       },
       { name: t.list, icon: "list", run: () => go({ view: "notes", path: [path], q: "" }) },
       ...changes,

@@ -4,7 +4,7 @@ import { sentence, toast } from "../../parts/say.js";
 import { go } from "../../state/address.js";
 import { dailyNotes, newDay } from "../../state/daily.js";
 import { dayName } from "../../state/stamp.js";
-import { hasRight } from "../../state/vault.js";
+import { mayWrite } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { overlay } from "./overlay.js";
 
@@ -14,7 +14,7 @@ export async function openToday() {
   try {
     const known = (await dailyNotes(name.slice(0, 7))).get(name);
     if (known) go({ view: "notes", note: known.id });
-    else if (hasRight("create")) overlay.value = { name: "create", title: await newDay(name) };
+    else if (mayWrite.value) overlay.value = { name: "create", title: await newDay(name) };
     else toast(later.start.noToday);
   } catch (error) {
     toast(sentence(error));

@@ -10,7 +10,7 @@ import { address, go } from "../../state/address.js";
 import { graph, graphFault, grouped, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
 import { look, match, matches } from "../../state/look.js";
 import { filtered, results, searching } from "../../state/results.js";
-import { hasRight, revision } from "../../state/vault.js";
+import { mayWrite, revision } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { collator, count, words } from "../../words.js";
 import { Panel } from "./panel.js";
@@ -179,7 +179,7 @@ export function View() {
   };
   const openChosen = (/** @type {boolean} */ edits) => {
     const id = now?.ids[at.peek()];
-    if (id) go({ view: "notes", note: id, near: "", depth: "", edit: edits && hasRight("edit") ? "1" : "" });
+    if (id) go({ view: "notes", note: id, near: "", depth: "", edit: edits && mayWrite.value ? "1" : "" });
   };
   /** @param {Told} message */
   const hear = (message) => {

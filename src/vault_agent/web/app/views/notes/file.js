@@ -9,7 +9,7 @@ import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { lastOf } from "../../state/query.js";
-import { hasRight } from "../../state/vault.js";
+import { mayWrite } from "../../state/vault.js";
 import { showRendered } from "../../trust.js";
 import { later } from "../../later.js";
 import { ask } from "../../wire.js";
@@ -56,14 +56,14 @@ export function Overlay({ path }) {
       <div class="acts">
         <button class="quiet" onClick=${() => void copy(`![[${path}]]`)}><${Icon} name="copy" />${t.copyEmbed}</button>
         ${
-          hasRight("move") &&
+          mayWrite.value &&
           html`<button class="quiet" onClick=${() => (overlay.value = { name: "move", path })}>
             <${Icon} name="edit" />
             ${t.rename}
           </button>`
         }
         ${
-          hasRight("delete") &&
+          mayWrite.value &&
           html`<button class="quiet" onClick=${() => (overlay.value = { name: "delete", path })}>
             <${Icon} name="x" />
             ${t.delete}

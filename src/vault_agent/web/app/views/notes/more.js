@@ -5,7 +5,6 @@ import { Key, useCommands } from "../../parts/commands.js";
 import { MenuButton } from "../../parts/later.js";
 import "../../parts/menu.js"; // so that the menu opens at once
 import { Icon } from "../../parts/sign.js";
-import { hasRight } from "../../state/vault.js";
 import { words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
 /** @import { Note } from "../../state/note.js" */
@@ -18,23 +17,20 @@ export function More({ read }) {
       name: words.commands.rename,
       icon: "edit",
       keys: ["F2"],
-      right: "move",
       run: () => (overlay.value = { name: "move", path: read.path }),
     },
     {
       id: "delete",
       name: words.commands.delete,
       icon: "x",
-      right: "delete",
       run: () => (overlay.value = { name: "delete", path: read.path }),
     },
     { id: "writes", name: words.commands.writes, icon: "clock", run: () => (overlay.value = { name: "writes" }) },
   ];
-  const allowed = commands.filter((each) => each.right === undefined || hasRight(each.right));
-  useCommands(() => allowed, [read.path, allowed.length]);
+  useCommands(() => commands, [read.path]);
   /** @param {() => void} close */
   const entries = (close) =>
-    allowed.map(
+    commands.map(
       (each) => html`<button
         class="entry"
         role="menuitem"

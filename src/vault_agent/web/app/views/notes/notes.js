@@ -8,7 +8,7 @@ import { Icon } from "../../parts/sign.js";
 import { address } from "../../state/address.js";
 import { recent, set, settings, starred } from "../../state/settings.js";
 import { filtered, results, searching } from "../../state/results.js";
-import { counted, hasRight, mayWrite } from "../../state/vault.js";
+import { counted, mayWrite } from "../../state/vault.js";
 import { words } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
 import { Chips, Count, FilesToggle } from "./chips.js";
@@ -84,7 +84,7 @@ export function Notes() {
             <div class="count">
               <h2>${words.notes.files}</h2>
               ${
-                hasRight("create") &&
+                mayWrite.value &&
                 html`<button
                   class="icon"
                   aria-label=${words.commands.folder}

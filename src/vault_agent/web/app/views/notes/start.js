@@ -8,7 +8,7 @@ import { changed, go } from "../../state/address.js";
 import { dailyNotes, newDay } from "../../state/daily.js";
 import { dayName } from "../../state/stamp.js";
 import { recent, starred } from "../../state/settings.js";
-import { hasRight, revision } from "../../state/vault.js";
+import { mayWrite, revision } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { ask } from "../../wire.js";
 import { locale, words } from "../../words.js";
@@ -94,7 +94,7 @@ function Calendar() {
     return () => void (gone = true);
   }, [month.value, revision.value]);
   if (!any.value) return null;
-  const makes = hasRight("create");
+  const makes = mayWrite.value;
   const isToday = (/** @type {Date} */ day) => dayName(day) === dayName(today);
   /** @param {KeyboardEvent & { currentTarget: HTMLElement }} event */
   const keyed = ({ key, currentTarget }) => {

@@ -2,7 +2,7 @@
 
 import { sentence, toast } from "../../parts/say.js";
 import { reopen } from "../../state/note.js";
-import { hasRight } from "../../state/vault.js";
+import { mayWrite } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { ask } from "../../wire.js";
 
@@ -18,7 +18,7 @@ export function tasks(prose, { id, hash }) {
   for (const box of boxes) {
     box.setAttribute("aria-label", box.checked ? later.note.done : later.note.open);
     const line = Number(/** @type {HTMLElement | null} */ (box.closest("li"))?.dataset.line);
-    if (!line || !hash || !hasRight("edit")) continue; // an embedded text has no lines
+    if (!line || !hash || !mayWrite.value) continue; // an embedded text has no lines
     box.disabled = false;
     box.dataset.box = String(line);
     box.addEventListener("click", (event) => {
