@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
 import sys
-from contextlib import suppress
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,8 @@ from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
 from vault_agent.cli import detached
+from vault_agent.cli.obsidian import obsidian_vaults
+from vault_agent.cli.terminal import folder_completion
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -36,15 +37,6 @@ async def home(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
     yield folder
     for noted in below(folder, "server.address"):
         await asyncio.to_thread(detached.stop, noted.parent)
-
-
-def all_of(terminal: int) -> str:
-    """Return what a terminal shows, once the other end is closed."""
-    shown = b""
-    with suppress(OSError), os.fdopen(terminal, "rb", buffering=0) as file:
-        while block := file.read(4096):
-            shown += block
-    return shown.decode()
 
 
 async def test_options_are_enough_without_a_terminal(home: Path, run: Run, run_apart: Run):
@@ -105,42 +97,109 @@ async def test_without_a_folder_it_says_which_option_names_it(home: Path, run: R
 
 @posix("a terminal is made by a POSIX call")
 async def test_at_a_terminal_five_questions_have_defaults(
-    home: Path, run: Run, environment: dict[str, str]
+    home: Path, run: Run, run_at_terminal: Run
 ):
-    import pty
-
-    ours, theirs = pty.openpty()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "vault_agent", "setup",
-        env=environment, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, cwd=home,
-    )  # fmt: skip
-    os.close(theirs)
-    os.write(ours, b"\n\n\n\n\n")
-    out, _ = await process.communicate()
-    shown = all_of(ours)
-    assert process.returncode == 0, shown
-    assert "[~/Notes]" in shown
-    assert "[cursor]" in shown
-    assert shown.count("[Y/n]") == 2
-    assert shown.count("[y/N]") == 1
-    assert b"Ready: 1 note of ~/Notes" in out
+    done = await run_at_terminal("setup", stdin="\n\n\n\n\n")
+    assert done.code == 0, done.err
+    assert "1  ~/Notes" in done.err
+    assert "[cursor]" in done.err
+    assert done.err.count("[Y/n]") == 2
+    assert done.err.count("[y/N]") == 1
+    assert "Ready: 1 note of ~/Notes" in done.err
     assert "watch, mcp, web on" in (await run("status")).out
 
 
 @posix("a terminal is made by a POSIX call")
-@pytest.mark.parametrize("typed", [b"\x04", b"\n\x04", b"\n\n\x04"])
+@pytest.mark.parametrize("typed", ["\x04", "\n\x04", "\n\n\x04"])
 async def test_ctrl_d_at_a_question_sets_nothing_up(
-    home: Path, run: Run, environment: dict[str, str], typed: bytes
+    home: Path, run: Run, run_at_terminal: Run, typed: str
 ):
-    import pty
-
-    ours, theirs = pty.openpty()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "vault_agent", "setup",
-        env=environment, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs, cwd=home,
-    )  # fmt: skip
-    os.close(theirs)
-    os.write(ours, typed + b"\n\n\n\n\n")
-    assert await process.wait() == 130, all_of(ours)
-    all_of(ours)
+    ended = await run_at_terminal("setup", stdin=typed)
+    assert ended.code == 130, ended.err
     assert (await run("config", "get", "vault.root")).code == 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="where Obsidian has its settings")
+@pytest.mark.parametrize(
+    "settings", [".config/obsidian", ".var/app/md.obsidian.Obsidian/config/obsidian"]
+)
+async def test_the_vaults_of_obsidian_are_offered_with_numbers(
+    home: Path, run: Run, run_at_terminal: Run, environment: dict[str, str], settings: str
+):
+    vault_named("Work", environment)
+    vaults = {
+        "a": {"path": str(home / "Notes"), "ts": 3},
+        "b": {"path": str(home / "Work"), "ts": 2, "open": True},
+        "c": {"path": str(home / "gone"), "ts": 1},
+    }
+    (home / settings).mkdir(parents=True)
+    (home / settings / "obsidian.json").write_bytes(orjson.dumps({"vaults": vaults}))
+    done = await run_at_terminal("setup", "--no-agents", stdin="2\n\n\n\n")
+    assert done.code == 0, done.err
+    assert "1  ~/Work (open in Obsidian)" in done.err
+    assert "2  ~/Notes (Obsidian)" in done.err
+    assert "3  " not in done.err
+    assert "Ready: 1 note of ~/Notes" in done.err
+
+
+@pytest.mark.parametrize("broken", ["", "[]", '{"vaults": 1}', '{"vaults": {"a": {}}}', "\x00"])
+async def test_settings_of_obsidian_in_another_form_offer_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+    monkeypatch.setenv("HOME", str(home))
+    (home / "obsidian").mkdir()
+    (home / "obsidian" / "obsidian.json").write_text(broken)
+    assert obsidian_vaults() == []
+
+
+@posix("a terminal is made by a POSIX call")
+async def test_a_folder_that_cannot_be_the_vault_is_refused_at_once_and_another_one_asked_for(
+    home: Path, run_at_terminal: Run
+):
+    typed = "~\n/\nmissing\n~/Notes\n\n\n\n"
+    done = await run_at_terminal("setup", "--no-agents", stdin=typed)
+    assert done.code == 0, done.err
+    assert done.err.count("Folder of your notes, by number or path [1]: ") == 4
+    for refused in ("~", "/"):
+        assert f"{refused} cannot be the vault. It holds " in done.err
+    assert "There is no folder ~/missing." in done.err
+    assert "Ready: 1 note of ~/Notes" in done.err
+
+
+@pytest.mark.parametrize("refused", ["~", "/"])
+async def test_the_home_folder_is_refused_also_if_the_indexes_are_elsewhere(
+    home: Path, run: Run, refused: str
+):
+    elsewhere = {"VAULT_AGENT_INDEX_DIR": str(home.parent / "indexes")}
+    ended = await run("setup", "--folder", refused, **elsewhere)
+    assert ended.code == 2
+    assert "cannot be the vault" in ended.err
+    assert (await run("config", "get", "vault.root")).code == 1
+
+
+def test_tab_completes_the_folders_that_begin_with_what_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("Notes", "Notes of work", ".hidden", "Other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "Notes.md").touch()
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def completed(typed: str) -> list[str]:
+        return list(iter(map(partial(folder_completion, typed), count()).__next__, None))
+
+    assert completed("~") == ["~/"]
+    assert completed("~/No") == ["~/Notes/", "~/Notes of work/"]
+    assert completed(f"{tmp_path}/") == [
+        f"{tmp_path}/{name}/" for name in ("Notes", "Notes of work", "Other")
+    ]
+    assert completed("~/.h") == ["~/.hidden/"]
+    assert completed("~/none") == completed("~nobody/x") == []
+
+
+@posix("a terminal is made by a POSIX call")
+async def test_tab_at_the_terminal_completes_the_folder(home: Path, run_at_terminal: Run):
+    done = await run_at_terminal("setup", "--no-agents", stdin="~/No\t\n\n\n\n")
+    assert done.code == 0, done.err
+    assert "Ready: 1 note of ~/Notes" in done.err

@@ -9,10 +9,12 @@ import asyncclick as click
 
 from vault_agent.cli.clients import ALIASES, CLIENTS, client_name
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.obsidian import obsidian_vaults
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import (
     agreed,
     ask,
+    ask_folder,
     can_ask,
     clean,
     complain,
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 _USUAL = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "vault")
 """Folders of notes in the home folder that are offered if they exist."""
+
+_NAME = "Name the folder of your notes, such as `vault-agent setup --folder ~/Notes`."
 
 
 class Answers(NamedTuple):
@@ -115,56 +119,65 @@ def _folder_of(config: Config | None, given: str | None, *, asks: bool) -> Path:
 
     Raises:
         InvalidRequest: if none is given, none is set, and there is nobody to ask.
-        Misconfigured: `VAULT_NOT_FOUND`.
+        Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
     """
-    from vault_agent.config.layers import absolute
-
     known = config.vault.root if config is not None else None
     if given is None and not asks:
         if known is None:
-            raise InvalidRequest("INVALID_REQUEST", "Name the folder of your notes: --folder PATH.")
+            raise InvalidRequest("INVALID_REQUEST", _NAME)
         given = str(known)
     if given is not None:
-        root = absolute(Path(given).expanduser())
-        if not root.is_dir():
-            raise Misconfigured(
-                "VAULT_NOT_FOUND",
-                f"There is no folder {in_home(root)}.",
-                remedy="Name the folder that holds your notes: --folder PATH.",
-            )
-        if (refusal := _refusal(root, config)) is not None:
-            raise Misconfigured("CONFIG_INVALID", refusal)
-        return root
-    offered = known if known is not None and known.is_dir() else _usual()
+        return _checked(given, config)
+    offered = _offered(known)
+    for number, (folder, note) in enumerate(offered.items(), 1):
+        tell(f"  {number}  {in_home(folder)}{note}")
+    numbers = {str(number): str(folder) for number, folder in enumerate(offered, 1)}
+    question = "Folder of your notes, by number or path" if numbers else "Folder of your notes"
     while True:
-        answer = ask("Folder of your notes", in_home(offered) if offered is not None else "")
-        root = absolute(Path(answer).expanduser()) if answer else Path()
-        if not (answer and root.is_dir()):
-            tell("There is no such folder.")
-        elif (refusal := _refusal(root, config)) is not None:
-            tell(refusal)
-        else:
-            return root
+        answer = ask_folder(question, "1" if numbers else "")
+        try:
+            return _checked(numbers.get(answer, answer), config)
+        except Misconfigured as refusal:
+            tell(refusal.what or "Type a number or a path.")
 
 
-def _refusal(root: Path, config: Config | None) -> str | None:
-    """Return why a folder cannot be the vault: it holds the indexes. None if it can be."""
+def _checked(typed: str, config: Config | None) -> Path:
+    """Return the folder that was typed.
+
+    Raises:
+        Misconfigured: `VAULT_NOT_FOUND`, or `CONFIG_INVALID` with why it cannot be the vault.
+    """
+    from vault_agent.config.layers import absolute
     from vault_agent.config.rules import data_folder, holds_index
 
+    root = absolute(Path(typed).expanduser())
+    if not (typed and root.is_dir()):
+        raise Misconfigured(
+            "VAULT_NOT_FOUND",
+            f"There is no folder {in_home(root)}." if typed else "",
+            remedy=_NAME,
+        )
     parent = config.index.dir if config is not None else None
-    if not holds_index(root, parent):
-        return None
-    indexes = in_home(data_folder(parent))
-    return f"{in_home(root)} also holds the indexes ({indexes}). Name the folder of your notes."
+    if holds_index(root, parent):
+        what = f"It holds the indexes too ({in_home(data_folder(parent))})."
+    elif root in (Path.home(), Path(root.anchor)):
+        what = "It holds much more than notes."
+    else:
+        return root
+    what = f"{in_home(root)} cannot be the vault. {what}"
+    raise Misconfigured("CONFIG_INVALID", what, remedy=_NAME)
 
 
-def _usual() -> Path | None:
-    """Return a folder that seems to have the user's notes: this one, or one in the home folder."""
+def _offered(known: Path | None) -> dict[Path, str]:
+    """Return the folders that seem to have the user's notes, the likeliest first, with why."""
+    usual = (Path.home() / name for name in _USUAL)
     here = Path.cwd()
+    offered = {known: " (as it is set)"} if known is not None and known.is_dir() else {}
     if (here / ".obsidian").is_dir():
-        return here
-    found = (Path.home() / name for name in _USUAL)
-    return next((each for each in found if each.is_dir()), None)
+        offered.setdefault(here, " (this folder)")
+    for vault in obsidian_vaults():
+        offered.setdefault(vault.folder, " (open in Obsidian)" if vault.is_open else " (Obsidian)")
+    return offered or {folder: "" for folder in usual if folder.is_dir()}
 
 
 def _agents(*, asks: bool) -> tuple[str, ...]:
@@ -197,6 +210,7 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
     from vault_agent.cli import connecting
     from vault_agent.cli.features import apply
     from vault_agent.cli.serve import follow_first_index, started
+    from vault_agent.cli.servers import wait_until_served
     from vault_agent.cli.service import install_service
 
     settings = [
@@ -220,7 +234,7 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
             lines.append("The server runs in the background. It does not start at each login.")
     if service is not None:
         lines.append(f"The service is {in_home(service.file)}.")
-        endpoint = _endpoint_of_service(invocation)
+        endpoint = wait_until_served(invocation).address.endpoint
     else:
         running = started(invocation, {})
         if running is None:
@@ -231,13 +245,6 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
     if wait and not invocation.json:
         follow_first_index(endpoint, invocation.layers())
     return _Done(endpoint, lines)
-
-
-def _endpoint_of_service(invocation: Invocation) -> str:
-    """Wait until the service answers, and return its address."""
-    from vault_agent.cli.servers import wait_until_served
-
-    return (wait_until_served(invocation)).address.endpoint
 
 
 def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:

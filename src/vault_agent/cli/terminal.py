@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import asyncclick as click
@@ -357,8 +359,42 @@ def can_ask() -> bool:
 
 def ask(question: str, default: str = "") -> str:
     """Return what the person types, or the default for an empty line."""
-    shown = f"{question} [{default}] " if default else f"{question} "
-    return _line(shown) or default
+    return _line(_with_default(question, default)) or default
+
+
+def _with_default(question: str, default: str) -> str:
+    return f"{question} [{default}]: " if default else f"{question}: "
+
+
+def ask_folder(question: str, default: str = "") -> str:
+    """Return the folder that the person types, where Tab completes its path."""
+    try:
+        import readline
+    except ImportError:  # Windows has none
+        return ask(question, default)
+    if not is_terminal(sys.stdout):
+        return ask(question, default)
+    readline.set_completer_delims("")
+    readline.set_completer(folder_completion)
+    is_libedit = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
+    try:
+        return input(_with_default(question, default)).strip() or default
+    except EOFError:
+        raise click.Abort from None
+
+
+def folder_completion(typed: str, number: int) -> str | None:
+    """Return the folder of this number, from 0, whose path begins with what was typed."""
+    head, slash, name = typed.rpartition("/")
+    begin = f"{head}{slash}"
+    if typed == "~":
+        return "~/" if number == 0 else None
+    with suppress(OSError, RuntimeError, IndexError):  # RuntimeError: there is no such user
+        folders = (path.name for path in Path(begin).expanduser().iterdir() if path.is_dir())
+        near = sorted(each for each in folders if each.startswith(name))
+        return f"{begin}{[each for each in near if name or each[0] != '.'][number]}/"
+    return None
 
 
 def agreed(question: str, *, yes: bool, default: bool = False) -> bool:
