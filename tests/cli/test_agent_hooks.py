@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 from tests.support.node import node
 from tests.support.systems import posix
 
 from vault_agent.cli.agent_hooks import hook_command, install, remove, state
-from vault_agent.cli.clients import with_hooks
+from vault_agent.cli.clients import CLIENTS, with_hooks
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.cli.fake import Run
 
 PROGRAM = ["/opt/with space/bin/vault-agent"]
 EVENTS = {name: [event for event, _ in hooks.events] for name, (_, hooks) in with_hooks().items()}
@@ -263,3 +267,21 @@ def test_the_plugin_calls_the_hook_and_gives_what_it_prints(tmp_path: Path):
     assert events[1]["prompt"] == "make it faster"
     assert events[2]["last_assistant_message"] == "Done."
     assert events[3]["session_title"] == "Costs"
+
+
+@pytest.mark.parametrize("name", ["claude-code", "opencode"])
+async def test_print_shows_the_hooks_that_connect_would_add_while_memory_is_on(
+    run: Run, environment: dict[str, str], name: str
+):
+    assert "memory" not in (await run("agent", "connect", name, "--print")).out
+    await run("enable", "memory")
+    printed = await run("agent", "connect", name, "--print")
+    before = await run("agent", "connect", name, "--print", "--no-hooks")
+    hooks = CLIENTS[name].hooks
+    assert hooks is not None
+    with patch.dict(os.environ, environment):
+        path = hooks.user()
+    assert not path.exists()
+    await run("agent", "connect", name, "--yes")
+    assert printed.out == before.out + path.read_text()
+    assert f"Into ~/{path.relative_to(environment['HOME'])}:" in printed.err

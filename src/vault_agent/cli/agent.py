@@ -9,7 +9,7 @@ import asyncclick as click
 from vault_agent.cli.applying import wait_for_server
 from vault_agent.cli.clients import CLIENTS, client_name, complete_client
 from vault_agent.cli.command import Command, Exit, Invocation, Noun
-from vault_agent.cli.servers import server_here
+from vault_agent.cli.servers import in_home, server_here
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 from vault_agent.config.keys import Toolset
 from vault_agent.config.layers import config_path
@@ -90,7 +90,7 @@ def connect(
     vault-agent agent connect cursor --url http://nas.example:1065
     vault-agent agent connect zed --print
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    from vault_agent.cli import connecting, entries
+    from vault_agent.cli import connecting
     from vault_agent.cli.features import FEATURES, tell_applied
 
     if name is None:
@@ -98,8 +98,7 @@ def connect(
     if url is not None:
         invocation.endpoint = url
     if only_print:
-        command = connecting.entry_command(invocation, agent)
-        say(clean(entries.snippet(CLIENTS[name], command), lines=True))
+        _print(invocation, name, agent, hooks=not no_hooks)
         return Exit.SUCCESS
     done, code = connecting.connect(invocation, name, agent=agent, force=force, hooks=not no_hooks)
     if not invocation.json:
@@ -115,16 +114,30 @@ def connect(
     if applied is not None and not invocation.json:
         say(FEATURES["mcp"].now)
         tell_applied(applied._replace(endpoint=applied.endpoint or ""))
-    found = None if off else connecting.check(invocation, agent)
+    tools = None if off else connecting.check(invocation, agent)
     if invocation.json:
-        tools = None if found is None else found.tools
         envelope({"agent": name, "done": done, "switchedOn": applied is not None, "tools": tools})
-    elif found is None:
+    elif tools is None:
         tell("Agents may not use MCP yet. To let them: vault-agent enable mcp")
     else:
-        say(f"Checked: it gets {counted(len(found.tools), 'tool')}, and its first search works.")
+        say(f"Checked: it gets {counted(len(tools), 'tool')}, and its first search works.")
         say(f"To undo: vault-agent agent disconnect {name}")
     return code
+
+
+def _print(invocation: Invocation, name: str, agent: str | None, *, hooks: bool) -> None:
+    """Print what to type or to paste, and where: the entry, and the hooks if memory is on."""
+    from vault_agent.cli import agent_hooks, connecting, entries
+
+    client = CLIENTS[name]
+    if not client.program:
+        tell(f"Into {in_home(client.file()) if client.file is not None else client.by_hand}:")
+    command = connecting.entry_command(invocation, agent)
+    say(clean(entries.snippet(client, command), lines=True))
+    if hooks and client.hooks is not None and connecting.wants_hooks(invocation):
+        tell(f"Into {in_home(client.hooks.user())}:")
+        ours = connecting.hooks_command(invocation, name)
+        say(clean(agent_hooks.snippet(name, ours), lines=True))
 
 
 def _which() -> str:
@@ -202,6 +215,9 @@ def add(
     _show_key(invocation, name, add_agent(path, name, folder, deny, rights, toolset=toolset))
     if rights and not config.write.enabled:
         tell("Writing is off: `vault-agent enable write` turns it on.")
+    elif lacking := [right for right in rights if right not in config.write.allow]:
+        more = clean(",".join(lacking))
+        tell(f"No agent may {more} yet. To allow it: vault-agent enable write --allow {more}")
 
 
 @command.command("rotate", cls=Command)

@@ -10,7 +10,7 @@ import shlex
 import subprocess
 import sys
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from vault_agent.cli import client_files
 from vault_agent.cli.clients import CLIENTS, Hooks
@@ -33,6 +33,19 @@ def hook_command(name: str, program: list[str], config: Path | None) -> list[str
     return [*program, "memory", "hook", "--agent", name, *more]
 
 
+def hooks_of(name: str, command: list[str]) -> Settings:
+    """Return the settings of an agent that has no hooks but ours. Not for one with a plugin."""
+    entries = _entries(name, command)
+    return {_SECTION: {event: [{"hooks": [entry]}] for event, entry in entries.items()}}
+
+
+def snippet(name: str, command: list[str]) -> str:
+    """Return what to write into an agent's file."""
+    if not _hooks_of(name).events:
+        return _plugin_text(command).rstrip("\n")
+    return json.dumps(hooks_of(name, command), indent=2)
+
+
 def install(name: str, path: Path, command: list[str]) -> bool:
     """Let an agent call our hook. Return False if it does already.
 
@@ -45,8 +58,7 @@ def install(name: str, path: Path, command: list[str]) -> bool:
     def add(settings: Settings) -> None:
         groups_of = _groups_of(settings)
         present = _ours(groups_of, name)
-        for event, more in hooks.events:
-            entry = _entry(hooks, _joined(command), more)
+        for event, entry in _entries(name, command).items():
             if present.get(event) != [entry]:
                 _take_out(groups_of, name, event)
                 groups_of[event] = [{"hooks": [entry]}, *groups_of.get(event, [])]
@@ -107,7 +119,7 @@ def state(name: str, path: Path, command: list[str]) -> State:
         present = _ours(_groups_of(client_files.read_settings(path)), name)
     except client_files.NotChanged as error:
         raise _unchanged(name, path, error.why) from None
-    wanted = {event: [_entry(hooks, _joined(command), more)] for event, more in hooks.events}
+    wanted = {event: [entry] for event, entry in _entries(name, command).items()}
     return "installed" if present == wanted else "outdated" if present else "missing"
 
 
@@ -163,8 +175,11 @@ def _joined(command: list[str]) -> str:
     return subprocess.list2cmdline(command) if sys.platform == "win32" else shlex.join(command)
 
 
-def _entry(agent: Hooks, joined: str, more: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "command", "command": joined, **dict(agent.entry), **more}
+def _entries(name: str, command: list[str]) -> dict[str, Settings]:
+    """Return our entries for an agent, by event."""
+    hooks = _hooks_of(name)
+    entry = {"type": "command", "command": _joined(command), **dict(hooks.entry)}
+    return {event: {**entry, **more} for event, more in hooks.events}
 
 
 def _calls_us(command: object, name: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.cli import agent_hooks, entries
@@ -23,19 +22,7 @@ if TYPE_CHECKING:
 
     from vault_agent.cli.command import Invocation
 
-_CHARACTERS_A_TOKEN = 4.4
-"""Measured with o200k_base on the schemas of the tools."""
 _REVISION = "2025-11-25"
-
-
-class Checked(NamedTuple):
-    """What a client gets that starts our relay."""
-
-    milliseconds: int  # of the handshake
-    revision: str
-    tools: list[str]
-    tokens: int
-    found: dict[str, Any] | None  # the reply of a search, if the tools have one
 
 
 def entry_command(invocation: Invocation, agent: str | None = None) -> list[str]:
@@ -132,10 +119,15 @@ def add_hooks(invocation: Invocation, name: str) -> str | None:
         Misconfigured: `CLIENT_CONFIG_INVALID` if its file cannot be changed.
     """
     hooks = CLIENTS[name].hooks
-    if hooks is None or not hook_settings(invocation.layers()).enabled:
+    if hooks is None or not wants_hooks(invocation):
         return None
     changed = agent_hooks.install(name, hooks.user(), hooks_command(invocation, name))
     return f"The hooks are in {hooks.user()}. {hooks.advice}" if changed else None
+
+
+def wants_hooks(invocation: Invocation) -> bool:
+    """Whether the settings let sessions of agents be remembered."""
+    return hook_settings(invocation.layers()).enabled
 
 
 def hooks_command(invocation: Invocation, name: str) -> list[str]:
@@ -191,8 +183,8 @@ def take_out(invocation: Invocation, name: str) -> list[str]:
     return done
 
 
-def check(invocation: Invocation, agent: str | None = None) -> Checked:
-    """Start the relay as a client does, and ask it for its tools and for a search.
+def check(invocation: Invocation, agent: str | None = None) -> list[str]:
+    """Start the relay as a client does, search by it, and return the names of the tools.
 
     Raises:
         Failed: `MCP_FAILED` with the error that a client would get.
@@ -204,36 +196,29 @@ def check(invocation: Invocation, agent: str | None = None) -> Checked:
         ("--api-key", invocation.api_key),
     ):
         flags += [] if value is None else [flag, str(value)]
-    began = time.perf_counter()
     process = subprocess.Popen(  # noqa: S603 - our own program
         [*PROGRAM, "mcp", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     with process:
         client = {"name": "vault-agent", "version": "1"}
         handshake = {"protocolVersion": _REVISION, "capabilities": {}, "clientInfo": client}
-        started = _ask(process, "initialize", handshake)
-        milliseconds = round((time.perf_counter() - began) * 1000)
+        _ask(process, "initialize", handshake)
         # The relay has answered that itself. Only the server answers this.
         _ask(process, "ping", {})
         tools = _ask(process, "tools/list", {})["tools"]
-        found = _searched(process, tools)
+        _search(process, tools)
         assert process.stdin is not None  # noqa: S101 - a pipe
         process.stdin.close()
-    tokens = round(len(json.dumps(tools)) / _CHARACTERS_A_TOKEN)
-    names = [tool["name"] for tool in tools]
-    return Checked(milliseconds, started["protocolVersion"], names, tokens, found)
+    return [tool["name"] for tool in tools]
 
 
-def _searched(
-    process: subprocess.Popen[bytes], tools: Sequence[dict[str, Any]]
-) -> dict[str, Any] | None:
+def _search(process: subprocess.Popen[bytes], tools: Sequence[dict[str, Any]]) -> None:
     """Search with the tool for searches, in any toolset. One of them has none for a query alone."""
     searching = [tool for tool in tools if tool["inputSchema"].get("required") == ["query"]]
-    if not searching:
-        return None
-    limits = {"limit", "max_results"} & set(searching[0]["inputSchema"]["properties"])
-    arguments = {"query": "note", **dict.fromkeys(limits, 1)}
-    return _ask(process, "tools/call", {"name": searching[0]["name"], "arguments": arguments})
+    if searching:
+        limits = {"limit", "max_results"} & set(searching[0]["inputSchema"]["properties"])
+        arguments = {"query": "note", **dict.fromkeys(limits, 1)}
+        _ask(process, "tools/call", {"name": searching[0]["name"], "arguments": arguments})
 
 
 def _ask(process: subprocess.Popen[bytes], method: str, params: dict[str, Any]) -> dict[str, Any]:

@@ -371,7 +371,7 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Check]:
         yield Check("agents", False, f"{names}: the server refuses them", "vault-agent enable mcp")
     else:
         try:
-            tools = check(invocation).tools
+            tools = check(invocation)
         except VaultAgentError as error:
             again = f"vault-agent agent connect {connected[0].name}"
             yield Check("agents", False, as_typed(error.message), again)
