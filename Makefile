@@ -38,7 +38,7 @@ ARGS ?=
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test pytest lint format bench long tox browser vendor recording screens docs build mcpb released container lock clean
+.PHONY: help demo test pytest lint format bench long tox browser vendor recording screens docs build mcpb registry released container lock clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-9s %s\n", $$1, $$2 }'
@@ -108,6 +108,9 @@ build: $(VENV)/.release  ## Build the sdist and the wheel into dist/
 
 mcpb: build  ## Build the file that installs vault-agent in Claude Desktop into dist/
 	$(BIN)/python packaging/mcpb.py
+
+registry: build  ## Write the entry of the MCP registry into dist/; GITHUB_REPOSITORY names the repository
+	$(BIN)/python packaging/registry.py
 
 released: $(VENV)/.runtime  ## Check that the tag, the version and the changelog agree
 	$(BIN)/python packaging/released.py

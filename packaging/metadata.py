@@ -1,8 +1,9 @@
 """Completes the metadata of the package: its addresses, and the README for PyPI.
 
 A release is built on GitHub, which names the repository in GITHUB_REPOSITORY. Relative links and
-pictures of the README then lead into the repository, at the tag of the version. A build from a
-clone knows no repository: it has no addresses, and the README stays as it is.
+pictures of the README then lead into the repository, at the tag of the version, and its mark for
+the MCP registry gets the owner of the repository. A build from a clone knows no repository: it has
+no addresses, and the README stays as it is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
+_MARK = "<!-- mcp-name: vault-agent -->"
 _LINK = re.compile(r"(!?)(\[[^\]\n]*\]\()(?![a-z]+:|#)([^)\s]+)\)")
 
 
@@ -28,6 +30,7 @@ class AddressesHook(MetadataHookInterface):
         repository = os.environ.get("GITHUB_REPOSITORY")
         if repository:
             metadata["urls"] = addresses(repository)
+            text = with_whole_name(text, repository)
             text = with_whole_links(text, repository, f"v{metadata['version']}")
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
@@ -42,6 +45,12 @@ def addresses(repository: str) -> dict[str, str]:
         "Issues": f"{home}/issues",
         "Source": home,
     }
+
+
+def with_whole_name(text: str, repository: str) -> str:
+    """Return the README with the name in the MCP registry, which has the repository's owner."""
+    owner = repository.partition("/")[0]
+    return text.replace(_MARK, _MARK.replace("vault-agent", f"io.github.{owner}/vault-agent"))
 
 
 def with_whole_links(text: str, repository: str, tag: str) -> str:

@@ -1,4 +1,4 @@
-"""The pages of the documentation that are made from the program.
+"""The pages of the documentation that are made from the program, and the plugin for agents.
 
 `make docs` writes them. A test compares them with what the program says now.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docs.make import codes, commands, faults, routes, settings
+from docs.make import codes, commands, faults, plugin, routes, settings
 
 ROOT = Path(__file__).parents[2]
 _PAGES = {
@@ -23,12 +23,13 @@ NOT_DESCRIBED = codes.NOT_DESCRIBED
 
 
 def pages() -> dict[str, str]:
-    """Return the text of each page, by its path in the repository."""
-    made = {path: page() for path, page in _PAGES.items()}
+    """Return the text of each file, by its path in the repository."""
+    made = {path: page() for path, page in _PAGES.items()} | plugin.files()
     return {**made, CODES_PAGE: codes.page((ROOT / CODES_PAGE).read_text("utf-8"))}
 
 
 def write() -> None:
-    """Write all pages."""
+    """Write all files."""
     for path, text in pages().items():
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / path).write_text(text, "utf-8", newline="\n")
