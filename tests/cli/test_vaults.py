@@ -189,9 +189,9 @@ async def test_a_clone_is_described_before_it_is_trusted(run: Run, project: Path
 
 async def test_a_clone_cannot_switch_anything_on(run: Run, project: Path):
     clone(project)
+    assert (await run("config", "get", "vaults.enabled")).out == "false\n"
     await run("vaults", "add", "--yes")
-    for name in ("vaults.enabled", "embedding.enabled"):
-        assert (await run("config", "get", name)).out == "false\n"
+    assert (await run("config", "get", "embedding.enabled")).out == "false\n"
 
 
 async def test_another_project_in_the_same_folder_must_be_trusted_again(run: Run, project: Path):
@@ -222,9 +222,9 @@ async def test_a_folder_is_added_and_forgotten(run: Run, home: Path):
     (home / "Recipes").mkdir()
     added = await run("vaults", "add", str(home / "Recipes"))
     assert added.code == 0
-    assert "first: vault-agent enable vaults" in added.err
-    served = await run("vaults", "add", str(home / "Recipes"), VAULT_AGENT_VAULTS_ENABLED="true")
-    assert served.err == "Recipes is added. Search it with --vault Recipes.\n"
+    assert added.err == "Recipes is added.\n"
+    assert added.out == "Next: vault-agent --vault Recipes search what I look for\n"
+    assert (await run("config", "get", "vaults.enabled")).out == "true\n"
     assert [each["name"] for each in await listed(run)] == ["Recipes"]
     assert (await run("vaults", "add", str(home / "Recipes"), "--name", "global")).code == 2
     assert (await run("vaults", "add", str(home / "nothing"))).code == 2

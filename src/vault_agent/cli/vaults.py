@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli.command import Invocation, Noun
+from vault_agent.cli.features import Applied, apply, switch, tell_applied
+from vault_agent.cli.here import name_of
 from vault_agent.cli.indexes import (
     described,
     folder_of_indexes,
@@ -19,9 +22,11 @@ from vault_agent.cli.indexes import (
     megabytes,
     remove_indexes,
 )
+from vault_agent.cli.jobs import follow
 from vault_agent.cli.registering import counts_as_text, entry_of, notes_by_type, shown_name
 from vault_agent.cli.terminal import DECLINED, agreed, clean, envelope, say, tell, warn
-from vault_agent.config import rules
+from vault_agent.client import calls
+from vault_agent.config import build_config, rules
 from vault_agent.config.connection import index_folders, several_vaults, vault_root
 from vault_agent.config.project import Project, find_project, project_at
 from vault_agent.config.project_file import read_project_file
@@ -123,7 +128,10 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
     Without a FOLDER, or with that of a project, it allows the vault of the project: its notes
     become part of what agents read. Look at them first if others have written them. A project that
     was moved must be allowed again.
+
+    It turns on the feature of several vaults, and a server that runs indexes the folder at once.
     """
+    build_config(invocation.layers())  # raises before anything is changed
     project = _project(folder)
     if project is not None:
         return _allow(invocation, project, yes=yes)
@@ -136,7 +144,11 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
         )
     root = Path(os.path.realpath(folder.expanduser()))
     if not root.is_dir():
-        raise Misconfigured("CONFIG_INVALID", "There is no such folder.")
+        raise Misconfigured(
+            "CONFIG_INVALID",
+            "There is no such folder.",
+            remedy="Those on the list: `vault-agent vaults`",
+        )
     chosen = clean_name(name or root.name)
     if chosen in (DEFAULT, GLOBAL) or is_uid(chosen):
         raise Misconfigured(
@@ -159,14 +171,12 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
         )
     uid = same.uid if same is not None else new_uid()
     entry = add_vault(Registered(root, Role.OTHER, chosen, uid))
+    applied = _turn_on(invocation)
     if invocation.json:
         envelope({"added": _row(entry)})
         return None
-    name = clean(entry.address)
-    if several_vaults(invocation.layers()):
-        tell(f"{name} is added. Search it with --vault {name}.")
-    else:
-        tell(f"{name} is added. To search it with --vault {name}, first: vault-agent enable vaults")
+    tell(f"{clean(entry.address)} is added.")
+    _show_served(invocation, entry, applied)
     return None
 
 
@@ -195,14 +205,34 @@ def _allow(invocation: Invocation, project: Project, *, yes: bool) -> int | None
             tell("Nothing was changed.")
             return DECLINED
     entry = add_vault(entry_of(project))
+    applied = _turn_on(invocation)
     if invocation.json:
         row = {"name": entry.address, "path": str(entry.root), "types": counts}
         envelope({**row, "added": not is_known})
         return None
-    tell(f"{entry.address} is allowed{' already' if is_known else ''}.")
-    if not several_vaults(invocation.layers()):
-        tell("Several vaults are off. To serve it: vault-agent enable vaults")
+    tell(f"{clean(entry.address)} is allowed{' already' if is_known else ''}.")
+    _show_served(invocation, entry, applied)
     return None
+
+
+def _turn_on(invocation: Invocation) -> Applied:
+    """Turn on several vaults, unless they are on."""
+    is_on = several_vaults(invocation.layers())
+    return apply(invocation, [] if is_on else switch(["vaults"], on=True))
+
+
+def _show_served(invocation: Invocation, entry: Registered, applied: Applied) -> None:
+    """Show the progress of the first index if a server runs, and what to type next."""
+    if applied.endpoint is not None:
+        with invocation.client() as client:
+            client.vault_name = entry.identity
+            job = client.call(calls.HEALTH).data.running_job
+            if job is not None:
+                follow(client, job, as_json=False)
+    name = clean(quote(name_of(entry, read_registry())))
+    tell_applied(
+        applied, then=f"vault-agent --vault {name} search what I look for", needs_server=False
+    )
 
 
 @command.command("forget")
