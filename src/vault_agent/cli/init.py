@@ -99,7 +99,7 @@ def command(invocation: Invocation, private: bool, private_journals: bool, yes: 
     _set_default(invocation, report)
     switched = _switch_on(invocation, report, yes=yes)
     _wait_for_indexes(invocation)
-    _offer_hooks(invocation, report)
+    _name_agents(invocation, report)
     _offer_past_sessions(invocation, report, project, yes=yes)
     if project.is_ours and not (private or private_journals) and report.done:
         report.notes.append(
@@ -255,30 +255,17 @@ def _wait_for_indexes(invocation: Invocation) -> None:
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
-def _offer_hooks(invocation: Invocation, report: Report) -> None:
-    """Offer the hooks of the agents that are found here and do not have them.
+def _name_agents(invocation: Invocation, report: Report) -> None:
+    """Name the command for each agent that is here without our hooks.
 
-    Each is asked for. Without anybody to ask, the command is named instead: the settings of another
-    program are not changed unasked.
+    The settings of another program are not changed unasked.
     """
-    from vault_agent.cli.agent_hooks import install, state
     from vault_agent.cli.clients import with_hooks
-    from vault_agent.cli.connecting import hooks_command
+    from vault_agent.cli.connecting import hooks_state
 
-    may_ask = can_ask() and not invocation.json
-    for name, (agent, hooks) in with_hooks().items():
-        ours = hooks_command(invocation, name)
-        try:
-            if not agent.is_here or state(name, hooks.user(), ours) == "installed":
-                continue
-            if may_ask and agreed(f"Let {agent.title} remember its sessions?", yes=False):
-                install(name, hooks.user(), ours)
-                report.add(f"added hooks to {hooks.user()}", f"vault-agent agent disconnect {name}")
-                report.notes.append(f"{agent.title}: {hooks.advice}")
-                continue
-        except VaultAgentError as error:
-            report.notes.append(error.message)
-        report.notes.append(f"To let {agent.title} remember: vault-agent agent connect {name}")
+    for name, (agent, _) in with_hooks().items():
+        if agent.is_here and hooks_state(invocation, name) != "installed":
+            report.notes.append(f"To let {agent.title} remember: vault-agent agent connect {name}")
 
 
 def _offer_past_sessions(

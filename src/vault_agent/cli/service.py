@@ -11,7 +11,9 @@ import plistlib
 import shutil
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import asyncclick as click
@@ -66,29 +68,16 @@ def service_of(platform: str, home: Path, variables: Mapping[str, str], log: Pat
 
 def _systemd(home: Path, variables: Mapping[str, str]) -> Service:
     file = home / ".config" / "systemd" / "user" / _UNIT
-    lines = [
-        "[Unit]",
-        "Description=vault-agent: search and read Markdown notes",
-        "",
-        "[Service]",
-        "Type=exec",
-        *(f"Environment={_quoted(f'{name}={value}')}" for name, value in variables.items()),
-        # Here, unlike above, a dollar sign begins a variable.
-        "ExecStart=" + " ".join(_quoted(word).replace("$", "$$") for word in (*PROGRAM, "serve")),
-        "Restart=on-failure",
-        "RestartSec=5",
-        "# A wrong setting does not get right by itself.",
-        f"RestartPreventExitStatus={int(Exit.USAGE)} {int(Exit.AUTHENTICATION)}",
-        "NoNewPrivileges=yes",
-        "",
-        "[Install]",
-        "WantedBy=default.target",
-        "",
-    ]
+    # In `ExecStart`, unlike in `Environment`, a dollar sign begins a variable.
+    words = " ".join(_quoted(word).replace("$", "$$") for word in (*PROGRAM, "serve"))
+    variable = "\n".join(
+        f"Environment={_quoted(f'{name}={value}')}" for name, value in variables.items()
+    )
+    text = files("vault_agent.cli").joinpath("systemd.txt").read_text("utf-8")
     control = ("systemctl", "--user")
     return Service(
         file,
-        "\n".join(lines).encode(),
+        Template(text).substitute(environment=variable, command=words).encode(),
         start=((*control, "daemon-reload"), (*control, "enable", "--now", _UNIT)),
         stop=((*control, "disable", "--now", _UNIT),),
         restart=((*control, "daemon-reload"), (*control, "restart", _UNIT)),
