@@ -9,7 +9,7 @@ from vault_agent.models.vectors import EMBEDDING
 def test_each_fault_has_a_message():
     for service in (EMBEDDING, RERANKER):
         for kind in Kind:
-            error = service.unavailable(Fault(kind), "tiny{model}")
+            error = service.unavailable(Fault(kind), "tiny{model}", "http://127.0.0.1:1")
             assert error.code in CODES
             assert "{section}" not in error.message
             assert error.details == {"reason": kind.name.lower()}

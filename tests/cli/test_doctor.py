@@ -204,7 +204,7 @@ async def test_what_ranks_results_is_checked(run: Run, notes: Path):
         assert "folders" not in found
     found = await checks(run)
     assert found["rerank"]["ok"] is False
-    assert "Nothing answers at rerank.endpoint" in found["rerank"]["found"]
+    assert "Nothing answers at http://127.0.0.1:" in found["rerank"]["found"]
 
 
 async def test_a_weight_of_a_folder_that_is_not_there_is_said(run: Run, notes: Path):

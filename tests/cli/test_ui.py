@@ -31,7 +31,7 @@ def opened(tmp_path: Path, environment: dict[str, str], server: FakeServer):
 async def test_the_page_opens_in_the_browser(server: FakeServer, run_apart: Run, opened):
     ended = await run_apart("ui")
     assert ended.code == 0
-    assert ended.out == ""
+    assert ended.out == f"{server.endpoint}/ui/#/notes\n"
     assert opened() == f"{server.endpoint}/ui/#/notes"
 
 
@@ -39,7 +39,7 @@ async def test_a_ticket_goes_along_where_there_is_a_key(server: FakeServer, run_
     server.ticket = "T-1"
     assert (await run_apart("ui", "Stock", "--view", "graph")).code == 0
     assert opened() == f"{server.endpoint}/ui/#ticket=T-1&to=%2Fgraph%2F{NOTE}"
-    assert server.asked[-1][2].printed is False
+    assert server.asked[-1][2].printed is True
 
 
 @pytest.mark.parametrize("option", ["--print", "--json"])
@@ -63,15 +63,17 @@ async def test_without_the_page_the_command_says_how_to_turn_it_on(
     assert "vault-agent enable web" in ended.err
 
 
-async def test_without_a_browser_the_command_says_what_to_do(
+async def test_without_a_browser_the_address_is_printed_all_the_same(
     server: FakeServer, run_apart: Run, opened, tmp_path: Path
 ):
     nowhere = {"BROWSER": str(tmp_path / "none"), "PATH": "/nowhere", "DISPLAY": ""}
-    for typed, printed in ((), "ui --print"), (("--view", "graph"), "ui --view graph --print"):
-        ended = await run_apart("ui", *typed, **nowhere)
-        assert ended.code == 1
-        assert ended.err.startswith("OPEN_FAILED: ")
-        assert f"`vault-agent {printed}`" in ended.err
+    ended = await run_apart("ui", "--view", "graph", **nowhere)
+    assert (ended.code, ended.out) == (0, f"{server.endpoint}/ui/#/graph\n")
+    assert "No browser could be started" in ended.err
+    refused = await run_apart("open", "Stock", "--in", "ui", **nowhere)
+    assert refused.err.startswith("OPEN_FAILED: ")
+    assert f"{server.endpoint}/ui/#/notes" in refused.err
+    assert refused.err.endswith("To read it here: `vault-agent show Stock`\n")
 
 
 async def test_a_note_opens_in_the_page_at_its_line(server: FakeServer, run_apart: Run, opened):

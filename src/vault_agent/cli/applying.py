@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 KEY_NEEDED = (
     "Every request needs a key from now on. Commands and agents on this computer take it from the"
-    " config file, and the web page opens with `vault-agent ui`."
+    " config file."
 )
 _SECONDS_TO_FOLLOW = 60.0
 _SECONDS_TO_REOPEN = 5.0
@@ -165,12 +165,15 @@ def _has(root: Path, folder: str) -> bool:
 
 def about_key(before: Config | None, now: Config) -> Iterator[str]:
     """Yield that requests need a key, if they needed none before."""
-    from vault_agent.config.access import changes_notes
+    from vault_agent.config.access import is_exposed, needs_key
 
-    if before is None or before.server.api_key is not None or changes_notes(before):
+    if before is None or before.server.api_key is not None or needs_key(before):
         return
-    if changes_notes(now):
-        yield KEY_NEEDED
+    if needs_key(now):
+        page = " The web page opens with `vault-agent ui`." if now.web.enabled else ""
+        yield f"{KEY_NEEDED}{page}"
+    if is_exposed(now):
+        yield "Other computers need it too: `vault-agent config reveal-api-key` prints it."
 
 
 def _idle(now: Config, names: Iterable[str]) -> Iterator[str]:

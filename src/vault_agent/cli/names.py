@@ -291,7 +291,9 @@ def _result(invocation: Invocation, client: Client, text: str) -> Place:
             if error.code != "NOTE_NOT_FOUND":
                 raise
             raise NotFound(
-                error.code, f"Your last search at a terminal has no result {text}.", remedy=""
+                error.code,
+                f"Your last search at a terminal has no result {text}.",
+                remedy="Search first: `vault-agent search WORDS`",
             ) from None
     if invocation.vault is None and shown.vault is not None:
         client.vault_name = _asked(shown.vault)

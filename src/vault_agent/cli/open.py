@@ -79,40 +79,27 @@ def new_address(client: Client, place: str, *, printed: bool = False) -> str:
     return page_address(client.endpoint, place, data["ticket"])
 
 
-def open_in_browser(address: str, otherwise: str) -> None:
-    """Open an address in the user's browser.
-
-    Raises:
-        Failed: `OPEN_FAILED`, with what to do `otherwise`.
-    """
+def opens_in_browser(address: str) -> bool:
+    """Open an address in the user's browser. Return whether one could be started."""
     try:
-        opened = webbrowser.open(address)
+        return webbrowser.open(address)
     except (webbrowser.Error, OSError):
-        opened = False
-    if not opened:
-        raise Failed("OPEN_FAILED", f"No browser could be started. {otherwise}")
-
-
-def way_to_print(note: str | None = None, view: str = VIEWS[0]) -> str:
-    """Return how to see the address of the page without a browser. `note` is as it was typed."""
-    named = "" if note is None else f" {clean(quote(note))}"
-    shown = "" if view == VIEWS[0] else f" --view {view}"
-    return f"`vault-agent ui{named}{shown} --print` prints the address instead."
+        return False
 
 
 @click.command("ui", cls=Command)
 @click.argument("name", metavar="[NOTE]", required=False)
 @click.option("--view", type=click.Choice(VIEWS), default=VIEWS[0], help="What to show first.")
-@click.option("--print", "printed", is_flag=True, help="Print the address instead of opening it.")
+@click.option("--print", "printed", is_flag=True, help="Print the address, and do not open it.")
 @click.pass_obj
 def ui(invocation: Invocation, name: str | None, *, view: str, printed: bool) -> None:
-    """Open the web page in your browser.
+    """Print the address of the web page, and open it in your browser.
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search. The
     page needs `web.enabled`, or a server that runs with `serve --web`.
 
-    If the server has a key, the address has a ticket that works once. A printed one works for five
-    minutes. Anyone on this computer who sees it in that time can use it.
+    If the server has a key, the address has a ticket that works once, within five minutes. Anyone
+    on this computer who sees it in that time can use it.
 
     \b
     vault-agent ui
@@ -121,15 +108,13 @@ def ui(invocation: Invocation, name: str | None, *, view: str, printed: bool) ->
     """  # noqa: D301 - \\b tells the parser to keep these lines
     with invocation.client() as client:
         note = find(invocation, client, name) if name is not None else None
-        copied = printed or invocation.json
-        address = new_address(client, place_of(view, note), printed=copied)
+        address = new_address(client, place_of(view, note), printed=True)
     if invocation.json:
         envelope({"address": address})
-    elif printed:
-        say(address)
-    else:
-        open_in_browser(address, way_to_print(name, view))
-        tell("The web page opens in your browser.")
+        return
+    say(address)
+    if not printed and not opens_in_browser(address):
+        tell("No browser could be started. Open the address above.")
 
 
 _SYNTAX: Final = {
@@ -203,29 +188,36 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
         if way == "program" and not attached and _has_page(client):
             way = "ui"
         page = place_of("notes", place._replace(line=line))
-        address = new_address(client, page) if way == "ui" else ""
-    if way == "ui":
-        editor = "" if chosen or _editor() else "Set $EDITOR to open notes in an editor. "
-        open_in_browser(address, editor + way_to_print(name))
-    else:
-        if root is None:
+        address = new_address(client, page, printed=True) if way == "ui" else ""
+    try:
+        if way == "ui":
+            _browse(address, f"The address is {address} .")
+        elif root is None:
             raise Misconfigured(
                 "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
             )
-        file = _file(root, place.path or "")
-        if passage is not None and passage.page is not None and way == "program":
-            page = f"{file.as_uri()}#page={passage.page}"
-            open_in_browser(page, f"The page is {passage.page} of {clean(place.path or '')}.")
         else:
-            _open_file(way, file, line)
+            _open(way, _file(root, place.path or ""), line, page=passage.page if passage else None)
+    except Failed as error:
+        if attached:
+            raise
+        way_out = f" To read it here: `vault-agent show {quote(name)}`"
+        raise Failed(error.code, error.message.rstrip(".") + "." + way_out) from None
     if invocation.json:
         envelope({"path": place.path, "line": line, "in": way})
     elif way != "editor":
         tell(f"Opened {clean(place.path or '')}.")
 
 
-def _open_file(way: str, file: Path, line: int | None) -> None:
-    if way == "editor":
+def _browse(address: str, what: str) -> None:
+    if not opens_in_browser(address):
+        raise Failed("OPEN_FAILED", f"No browser could be started. {what}")
+
+
+def _open(way: str, file: Path, line: int | None, *, page: int | None) -> None:
+    if page is not None and way == "program":
+        _browse(f"{file.as_uri()}#page={page}", f"The page is {page} of {clean(file.name)}.")
+    elif way == "editor":
         _edit(str(file), line)
     else:
         _open_by_system(obsidian_address(file) if way == "obsidian" else str(file), way)

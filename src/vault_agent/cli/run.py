@@ -443,18 +443,16 @@ def _candidates(error: VaultAgentError) -> list[str]:
 
 def _with_next_step(error: VaultAgentError, arguments: list[str]) -> str:
     if error.code == "FEATURE_DISABLED" and error.details.get("setting") == "write.enabled":
-        needed = _RIGHTS.get(" ".join(arguments[:1]), "")
-        more = f" --allow {needed}" if needed in arguments else ""
-        return f"{error.what} Run `vault-agent enable write{more}`."
+        return f"{error.what} Run `vault-agent enable write`."
     if error.code == "NOTE_EXISTS" and arguments[:1] == ["write"]:
         return f"{error.message.rstrip('.')}: --mode append."
     if error.code == "CONFIG_INVALID" and (gone := unknown_setting(error)):
         return f"{error.message} To remove it: `vault-agent config unset {clean(gone)}`"
+    if error.code == "CONFIG_INVALID" and "is an unknown setting" in error.message:
+        return f"{error.message} All settings: `vault-agent config`"
     job = error.details.get("jobId")
     if error.code == "INDEX_BUSY" and isinstance(job, str) and job not in error.message:
         return f"{error.message} Follow it: vault-agent jobs follow {clean(job)}"
-    if error.code == "WRITE_NOT_ALLOWED" and isinstance(right := error.details.get("right"), str):
-        return f"{error.message} To allow it: `vault-agent enable write --allow {clean(right)}`"
     no_folder = error.code == "VAULT_READ_ONLY" and error.details.get("setting") == "write.folders"
     if no_folder or (error.code == "WRITE_OUTSIDE_SCOPE" and not error.details.get("hidden")):
         return f"{error.message} To allow it: `vault-agent enable write --folder FOLDER`"

@@ -43,7 +43,7 @@ from vault_agent.cli.terminal import (
     warn,
 )
 from vault_agent.config import rules
-from vault_agent.errors import Busy, Failed, Misconfigured, VaultAgentError, explained
+from vault_agent.errors import Busy, Misconfigured, VaultAgentError, explained
 from vault_agent.model.health import Health
 from vault_agent.system.address import noted_vault
 from vault_agent.system.files import keep_new_files_private
@@ -459,14 +459,10 @@ def _open_page(endpoint: str, server: Listening) -> None:
     """Open the web page, without waiting for the browser. If none can be started, go on."""
     from threading import Thread
 
-    from vault_agent.cli.open import VIEWS, open_in_browser, page_address, place_of
-
-    def open_it() -> None:
-        with suppress(Failed):
-            open_in_browser(address, "")
+    from vault_agent.cli.open import VIEWS, opens_in_browser, page_address, place_of
 
     address = page_address(endpoint, place_of(VIEWS[0]), server.new_ticket())
-    Thread(target=open_it, daemon=True).start()
+    Thread(target=opens_in_browser, args=(address,), daemon=True).start()
 
 
 def _page_of(config: Config, endpoint: str) -> str:

@@ -37,6 +37,16 @@ def changes_notes(config: Config) -> bool:
     return config.write.enabled or writes_by_itself(config)
 
 
+def is_exposed(config: Config) -> bool:
+    """Whether other computers can reach the server."""
+    return not rules.is_loopback(config.server.host)
+
+
+def needs_key(config: Config) -> bool:
+    """Whether every request needs a key."""
+    return is_exposed(config) or changes_notes(config)
+
+
 def require_key(
     config: Config, chosen: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> tuple[Config, bool]:
@@ -46,9 +56,9 @@ def require_key(
     (`chosen`, the `--config` flag, or VAULT_AGENT_CONFIG), Unauthorized API_KEY_REQUIRED is
     raised, because that file may be anywhere. A key that is too short raises CONFIG_INVALID.
     """
-    exposed = not rules.is_loopback(config.server.host)
-    if not exposed and not changes_notes(config):
+    if not needs_key(config):
         return config, False
+    exposed = is_exposed(config)
     key = config.server.api_key
     if key is not None:
         if exposed and len(key.get_secret_value()) < rules.SHORTEST_KEY_OFF_LOOPBACK:

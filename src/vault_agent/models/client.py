@@ -157,7 +157,7 @@ class ModelClient:
 
     def unavailable(self, fault: Fault) -> Unavailable:
         """Return the error for a fault of the endpoint as a whole."""
-        return self._service.unavailable(fault, self.model)
+        return self._service.unavailable(fault, self.model, str(self._url.origin()))
 
     def check(self) -> None:
         """Raise `Unavailable` if the endpoint is known not to work now."""

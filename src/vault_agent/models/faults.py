@@ -129,8 +129,8 @@ def _seconds(header: str | None) -> float | None:
 
 
 _MESSAGES: Final = {
-    Kind.UNREACHABLE: "Nothing answers at {section}.endpoint; start the model's server there"
-    " (Ollama: ollama serve), or correct the address.",
+    Kind.UNREACHABLE: "Nothing answers at {address}; start the model's server there (Ollama:"
+    " ollama serve), or correct {section}.endpoint.",
     Kind.BUSY: "{name} stays busy; it is asked again later.",
     Kind.DISCONNECTED: "{name} closes the connection without a reply; see its log.",
     Kind.TIMED_OUT: "{name} does not answer in time; it may be loading the model: try again, or"
@@ -168,12 +168,12 @@ class Service(NamedTuple):
     of_one_request: frozenset[Kind]
     """Faults after which another request may succeed."""
 
-    def unavailable(self, fault: Fault, model: str) -> Unavailable:
-        """Return the error for a fault of the endpoint as a whole."""
+    def unavailable(self, fault: Fault, model: str, address: str) -> Unavailable:
+        """Return the error for a fault of the endpoint as a whole, which is at an address."""
         message = self.others.get(fault.kind) or _MESSAGES[fault.kind]
         return Unavailable(
             self.code,
-            message.format(model=model, **self._asdict()),
+            message.format(model=model, address=address, **self._asdict()),
             {"reason": fault.kind.name.lower()},
             remedy="",
         )

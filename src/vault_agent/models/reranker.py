@@ -30,8 +30,8 @@ RERANKER: Final = Service(
     kind="a reranker",
     path="/v1/rerank",
     others={
-        Kind.UNREACHABLE: "Nothing answers at {section}.endpoint; start the reranker there, or"
-        " correct the address.",
+        Kind.UNREACHABLE: "Nothing answers at {address}; start the reranker there, or correct"
+        " {section}.endpoint.",
         Kind.BUSY: "{name} is busy.",
         Kind.TIMED_OUT: "{name} does not answer in time; use a smaller model, or raise"
         " {section}.timeout_seconds.",
