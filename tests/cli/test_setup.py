@@ -203,3 +203,28 @@ async def test_tab_at_the_terminal_completes_the_folder(home: Path, run_at_termi
     done = await run_at_terminal("setup", "--no-agents", stdin="~/No\t\n\n\n\n")
     assert done.code == 0, done.err
     assert "Ready: 1 note of ~/Notes" in done.err
+
+
+async def test_init_alone_is_enough_in_a_project_without_notes_of_ones_own(
+    home: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    (home / "shop" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(home / "shop")
+    assert (await run("init", "--yes")).code == 0
+    vault = home / "shop" / ".vault-agent" / "vault"
+    (vault / "Prices.md").write_text("# Prices\n\nKept in cents.\n")
+    await run("serve", "--background")
+    await run("index")
+    assert "Prices.md" in (await run("search", "cents")).out
+    assert (await run("memory", "show", "prices in cents")).code == 0
+
+
+async def test_a_search_that_starts_the_server_has_the_key_that_it_makes(
+    home: Path, run: Run, run_apart: Run
+):
+    await run("config", "set", "vault.root", str(home / "Notes"))
+    await run("enable", "memory")
+    assert (await run("config", "get", "server.api_key")).code == 1
+    found = await run_apart("search", "bones")
+    assert found.code == 0, found.err
+    assert "Stock.md" in found.out

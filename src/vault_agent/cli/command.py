@@ -92,6 +92,7 @@ class Invocation:
             from vault_agent.cli.detached import wake  # slow, and seldom needed
 
             wake(layers, self.config)
+            layers = self.layers()  # it may have made its key
             where = connection(layers)
         refuse = changes_index and self.endpoint is None and self.vault is None
         warn = None if refuse else partial(_warn_of_another_vault, layers, where.endpoint)
