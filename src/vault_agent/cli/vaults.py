@@ -12,7 +12,6 @@ import asyncclick as click
 
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.features import Applied, apply, switch, tell_applied
-from vault_agent.cli.here import name_of
 from vault_agent.cli.indexes import (
     described,
     folder_of_indexes,
@@ -24,6 +23,7 @@ from vault_agent.cli.indexes import (
 )
 from vault_agent.cli.jobs import follow
 from vault_agent.cli.registering import counts_as_text, entry_of, notes_by_type, shown_name
+from vault_agent.cli.scope import name_of
 from vault_agent.cli.terminal import DECLINED, agreed, clean, envelope, say, tell, warn
 from vault_agent.client import calls
 from vault_agent.config import build_config, rules
