@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.cli.fake import PROGRAM
 from tests.support.command import Ended, run_here
 from tests.support.homes import at_home
 from tests.support.listening import free_port
@@ -101,7 +102,8 @@ def type_(home: Path) -> Iterator[Type]:
             return thread.submit(run_here, words, variables, at=home).result()
 
         type_(f"config set server.port {free_port()}")
-        assert type_("setup --folder Notes --no-agents --no-watch --no-web").code == 0
+        setup = (*PROGRAM, "setup", "--folder", "Notes", "--no-agents", "--no-watch", "--no-web")
+        subprocess.run(setup, env=variables, cwd=home, check=True, capture_output=True)
         yield type_
         type_("serve --stop")
 

@@ -89,7 +89,7 @@ async def test_a_moved_vault_is_found_again_by_one_command(home: Path, run: Run,
 async def test_without_a_folder_it_says_which_option_names_it(home: Path, run: Run):
     refused = await run("setup")
     assert refused.code == 2
-    assert "--folder PATH" in refused.err
+    assert "`vault-agent setup --folder ~/Notes`" in refused.err
     missing = await run("setup", "--folder", str(home / "none"))
     assert missing.err.startswith("VAULT_NOT_FOUND: ")
     assert (await run("setup", "--folder", ".", "--agent", "nobody")).code == 2
@@ -206,14 +206,14 @@ async def test_tab_at_the_terminal_completes_the_folder(home: Path, run_at_termi
 
 
 async def test_init_alone_is_enough_in_a_project_without_notes_of_ones_own(
-    home: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    home: Path, run: Run, run_apart: Run, monkeypatch: pytest.MonkeyPatch
 ):
     (home / "shop" / ".git").mkdir(parents=True)
     monkeypatch.chdir(home / "shop")
     assert (await run("init", "--yes")).code == 0
     vault = home / "shop" / ".vault-agent" / "vault"
     (vault / "Prices.md").write_text("# Prices\n\nKept in cents.\n")
-    await run("serve", "--background")
+    await run_apart("serve", "--background")
     await run("index")
     assert "Prices.md" in (await run("search", "cents")).out
     assert (await run("memory", "show", "prices in cents")).code == 0
