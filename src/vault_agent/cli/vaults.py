@@ -25,7 +25,6 @@ from vault_agent.cli.jobs import follow
 from vault_agent.cli.registering import counts_as_text, entry_of, notes_by_type, shown_name
 from vault_agent.cli.scope import name_of
 from vault_agent.cli.terminal import DECLINED, agreed, clean, envelope, say, tell, warn
-from vault_agent.client import calls
 from vault_agent.config import build_config, rules
 from vault_agent.config.connection import index_folders, several_vaults, vault_root
 from vault_agent.config.project import Project, find_project, project_at
@@ -45,6 +44,7 @@ from vault_agent.config.registry import (
 )
 from vault_agent.config.trust import is_trusted, trusted_entry
 from vault_agent.errors import Forbidden, Misconfigured, NotFound
+from vault_agent.model.health import Health
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -226,7 +226,7 @@ def _show_served(invocation: Invocation, entry: Registered, applied: Applied) ->
     if applied.endpoint is not None:
         with invocation.client() as client:
             client.vault_name = entry.identity
-            job = client.call(calls.HEALTH).data.running_job
+            job = client.call("GET /health").read(Health).running_job
             if job is not None:
                 follow(client, job, as_json=False)
     name = clean(quote(name_of(entry, read_registry())))
