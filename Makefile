@@ -22,7 +22,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 	--no-header --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' $(UPGRADE)
 UPGRADE ?= --upgrade
 # What `make test` does without, each for some commands below.
-GROUPS := browser fuzz bench release
+GROUPS := browser meaning fuzz bench release
 
 # The first of these that is Python 3.11 or newer. `make PYTHON=/path/to/python3.12` overrides it.
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -38,7 +38,7 @@ ARGS ?=
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test pytest lint format bench long tox browser vendor recording screens docs build mcpb registry released container lock clean
+.PHONY: help demo test pytest lint format bench long tox browser meaning vendor recording screens docs build mcpb registry released container lock clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-9s %s\n", $$1, $$2 }'
@@ -90,6 +90,8 @@ browser: $(VENV)/.browser  ## Install what the tests of the web page need: Playw
 	else \
 		echo "Install Chromium, Chrome or Edge, or give its path as VAULT_AGENT_TEST_BROWSER." >&2; exit 1; \
 	fi
+
+meaning: $(VENV)/.meaning  ## Install the built-in model of semantic search, for its tests
 
 vendor: $(NPM_ALL)  ## Build the vendored files of the web page
 	$(BIN)/node web/build.mjs

@@ -92,6 +92,14 @@ def test_each_group_of_dependencies_has_a_lock_that_agrees_with_the_others():
             assert versions.setdefault(name, own) == own, name
 
 
+def test_the_extra_is_what_is_locked_and_tested():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    for name, packages in project["project"]["optional-dependencies"].items():
+        assert project["dependency-groups"][name] == packages
+    assert "make meaning" in (ROOT / ".ci/run").read_text("utf-8")
+    assert "make meaning" in (ROOT / ".github/workflows/test.yml").read_text("utf-8")
+
+
 def workflow(name: str) -> Any:
     return yaml.safe_load((ROOT / ".github/workflows" / f"{name}.yml").read_text("utf-8"))
 

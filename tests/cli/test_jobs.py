@@ -14,7 +14,7 @@ from tests.cli.test_output import needs_pty, on_a_terminal
 from tests.support.clocks import PATIENCE
 
 from vault_agent.cli.jobs import count, duration
-from vault_agent.model.jobs import Job, PhaseProgress
+from vault_agent.model.jobs import Job, PhaseProgress, Waiting
 from vault_agent.model.warning import Warning
 
 
@@ -245,6 +245,19 @@ async def test_phases_without_counts_show_progress_too(
     assert line in (await run("index")).err.splitlines()
     server.jobs = [running]
     assert "store" not in (await run("jobs")).out
+
+
+async def test_an_endpoint_that_does_not_answer_is_named(run: Run, server: FakeServer):
+    phase = PhaseProgress(name="embed", done=8, total=209)
+    waiting = Waiting("http://127.0.0.1:11434/v1/embeddings", 40.0)
+    running = job(
+        "running", phase=phase.name, phases=(phase,), rate=None, eta_seconds=None, waiting=waiting
+    )
+    line = "embed 8/209, waiting for http://127.0.0.1:11434/v1/embeddings (40 s)"
+    server.history = [running, job()]
+    assert f"index: {line}" in (await run("index")).err
+    server.jobs = [running]
+    assert line.replace(", ", "  ") in " ".join((await run("jobs")).out.split("\n  "))
 
 
 async def test_a_second_index_follows_the_job_that_runs(run: Run, server: FakeServer):

@@ -14,12 +14,14 @@ import pytest
 from tests.cli.test_restart import refuse_services, vault_named
 from tests.support.folders import below
 from tests.support.listening import free_port
+from tests.support.meaning import needs_built_in_model
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
 from vault_agent.cli import detached
 from vault_agent.cli.obsidian import obsidian_vaults
 from vault_agent.cli.terminal import folder_completion
+from vault_agent.models import built_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -34,6 +36,8 @@ async def home(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
     vault_named("Notes", environment)
     (folder / ".cursor").mkdir()
     await run("config", "set", "server.port", str(free_port()))
+    # So that the same is asked whether the built-in model is installed here or not.
+    await run("config", "set", "embedding.model", "another")
     yield folder
     for noted in below(folder, "server.address"):
         await asyncio.to_thread(detached.stop, noted.parent)
@@ -93,6 +97,29 @@ async def test_without_a_folder_it_says_which_option_names_it(home: Path, run: R
     missing = await run("setup", "--folder", str(home / "none"))
     assert missing.err.startswith("VAULT_NOT_FOUND: ")
     assert (await run("setup", "--folder", ".", "--agent", "nobody")).code == 2
+
+
+@needs_built_in_model
+async def test_the_built_in_model_is_turned_on_where_it_is_installed(
+    home: Path, run: Run, run_apart: Run
+):
+    await run("config", "unset", "embedding.model")
+    done = await run_apart("setup", "--folder", str(home / "Notes"), "--no-web")
+    assert done.code == 0, done.err
+    found = await run("search", "skeleton parts", "--mode", "embedding")
+    assert found.out.startswith("Stock.md"), found.err
+    again = await run_apart("setup", "--no-meaning")
+    assert again.code == 0, again.err
+    assert (await run("config", "get", "embedding.endpoint")).out.strip() == "built-in"
+
+
+async def test_a_built_in_model_that_is_not_installed_is_named(
+    home: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(built_in, "is_installed", lambda: False)
+    refused = await run("setup", "--folder", str(home / "Notes"), "--meaning")
+    assert refused.code != 0
+    assert "pip install 'vault-agent[meaning]'" in refused.err
 
 
 @posix("a terminal is made by a POSIX call")

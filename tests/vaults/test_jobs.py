@@ -476,4 +476,31 @@ async def test_a_job_that_does_not_advance_shows_no_time_left(
                 break
     assert (shown.rate, shown.phases[-1].done) == (None, 10)
     assert jobs.running == shown == await jobs.get(job.id)
+    assert shown.waiting is None
     work.go.set()
+
+
+async def test_a_job_shows_which_endpoint_it_waits_for_until_that_answers(
+    jobs: Jobs, work: Work, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "STALL_SECONDS", 0.01)
+    job = await jobs.submit(JobKind.INDEX, work.run)
+    await work.begun.wait()
+    assert work.progress is not None
+    work.progress.phase("embed", 0, None, asked="http://127.0.0.1:9/v1/embeddings")
+    async with asyncio.timeout(PATIENCE):
+        async for shown in jobs.watch(job.id):
+            if shown.waiting is not None:
+                break
+    assert shown.waiting is not None
+    assert shown.waiting.address == "http://127.0.0.1:9/v1/embeddings"
+    assert shown.waiting.seconds >= 0.01
+    monkeypatch.setattr(module, "STALL_SECONDS", PATIENCE)
+    work.progress.phase("embed", 10, 100, asked="http://127.0.0.1:9/v1/embeddings")
+    assert (await jobs.get(job.id)).waiting is None
+    monkeypatch.setattr(module, "STALL_SECONDS", 0.01)
+    work.go.set()
+    async with asyncio.timeout(PATIENCE):
+        async for shown in jobs.watch(job.id):
+            last = shown
+    assert (last.state, last.waiting) == (JobState.SUCCEEDED, None)

@@ -314,6 +314,7 @@ declare namespace Wire {
     rate: number | null;
     characterRate: number | null;
     etaSeconds: number | null;
+    waiting: Waiting | null;
     warnings: Warning[];
     warningCount: number;
     summary: JobSummary | null;
@@ -823,6 +824,10 @@ declare namespace Wire {
     types: Record<string, number> | null;
     lastIndexed: string | null;
     code: string | null;
+  }
+  interface Waiting {
+    address: string;
+    seconds: number;
   }
   interface Wanted {
     target: string;

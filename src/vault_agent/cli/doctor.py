@@ -24,6 +24,7 @@ from vault_agent.cli.terminal import as_typed, clean, counted, envelope, fitted,
 from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
+from vault_agent.model.vectors import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -334,7 +335,9 @@ def _embedding(config: Config) -> Check:
         found = ask_embedder(config.embedding)
     except VaultAgentError as error:
         return Check("embedding", False, error.message)
-    return Check("embedding", True, f"{found.model} answers at {config.embedding.endpoint}")
+    where = config.embedding.endpoint
+    what = "works, built in" if where == BUILT_IN else f"answers at {where}"
+    return Check("embedding", True, f"{found.model} {what}")
 
 
 def _rerank(config: Config) -> Check:

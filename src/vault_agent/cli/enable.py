@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.config import check_address
+from vault_agent.cli.config import INSTALL_MODEL, built_in_settings, check_address
 from vault_agent.cli.doctor import ask_embedder, ask_reranker
 from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_applied
 from vault_agent.cli.servers import as_argument
 from vault_agent.cli.terminal import DECLINED, ask, can_ask, clean, envelope, say, say_prose, tell
 from vault_agent.errors import InvalidRequest
+from vault_agent.model.vectors import BUILT_IN
 from vault_agent.model.write_state import Right
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _PROJECTS = "projects"
 """The answer that opens the vaults of projects, and no folder of the user's own vault."""
+_OLLAMA = "http://127.0.0.1:11434/v1/embeddings"
 _MODEL = "nomic-embed-text"
 _RERANKER = "http://127.0.0.1:8080/v1/rerank"
 
@@ -55,7 +57,7 @@ class _Rights(click.Choice[str]):
 @click.option(
     "--model-url",
     metavar="URL",
-    help="Its address. Default: that of Ollama here; rerank has no default.",
+    help="Its address, or built-in. Default: that of Ollama here; rerank has no default.",
 )
 @click.pass_obj
 def command(
@@ -80,6 +82,7 @@ def command(
     vault-agent enable write --folder Inbox --folder Journal
     vault-agent enable memory
     vault-agent enable web
+    vault-agent enable embedding
     vault-agent enable embedding --model nomic-embed-text
     vault-agent enable rerank --model-url http://127.0.0.1:8080/v1/rerank
     """  # noqa: D301 - \\b tells the parser to keep these lines
@@ -241,22 +244,33 @@ def _for_embedding(config: Config, model: str | None, url: str | None) -> list[t
         Misconfigured: `CONFIG_INVALID` for an address that is not allowed.
     """
     known = config.embedding
-    if model is None and known.model is None:
-        if not can_ask():
-            raise InvalidRequest(
-                "INVALID_REQUEST",
-                f"Name the model: `vault-agent enable embedding --model {_MODEL}`",
-            )
-        model = ask(f"Name of the model at {clean(url or known.endpoint)}", _MODEL)
     settings = []
-    if url is not None:
-        check_address(config, "embedding.endpoint", url)
-        settings.append(("embedding.endpoint", url))
-    if model is not None:
-        settings.append(("embedding.model", model))
+    if url == BUILT_IN or (url is None and model is None and known.model is None):
+        settings = built_in_settings()
+        if url == BUILT_IN and not settings:
+            raise InvalidRequest("INVALID_REQUEST", f"Install the model first: {INSTALL_MODEL}")
+    if not settings:
+        if model is None and known.model is None:
+            if not can_ask():
+                what = (
+                    f"Name the model: `vault-agent enable embedding --model {_MODEL}`."
+                    f" Or install the built-in one: {INSTALL_MODEL}"
+                )
+                raise InvalidRequest("INVALID_REQUEST", what)
+            model = ask(f"Name of the model at {clean(url or known.endpoint)}", _MODEL)
+        if url is None and model is not None and known.endpoint == BUILT_IN:
+            url = _OLLAMA
+        if url is not None:
+            check_address(config, "embedding.endpoint", url)
+            settings.append(("embedding.endpoint", url))
+        if model is not None:
+            settings.append(("embedding.model", model))
     changes = {name.partition(".")[2]: value for name, value in settings}
     found = ask_embedder(config.embedding.model_copy(update=changes))
     tell(f"{clean(found.model)} works: {found.dimension} dimensions.")
+    if changes.get("endpoint", known.endpoint) == BUILT_IN:
+        tell("It knows English. For other languages use Ollama with a multilingual model:")
+        tell("vault-agent enable embedding --model bge-m3")
     return settings
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from vault_agent.client.client import Client, Reply
-    from vault_agent.model.jobs import Job, PhaseProgress
+    from vault_agent.model.jobs import Job, PhaseProgress, Waiting
 
 _SECONDS_BETWEEN_LINES = 3.0
 
@@ -155,11 +155,18 @@ def _details(job: Job) -> dict[str, str]:
         parts["rate"] = f"{job.rate:,.0f}/s"
     if job.character_rate:
         parts["characters"] = f"{job.character_rate:,.0f} characters/s"
-    if job.eta_seconds is not None:
+    if job.waiting is not None:
+        parts["left"] = waiting_for(job.waiting)
+    elif job.eta_seconds is not None:
         parts["left"] = f"{duration(job.eta_seconds)} left"
     if job.warning_count:
         parts["warnings"] = counted(job.warning_count, "warning")
     return parts
+
+
+def waiting_for(waiting: Waiting) -> str:
+    """Return what a job waits for: `waiting for http://127.0.0.1:11434/v1/embeddings (40 s)`."""
+    return f"waiting for {clean(waiting.address)} ({duration(waiting.seconds)})"
 
 
 def _fitted(parts: dict[str, str], columns: int) -> str:
@@ -525,6 +532,8 @@ def _line(job: Job) -> str:
     phase = next((each for each in job.phases if each.name == job.phase), None)
     if phase is not None and not job.state.final:
         parts.append(f"{phase_name(phase.name)} {count(phase)}")
+    if job.waiting is not None:
+        parts.append(waiting_for(job.waiting))
     if job.warning_count:
         parts.append(counted(job.warning_count, "warning"))
     return "  ".join(parts)

@@ -9,6 +9,7 @@ import asyncclick as click
 
 from vault_agent.cli.clients import ALIASES, CLIENTS, client_name
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.config import INSTALL_MODEL, built_in_settings
 from vault_agent.cli.obsidian import obsidian_vaults
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import (
@@ -42,6 +43,7 @@ class Answers(NamedTuple):
     folder: Path
     watch: bool
     web: bool
+    meaning: bool
     agents: tuple[str, ...]
     service: bool
 
@@ -50,6 +52,11 @@ class Answers(NamedTuple):
 @click.option("--folder", metavar="PATH", help="The folder of your notes.")
 @click.option("--watch/--no-watch", default=None, help="Notice changes by itself. Default: yes.")
 @click.option("--web/--no-web", default=None, help="Serve the web page here. Default: yes.")
+@click.option(
+    "--meaning/--no-meaning",
+    default=None,
+    help="Search by meaning too, in English. Default: yes where its model is installed.",
+)
 @click.option(
     "--agent",
     "agents",
@@ -70,6 +77,7 @@ def command(
     folder: str | None,
     watch: bool | None,
     web: bool | None,
+    meaning: bool | None,
     agents: tuple[str, ...],
     no_agents: bool,
     service: bool | None,
@@ -78,7 +86,8 @@ def command(
 ) -> None:
     """Set up your own notes in five questions.
 
-    They are about the folder, the watch, the web page, your agents and the service.
+    They are about the folder, the watch, the web page, your agents and the service. Where the
+    built-in model is installed, a sixth is about search by meaning.
 
     Each question has a default, and an option. Without a terminal, options and defaults are used,
     and no agent is connected unless it is named. It can be run again at any time.
@@ -101,6 +110,7 @@ def command(
         chosen,
         _yes("Notice changes of notes by itself?", watch, default=watches, asks=asks),
         _yes("Serve a web page on this computer?", web, default=has_page, asks=asks),
+        _meaning(config, meaning, asks=asks),
         () if no_agents else agents or _agents(asks=asks),
         _yes("Start the server at each login?", service, default=serves, asks=asks),
     )
@@ -112,6 +122,21 @@ def _yes(question: str, given: bool | None, *, default: bool, asks: bool) -> boo
     if given is not None:
         return given
     return agreed(question, yes=False, default=default) if asks else default
+
+
+def _meaning(config: Config | None, given: bool | None, *, asks: bool) -> bool:
+    """Whether the built-in model is to be turned on: where it is installed, and no other is set.
+
+    Raises:
+        InvalidRequest: if it is wanted and not installed.
+    """
+    if config is not None and config.embedding.model is not None and not given:
+        return False
+    if not built_in_settings():
+        if given:
+            raise InvalidRequest("INVALID_REQUEST", f"Install the model first: {INSTALL_MODEL}")
+        return False
+    return _yes("Search by meaning too, in English?", given, default=True, asks=asks)
 
 
 def _folder_of(config: Config | None, given: str | None, *, asks: bool) -> Path:
@@ -217,6 +242,7 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
         ("vault.root", str(answers.folder)),
         ("watch.enabled", str(answers.watch).lower()),
         ("web.enabled", str(answers.web).lower()),
+        *([*built_in_settings(), ("embedding.enabled", "true")] if answers.meaning else []),
         *([("mcp.enabled", "true")] if answers.agents else []),
     ]
     apply(invocation, settings, must_serve=True)

@@ -14,6 +14,7 @@ from vault_agent.cli.servers import START, in_home, server_in
 from vault_agent.cli.terminal import ago, as_typed, clean, counted, fitted, say, style, warn
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.health import Health
+from vault_agent.model.jobs import OneJob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -107,14 +108,17 @@ def command(invocation: Invocation) -> None:
         vault = local_vault(layers, client.vault)
         here = vaults_here(invocation) if not invocation.json else ()
         searched = _searched(client, here)
+        health = reply.read(Health)
+        last = last_run(health)
+        if health.running_job is not None and not invocation.json:
+            last += _waiting(client, health.running_job)
     if invocation.passed_on(reply):
         return
-    health = reply.read(Health)
     root = root_of(invocation.vault) or (vault.root if vault is not None else None)
     rows = {
         "vault": in_home(root) if root is not None else clean(health.vault.name),
         "index": index_state(health, reply.warnings),
-        "last run": last_run(health),
+        "last run": last,
     }
     if health.index.available and health.running_job is None:
         rows["freshness"] = freshness(health)
@@ -136,6 +140,15 @@ def command(invocation: Invocation) -> None:
         say()
         say(f"This command is version {__version__}. To start the same one: {START}")
     warn(each for each in reply.warnings if each.code != "INDEX_STALE")
+
+
+def _waiting(client: Client, job_id: str) -> str:
+    """Return which endpoint a running job waits for, after a comma, or nothing."""
+    from vault_agent.cli.jobs import waiting_for
+
+    reply = client.call("GET /jobs/{jobId}", job_id=job_id)
+    waiting = reply.read(OneJob).job.waiting
+    return "" if waiting is None else f", {waiting_for(waiting)}"
 
 
 def _searched(client: Client, vaults: Sequence[str]) -> str:

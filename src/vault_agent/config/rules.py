@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from vault_agent.config.keys import OPENERS
 from vault_agent.config.layers import user_folder
 from vault_agent.model.identifiers import identify
+from vault_agent.model.vectors import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,6 +49,11 @@ def http_url(value: str) -> str:
     except ValueError:
         raise ValueError("must have a port from 1 to 65535, or none") from None
     return value.rstrip("/")
+
+
+def embedding_url(value: str) -> str:
+    """Return an address as `http_url` does, or that of the built-in model."""
+    return value if value == BUILT_IN else http_url(value)
 
 
 def api_key(value: str) -> str:

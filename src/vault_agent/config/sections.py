@@ -21,6 +21,7 @@ from vault_agent.config.keys import (
 from vault_agent.config.kinds import (
     AttachmentKinds,
     Count,
+    EmbeddingUrl,
     Folder,
     FolderWeights,
     Host,
@@ -278,12 +279,12 @@ class EmbeddingSettings(Section):
         help="vault-agent never downloads a model.",
         needs=("embedding.model",),
     )
-    endpoint: Url = setting(
+    endpoint: EmbeddingUrl = setting(
         "http://127.0.0.1:11434/v1/embeddings",
-        "OpenAI-compatible embeddings URL of a local provider",
+        "OpenAI-compatible embeddings URL of a local provider, or built-in",
         help=(
             "On this computer, or in the private network if that is allowed. Note text is "
-            "sent only there."
+            "sent only there. `built-in` is the model of the extra `meaning`."
         ),
     )
     model: ModelName | None = setting(None, "model name to send to the provider")

@@ -59,6 +59,14 @@ class PhaseProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """An endpoint that has not answered for a while, in the middle of a job."""
+
+    address: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class JobSummary:
     """The summary of a finished job. Of a move, the notes and links that it has changed."""
 
@@ -96,6 +104,7 @@ class Job:
         float | None, Doc("Characters per second while texts are embedded.")
     ] = None
     eta_seconds: float | None = None
+    waiting: Annotated[Waiting | None, Doc("The endpoint that does not answer now.")] = None
     warnings: Annotated[tuple[Warning, ...], Doc("The first 100.")] = ()
     warning_count: int = 0
     summary: JobSummary | None = None

@@ -9,6 +9,8 @@ documents  embeds documents: retries, halving, truncation
 embedder   `Embedder`: the documents and queries of one model
 run        `embed_all`: a long run of batches, saved as they arrive
 settings   the settings of the endpoint, the prefixes of known models, the exact input of a chunk
+built_in   `served`: the child process of the built-in model, started when it is asked
+minilm     the program of that child: all-MiniLM-L6-v2 behind `/v1/embeddings`
 reranker   `Reranker`: how relevant passages are to a query
 ```
 """

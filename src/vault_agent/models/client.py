@@ -36,11 +36,19 @@ _LONGEST_WAIT: Final = 30.0
 class ModelClient:
     """One model behind an endpoint. An asynchronous context manager.
 
-    No redirect is followed, no proxy is used, no cookie is kept, and no key is sent.
+    No redirect is followed, no proxy is used, no cookie is kept.
     """
 
-    def __init__(self, service: Service, url: str, model: str, *, allow_private: bool) -> None:
-        """Check the endpoint and the model. Nothing is sent.
+    def __init__(
+        self,
+        service: Service,
+        url: str,
+        model: str,
+        *,
+        allow_private: bool,
+        key: str | None = None,
+    ) -> None:
+        """Check the endpoint and the model. Nothing is sent. `key` is that of our own endpoint.
 
         Raises:
             Misconfigured: `CONFIG_INVALID` for an endpoint or model that would send text away.
@@ -50,6 +58,7 @@ class ModelClient:
         self._service = service
         self._policy = AddressPolicy(allow_private=allow_private, section=service.section)
         self._url = self._policy.endpoint(url)
+        self._headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         self._session: aiohttp.ClientSession | None = None
         self._replies: OrderedDict[Hashable, Any] = OrderedDict()
         self._turns: WeakValueDictionary[Hashable, anyio.Lock] = WeakValueDictionary()
@@ -66,7 +75,11 @@ class ModelClient:
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             # A compressed reply could have any size, and a local server need not compress.
-            headers={"Accept-Encoding": "identity", "Content-Type": "application/json"},
+            headers={
+                "Accept-Encoding": "identity",
+                "Content-Type": "application/json",
+                **self._headers,
+            },
             auto_decompress=False,
             trust_env=False,
         )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 import anyio
 
 from vault_agent.errors import Unavailable
+from vault_agent.models.built_in import served
 from vault_agent.models.documents import Documents
 from vault_agent.models.faults import Fault, Kind
 from vault_agent.models.vectors import VectorClient
@@ -129,7 +130,7 @@ async def check_endpoint(settings: EndpointSettings) -> Check:
         Unavailable: `EMBEDDING_UNAVAILABLE`; the message says what to do.
         Misconfigured: `CONFIG_INVALID`, a wrong endpoint or model.
     """
-    async with Embedder(settings) as embedder:
+    async with served(settings) as asked, Embedder(asked) as embedder:
         space = await embedder.prepare()
         started = time.perf_counter()
         await embedder.embed_query("one short question")

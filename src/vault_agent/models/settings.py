@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class EndpointSettings:
     patience: float = 120.0  # time without a success before a run gives up
     query_prefix: str | None = None  # None: the known prefix of the model
     document_prefix: str | None = None
+    key: str | None = field(default=None, repr=False)  # only our own endpoint has one
 
     @property
     def prefixes(self) -> Prefixes:

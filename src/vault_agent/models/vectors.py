@@ -67,6 +67,14 @@ EMBEDDING: Final = Service(
     },
     of_one_request=frozenset({Kind.REJECTED, Kind.TOO_LONG}),
 )
+_BUILT_IN: Final = EMBEDDING._replace(
+    name="The built-in model",
+    others={
+        Kind.DISCONNECTED: "{name} does not start. To install what it needs:"
+        " pip install 'vault-agent[meaning]'",
+        Kind.TIMED_OUT: "{name} does not answer in time; try again when the computer is less busy.",
+    },
+)
 
 PROBE: Final = "The lighthouse keeper wrote down the weather every evening before supper."
 """The text whose vector shows which model answers."""
@@ -86,7 +94,11 @@ class VectorClient(ModelClient):
         if not settings.model.strip():
             raise Misconfigured("CONFIG_INVALID", "embedding.model must name a model.")
         super().__init__(
-            EMBEDDING, settings.url, settings.model, allow_private=settings.allow_private
+            EMBEDDING if settings.key is None else _BUILT_IN,
+            settings.url,
+            settings.model,
+            allow_private=settings.allow_private,
+            key=settings.key,
         )
         self.settings = settings
         self.space: VectorSpace | None = None

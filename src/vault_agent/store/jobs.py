@@ -165,6 +165,7 @@ def _job(document: str) -> Job:
             "trigger": Trigger(fields.get("trigger", Trigger.USER)),
             "phases": tuple(PhaseProgress(**phase) for phase in fields["phases"]),
             "warnings": tuple(Warning(**warning) for warning in fields["warnings"]),
+            "waiting": None,  # of a running job
             "summary": JobSummary(**summary) if summary else None,
             "error": Warning(**error) if error else None,
         }

@@ -41,6 +41,11 @@ class Embeddings:
         """Whether they are on."""
         return self._endpoint is not None
 
+    @property
+    def address(self) -> str | None:
+        """The address that is asked, or None if they are off."""
+        return None if self._endpoint is None else self._endpoint.url
+
     def require_on(self) -> None:
         """Raise `Unavailable` (`EMBEDDING_UNAVAILABLE`) if they are off."""
         if not self.enabled:

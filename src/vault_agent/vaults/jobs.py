@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import anyio
 
 from vault_agent.errors import NotFound, VaultAgentError
-from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress, Trigger
+from vault_agent.model.jobs import (
+    Job,
+    JobKind,
+    JobState,
+    JobSummary,
+    PhaseProgress,
+    Trigger,
+    Waiting,
+)
 from vault_agent.model.warning import MAX_WARNINGS, Warning
 from vault_agent.system.crash import describe_crash
 from vault_agent.vaults.event_stream import Change
@@ -47,10 +55,18 @@ class JobOptions:
 class Progress(Protocol):
     """How the work of a job reports its progress."""
 
-    def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
+    def phase(
+        self,
+        name: str,
+        done: int,
+        total: int | None,
+        characters: int = 0,
+        asked: str | None = None,
+    ) -> None:
         """Report the progress of a phase, which becomes the current one.
 
-        `characters` is the amount of text processed, for phases whose time depends on it.
+        `characters` is the amount of text processed, for phases whose time depends on it. `asked`
+        is the address that the phase cannot advance without.
         """
 
     def warn(self, warning: Warning) -> None:
@@ -201,7 +217,7 @@ class Jobs:
             if job.state.final:
                 return
             if active.job is job:
-                with anyio.move_on_after(math.inf if shown.rate is None else STALL_SECONDS):
+                with anyio.move_on_after(STALL_SECONDS if active.can_stall else math.inf):
                     await active.change.wait()
             with suppress(TimeoutError):
                 await asyncio.wait_for(active.ended.wait(), WATCH_INTERVAL_SECONDS)
@@ -298,22 +314,38 @@ class _Active:
         self.cancelled_as: JobState | None = None
         self._phases: dict[str, PhaseProgress] = {}
         self._advanced_at = time.monotonic()
+        self._asked: str | None = None
         self._rate, self._character_rate = _Rate(), _Rate()
 
     @property
     def shown(self) -> Job:
         """The job as it is shown: without a rate and a time left if nothing advances."""
-        if self.job.rate is None or time.monotonic() - self._advanced_at < STALL_SECONDS:
+        still = time.monotonic() - self._advanced_at
+        if not self.can_stall or still < STALL_SECONDS:
             return self.job
-        return replace(self.job, rate=None, character_rate=None, eta_seconds=None)
+        waiting = None if self._asked is None else Waiting(self._asked, still)
+        return replace(self.job, rate=None, character_rate=None, eta_seconds=None, waiting=waiting)
 
-    def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
+    @property
+    def can_stall(self) -> bool:
+        """Whether the job is shown in another way after a while without an advance."""
+        return not self.job.state.final and (self.job.rate is not None or self._asked is not None)
+
+    def phase(
+        self,
+        name: str,
+        done: int,
+        total: int | None,
+        characters: int = 0,
+        asked: str | None = None,
+    ) -> None:
         now = time.monotonic()
         if self.job.phase != name:
             self._rate, self._character_rate = _Rate(), _Rate()
         if self._phases.get(name) != (progress := PhaseProgress(name, done, total)):
             self._advanced_at = now
         self._phases[name] = progress
+        self._asked = asked
         rate = self._rate.observe(now, done)
         remaining = None if total is None or not rate else max(total - done, 0) / rate
         self.update(

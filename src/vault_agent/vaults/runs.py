@@ -169,7 +169,14 @@ class Runs:
 
         def hear(event: RunEvent) -> None:
             if isinstance(event, Phase):
-                progress.phase(event.name, event.done, event.total, event.characters)
+                asks = event.name == "embed" and event.done != event.total
+                progress.phase(
+                    event.name,
+                    event.done,
+                    event.total,
+                    event.characters,
+                    asked=self.embeddings.address if asks else None,
+                )
             elif isinstance(event, Warning):
                 progress.warn(event)
             self._hear(event, self._has_all)

@@ -656,6 +656,7 @@ export const enLater = {
     ofTotal: (/** @type {string} */ done, /** @type {string} */ total) => `${done} of ${total}`,
     rate: (/** @type {string} */ n) => `${n} per second`,
     left: (/** @type {string} */ time) => `${time} left`,
+    waiting: (/** @type {string} */ address, /** @type {string} */ time) => `waiting for ${address} (${time})`,
     cancel: "Cancel",
     sure: "Cancel this job? The last complete index still serves.",
     yes: "Cancel the job",

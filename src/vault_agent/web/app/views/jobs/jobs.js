@@ -104,6 +104,7 @@ function Running({ job }) {
             ${
               [
                 job.rate && later.jobs.rate(count(Math.round(job.rate))),
+                job.waiting && later.jobs.waiting(job.waiting.address, duration(job.waiting.seconds)),
                 job.etaSeconds && later.jobs.left(duration(job.etaSeconds)),
               ]
                 .filter(Boolean)
