@@ -503,7 +503,6 @@ CODES: Final[dict[str, Code]] = {
     "TWO_PROJECT_VAULTS": Code(*_WARNING),
     "PROJECT_CONFIG_IGNORED": Code(*_WARNING),
     "FOLDER_NOT_FOUND": Code(*_WARNING),
-    "NOTES_UNDATED": Code(*_WARNING),
     "CONTEXT_NOTE_NOT_FOUND": Code(*_WARNING),
     "CONTEXT_EMPTY": Code(*_WARNING),
     "CONTEXT_CUT": Code(*_WARNING, "Allow more tokens, or ask for less."),

@@ -81,9 +81,10 @@ async def test_only_changed_notes_are_counted_as_changed(vault: Vault):
     assert (summary.added, summary.changed, summary.removed, summary.unchanged) == (1, 1, 1, 1)
 
 
-async def test_a_touched_note_is_unchanged_and_its_times_are_updated(vault: Vault):
-    await vault.index()
+async def test_a_note_touched_on_the_same_day_is_unchanged_and_its_times_are_updated(vault: Vault):
     os.utime(vault.root / "Bread.md", (1, 1))
+    await vault.index()
+    os.utime(vault.root / "Bread.md", (2, 2))
     summary = await vault.index()
     assert (summary.changed, summary.unchanged) == (0, 3)
     assert not compare(vault.task()).stale

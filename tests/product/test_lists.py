@@ -218,19 +218,6 @@ def test_a_pipe_gets_everything_and_a_terminal_a_screenful(large: Program):
     assert len(rest) == 50
 
 
-def test_a_filter_by_date_says_how_many_notes_have_no_date(served: Program):
-    left_out = "2 notes are left out because their frontmatter has no date.\n"
-    for words in (
-        ("list", "--after", "2025-01-01"),
-        ("search", "fleece", "--before", "2026-01-01"),
-    ):
-        ended = served.run(*words)
-        assert "Garden/Late frost.md" in ended.stdout
-        assert ended.stderr == f"NOTES_UNDATED: {left_out}"
-    one = served.run("list", "Garden", "--after", "2025-01-01")
-    assert "1 note is left out because its frontmatter has no date." in one.stderr
-
-
 def test_an_unknown_word_is_named(served: Program):
     typo = served.run("search", "fleecy degreees")
     assert 'No note has "degreees": searched for degrees.' in typo.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -152,22 +153,37 @@ async def test_words_outside_the_scope_correct_nothing(tmp_path: Path):
         assert await found(snapshot, "lanternfish", filters) == []
 
 
-async def test_notes_without_a_date_are_told_by_number(tmp_path: Path):
+async def test_a_note_is_dated_by_its_frontmatter_else_its_name_else_its_file(tmp_path: Path):
     vault = Vault(tmp_path)
-    for name in "abc":
-        vault.write(f"{name}.md", "tea\n")
-    vault.write("dated.md", "---\ndate: 2024-05-01\n---\ntea\n")
-    vault.write("Kept/old.md", "---\ncreated: 2000-05-01\n---\ntea\n")
+    dates = {
+        "2021-03-01 own.md": ("---\ndate: 2024-05-01\n---\ntea\n", "2024-05-01", "frontmatter"),
+        "Journal/2022-07-09.md": ("tea\n", "2022-07-09", "name"),
+        "Journal/202207101230 tea.md": ("tea\n", "2022-07-10", "name"),
+        "2022-02-30 no day.md": ("---\ndate: soon\n---\ntea\n", "2020-09-13", "file"),
+        "plain 12022-07-091.md": ("tea\n", "2020-09-13", "file"),
+    }
+    for path, (text, _, _) in dates.items():
+        os.utime(vault.write(path, text), (1_600_000_000, 1_600_000_000))
     async with indexed(vault) as opened:
+        for path, (_, day, by) in dates.items():
+            filters = Filters(after=day, before=day)
+            asked = SearchQuery("tea", limit=9, explain=True, filters=filters)
+            done = await search(opened, asked)
+            assert done.warnings == ()
+            assert (path, by) in {(hit.path, hit.explanation["dated"]) for hit in done.hits}
+            assert len(done.hits) == (2 if by == "file" else 1)
 
-        async def told(**filters) -> list[tuple[str, dict]]:
-            asked = SearchQuery("tea", limit=5, filters=Filters(**filters))
-            return [(each.code, each.details) for each in (await search(opened, asked)).warnings]
 
-        assert await told(after="2024-01-01") == [("NOTES_UNDATED", {"count": 3})]
-        assert await told(before="2024-01-01", scope=Scope("Kept")) == []
-        assert await told(after="2024-01-01", paths=("a.md",)) == [("NOTES_UNDATED", {"count": 1})]
-        assert await told() == []
+async def test_a_note_dated_by_its_file_follows_the_file_without_a_change(tmp_path: Path):
+    vault = Vault(tmp_path)
+    file = vault.write("plain.md", "tea\n")
+    for seconds, day in ((1_600_000_000, "2020-09-13"), (1_700_000_000, "2023-11-14")):
+        os.utime(file, (seconds, seconds))
+        async with indexed(vault) as opened:
+            filters = Filters(after=day, before=day)
+            assert (
+                len((await search(opened, SearchQuery("tea", limit=5, filters=filters))).hits) == 1
+            )
 
 
 async def test_warnings_of_filters_read_neither_all_notes_nor_their_names(
@@ -184,8 +200,7 @@ async def test_warnings_of_filters_read_neither_all_notes_nor_their_names(
     async with indexed(vault) as opened:
         monkeypatch.setattr(FulltextReader, "admitted", read_all)
         monkeypatch.setattr(type(opened), "names", read_all)
-        (warning,) = await filter_warnings(opened, filters)
-    assert (warning.code, warning.details) == ("NOTES_UNDATED", {"count": 1})
+        assert await filter_warnings(opened, filters) == ()
 
 
 @pytest.mark.parametrize(

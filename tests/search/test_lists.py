@@ -19,6 +19,7 @@ from vault_agent.model.lists import ListPlace, ListQuery, Sort, TaskPlace, TaskQ
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.search.lists import EXCERPT_CHARACTERS, list_notes
 from vault_agent.search.tasks import list_tasks, open_tasks_of
+from vault_agent.store.index.writer import MANY_AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -53,7 +54,9 @@ async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sn
         "Index.md", "---\ntitle: a\ndate: 2025-01-01\n---\n[[Plan]] [[Late frost]] [[Plan]]"
     )
     vault.write("alone.md", f"\n\n# C\n\n{'word ' * 100}")
-    for number, name in enumerate(("Garden/Beds/Late frost.md", "Index.md", "alone.md")):
+    for number, name in enumerate(
+        ("Garden/Beds/Late frost.md", "Index.md", "alone.md", "Garden/Plan.md")
+    ):
         os.utime(vault.root / name, ns=(0, (1_700_000_000 + number) * 10**9))
     async with indexed(vault) as opened:
         yield opened
@@ -107,6 +110,27 @@ async def test_pages_of_notes_follow_each_other(snapshot: Snapshot, sort: Sort):
 )
 async def test_notes_are_filtered(snapshot: Snapshot, asked: dict, paths: list[str]):
     assert await listed(snapshot, **asked) == paths
+
+
+async def test_updated_is_the_later_of_property_and_file_unless_many_were_set_at_once(
+    tmp_path: Path,
+):
+    vault = Vault(tmp_path)
+    seconds = 1_700_000_000  # 2023-11-14T22:13:20Z
+
+    def write(path: str, updated: str, at: int) -> None:
+        os.utime(vault.write(path, f"---\nupdated: {updated}\n---\n"), (at, at))
+
+    for number in range(MANY_AT_ONCE):
+        write(f"checked out {number}.md", "2020-01-01", seconds + number // 4)
+    write("saved.md", "2020-01-01", seconds + 60)
+    write("dated ahead.md", "2024-01-01", seconds + 120)
+    async with indexed(vault) as opened:
+        rows = (await list_notes(opened, ListQuery(limit=100))).notes
+    updated = {note.path: note.updated for note in rows}
+    assert updated.pop("saved.md") == "2023-11-14T22:14:20Z"
+    assert updated.pop("dated ahead.md") == "2024-01-01"
+    assert set(updated.values()) == {"2020-01-01"}
 
 
 async def test_a_row_describes_its_note(snapshot: Snapshot):

@@ -30,6 +30,7 @@ from vault_agent.model.jobs import JobSummary
 from vault_agent.model.link_resolver import LinkResolver, names_of
 from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
 from vault_agent.store.failures import disk_full
+from vault_agent.store.fulltext.schema import dated, file_day
 from vault_agent.store.fulltext.writer import FulltextWriter, documents_in
 from vault_agent.store.index import documents
 from vault_agent.store.index import links as reading_links
@@ -43,7 +44,13 @@ from vault_agent.store.index.meta import (
     write_repeated_lines,
 )
 from vault_agent.store.index.rows import PARTS, handle_of, name_hash
-from vault_agent.store.index.writer import NoteWriter, ResolvedLink, create_indexes, create_schema
+from vault_agent.store.index.writer import (
+    MANY_AT_ONCE,
+    NoteWriter,
+    ResolvedLink,
+    create_indexes,
+    create_schema,
+)
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import is_note, kind_of
@@ -247,6 +254,8 @@ class _Run:
         self._gone = _count_notes(changes.removed)
         self._repeated = await self._repeated_lines(target)
         await self._store_notes(target)
+        if len(changes.to_read) >= MANY_AT_ONCE:
+            await in_thread(writer.note_times_set_together)
         self._store_left_out(writer)
         # The full-text engine commits in other threads while links are resolved here.
         committed = asyncio.create_task(in_thread(target.fulltext.commit))
@@ -274,7 +283,6 @@ class _Run:
         return meta
 
     async def _store_notes(self, target: _Target) -> None:
-        known = self._known
         to_read = [entry for entry in self._changes.to_read if is_note(entry.path)]
         others = [entry for entry in self._changes.to_read if not is_note(entry.path)]
         if self._task.reads_attachments or self._task.rebuild:
@@ -282,7 +290,7 @@ class _Run:
         else:  # their text may take long to read, and notes do not wait for it
             self._left_out |= {entry.path: (entry, True) for entry in others}
         tasks = [
-            FileTask(entry, known[entry.path].hash if entry.path in known else None, rowid)
+            FileTask(entry, self._known_hash(entry), rowid)
             for entry, rowid in zip(to_read, target.writer.reserve(len(to_read)), strict=True)
         ]
         done = 0
@@ -294,6 +302,17 @@ class _Run:
                 await self._store_batch(target, batch)
                 done += len(batch)
                 self._report.phase("parse", done, len(tasks))
+
+    def _known_hash(self, entry: FileEntry) -> bytes | None:
+        """Return the hash of a file whose rows stay if its content is the same.
+
+        A file without a date of its own is found by the day of its time, which is one of its rows.
+        """
+        file = self._known.get(entry.path)
+        if file is None:
+            return None
+        moved = file_day(file.entry) != file_day(entry) and dated(entry.path)[0] is None
+        return None if moved else file.hash
 
     async def _repeated_lines(self, target: _Target) -> frozenset[str]:
         if self._base is not None:

@@ -29,7 +29,7 @@ from vault_agent.model.identifiers import content_hash
 from vault_agent.model.link_resolver import names_of, target_key
 from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
-from vault_agent.store.fulltext.schema import to_fulltext
+from vault_agent.store.fulltext.schema import file_day, to_fulltext
 from vault_agent.store.index.rows import to_rows
 from vault_agent.system.files import make_private_folder, replace_file
 from vault_agent.text.names import is_note, kind_of, stem
@@ -302,7 +302,7 @@ def _prepared(file: ReadFile, note: ParsedNote | None, repeated: frozenset[str])
         digest,
         rowid,
         to_rows(rowid, entry, digest, note, names=names, lookup_of=target_key),
-        to_fulltext(entry.path, note, repeated),
+        to_fulltext(entry.path, note, repeated, file_day(entry)),
         aliases,
         warnings + note.warnings,
     )

@@ -194,7 +194,10 @@ SEARCH_TOOL = Tool(
         "query": TEXT,
         "path": {**PATH, "description": "Folder or glob"},
         "tags": {**TAGS, "description": "All of these"},
-        "after": {"type": "string", "description": "YYYY-MM-DD: the date in the frontmatter"},
+        "after": {
+            "type": "string",
+            "description": "YYYY-MM-DD: the date in the frontmatter, the file's name, or of the file",
+        },
         "before": DATE,
         "match": {
             **one_of("best", "all", "regex", default="best"),

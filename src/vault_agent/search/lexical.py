@@ -20,6 +20,7 @@ from vault_agent.search.query import compile_query, literals
 from vault_agent.search.rank import Names, Ranked, rank, shortlist
 from vault_agent.search.snippet import snippets
 from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.fulltext.schema import dated
 from vault_agent.store.index.rows import MAX_CHUNKS
 from vault_agent.text.common_words import common_terms
 from vault_agent.text.names import kind_of, page_of
@@ -205,7 +206,7 @@ def _hit(
         score=place.score,
         reason=reason,
         metadata=note.metadata,
-        explanation=_explanation(place) if explain else None,
+        explanation=_explanation(place, note) if explain else None,
         start_line=chunk.start_line if chunk is not None and index is not None else None,
         end_line=chunk.end_line if chunk is not None and index is not None else None,
         line=_line(chunk, excerpt) if index is not None else None,
@@ -214,9 +215,14 @@ def _hit(
     )
 
 
-def _explanation(place: Ranked) -> dict[str, Any]:
+def _explanation(place: Ranked, note: StoredNote) -> dict[str, Any]:
     parts = {"weights": place.weights, "reranked": place.reranked}
-    return {"votes": place.votes, **{name: dict(part) for name, part in parts.items() if part}}
+    own = note.metadata
+    return {
+        "votes": place.votes,
+        **{name: dict(part) for name, part in parts.items() if part},
+        "dated": dated(note.path, own.date, own.created, own.updated)[1],
+    }
 
 
 def _line(chunk: StoredChunk | None, excerpt: Snippet) -> int | None:

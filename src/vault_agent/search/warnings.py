@@ -27,11 +27,6 @@ _SIMILAR = 50.0
 _MAX_CHARACTERS = 200
 
 
-async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:
-    """Return warnings of filters by paths that do not exist, and by dates that notes lack."""
-    return await _of_paths(snapshot, filters) + await _of_dates(snapshot, filters)
-
-
 def unknown_words(
     query: str, neighbours: Mapping[str, Sequence[str]], hits: Iterable[Hit]
 ) -> tuple[UnknownWord, ...]:
@@ -79,20 +74,8 @@ def unknown_everywhere(answers: Sequence[tuple[UnknownWord, ...]]) -> tuple[Unkn
     return tuple(UnknownWord(place, tuple(instead[place])[:SUGGESTIONS]) for place in positions)
 
 
-async def _of_dates(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:
-    """Return a warning if notes are left out because their frontmatter has no date."""
-    if filters.after is None and filters.before is None:
-        return ()
-    undated = await snapshot.threads.run(snapshot.fulltext.count_undated, filters)
-    if not undated:
-        return ()
-    what = f"{undated:,} notes are left out because their frontmatter has no date."
-    if undated == 1:
-        what = "1 note is left out because its frontmatter has no date."
-    return (Warning("NOTES_UNDATED", what, {"count": undated}),)
-
-
-async def _of_paths(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:
+async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:
+    """Return warnings of filters by paths that do not exist."""
     if not filters.paths:
         return ()
     scope = filters.scope

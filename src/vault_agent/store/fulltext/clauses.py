@@ -114,10 +114,6 @@ class Clauses:
             clauses.append(self._in_scope(filters.scope))
         return [silent(clause) for clause in clauses]
 
-    def dated(self) -> Query:
-        """Return the notes whose frontmatter has a date."""
-        return silent(self._days(None, None))
-
     def attachments(self) -> Query:
         """Return the attachments whose text is indexed."""
         return self._raw("type", ATTACHMENT_TYPE)

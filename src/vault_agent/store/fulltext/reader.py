@@ -9,7 +9,6 @@ of the queries are scored by the others.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -351,21 +350,6 @@ class FulltextReader:
             self._files.check()
             names_nothing, scope = self._notes.clauses.names_nothing, filters.scope
             return [path for path in filters.paths if names_nothing(path, scope)]
-
-    def count_undated(self, filters: Filters) -> int:
-        """Return how many notes pass the filters but for the days: their frontmatter has no date.
-
-        Raises:
-            InvalidRequest: `INVALID_REQUEST` if path patterns are too complex.
-        """
-        with guarded():
-            self._files.check()
-            check_patterns(filters)
-            clauses = self._notes.clauses
-            others = clauses.filters(replace(filters, after=None, before=None))
-            without = [clauses.dated(), clauses.attachments()]
-            every = silent(Query.all_query())
-            return self._notes.count(combined(must=[every, *others], must_not=without))
 
     def having(
         self, query: LexicalQuery, filters: Filters, *, limit: int, stopped: Stopped = _never

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from tantivy import Schema
 
-    from vault_agent.model.notes import ParsedNote
+    from vault_agent.model.notes import FileEntry, ParsedNote
 
 ANALYZER = "terms"
 ATTACHMENT_TYPE = "\x1fattachment"
@@ -40,6 +40,12 @@ _MAX_ANCESTOR = 4_096
 _MAX_PROPERTY = 200
 """Characters of a property's value. A longer one is text, and no filter asks for it."""
 _ISO_DATE = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+# 2022-07-09, 2022_07_09, 20220709, and identifiers that begin so: 202207091230
+_NAMED_DATE = re.compile(
+    r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<between>[-._]?)(?P<month>\d\d)(?P=between)(?P<day>\d\d)"
+    r"(?:\d{4}|\d{6})?(?!\d)"
+)
+_DAY_NS = 24 * 60 * 60 * 10**9
 
 
 def notes_schema() -> Schema:
@@ -89,11 +95,15 @@ class FulltextNote(NamedTuple):
 
 
 def to_fulltext(
-    path: str, note: ParsedNote, repeated: Collection[str] = frozenset()
+    path: str,
+    note: ParsedNote,
+    repeated: Collection[str] = frozenset(),
+    saved_on: int | None = None,
 ) -> FulltextNote:
     """Prepare a parsed note for the full text. This runs in the parser processes.
 
     `repeated` are lines that many notes have, such as footers and the labels of a template.
+    `saved_on` is the `file_day` of its file.
     """
     names = list(dict.fromkeys((note.title, *note.aliases, stem(path))))
     comparable = comparable_path(path)
@@ -105,6 +115,7 @@ def to_fulltext(
         shown = [_without_repeated(text, repeated, common) for text in shown]
     texts = [fold_text(text) for text in shown]
     types = list(dict.fromkeys(map(type_key, note.types)))
+    day, _ = dated(path, note.date, note.created, note.updated)
     folded = (
         *(fold_text(each) for each in (*names, *tags) if not each.isascii()),
         *beside,
@@ -127,7 +138,7 @@ def to_fulltext(
                 if len(each.value) <= _MAX_PROPERTY
             )
         ),
-        day=first_day(note.date, note.created, note.updated),
+        day=saved_on if day is None else day,
         chunks=[
             (
                 index_terms(text),
@@ -208,6 +219,26 @@ def day_number(text: str) -> int | None:
     except ValueError:
         return None
     return (day - datetime.date(1970, 1, 1)).days
+
+
+def dated(path: str, *dates: str | None) -> tuple[int | None, str]:
+    """Return the day that filters use, and what has it: "frontmatter", "name" or "file".
+
+    Without a date in the frontmatter or in the file's name, the day is None: `file_day` has it.
+    """
+    day = first_day(*dates)
+    if day is not None:
+        return day, "frontmatter"
+    for match in _NAMED_DATE.finditer(path.rpartition("/")[2]):
+        day = day_number("-".join(match.group("year", "month", "day")))
+        if day is not None:
+            return day, "name"
+    return None, "file"
+
+
+def file_day(entry: FileEntry) -> int:
+    """Return the day of a file's time, as days since 1970-01-01 in UTC."""
+    return entry.mtime_ns // _DAY_NS
 
 
 def first_day(*dates: str | None) -> int | None:

@@ -94,7 +94,10 @@ def _most_connected(
 
 
 def updated_of(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, str]:
-    """Return when each of these notes was changed, ISO 8601: by its frontmatter, or its file."""
+    """Return when each of these notes was changed, ISO 8601.
+
+    The later of its property and its file's time, unless many files got that at once.
+    """
     return dict(fetch(connection, _UPDATED_OF, (json_array(rowids),)))
 
 
@@ -142,8 +145,10 @@ def tasks_with(
 
 _DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
 FILE_TIME = "strftime('%Y-%m-%dT%H:%M:%SZ', mtime_ns / 1000000000, 'unixepoch')"
-UPDATED = f"""CASE WHEN json_extract(metadata, '$.updated') GLOB {_DAY}
-    THEN substr(json_extract(metadata, '$.updated'), 1, 40) ELSE {FILE_TIME} END"""
+_OWN = "substr(json_extract(metadata, '$.updated'), 1, 40)"
+UPDATED = f"""CASE WHEN {_OWN} GLOB {_DAY}
+    THEN iif(mtime_ns / 1000000000 IN together, {_OWN}, max({_OWN}, {FILE_TIME}))
+    ELSE {FILE_TIME} END"""
 _CREATED = f"""CASE WHEN json_extract(metadata, '$.created') GLOB {_DAY}
     THEN substr(json_extract(metadata, '$.created'), 1, 40)
     WHEN json_extract(metadata, '$.date') GLOB {_DAY}

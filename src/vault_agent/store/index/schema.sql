@@ -9,6 +9,9 @@ CREATE TABLE meta (
 -- Lines that many notes had when the generation was made. See `indexing/repeated.py`.
 CREATE TABLE repeated (line TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
+-- Seconds in which many files got their time at once, as by a checkout: nobody changed them then.
+CREATE TABLE together (second INTEGER PRIMARY KEY) STRICT;
+
 -- A note as it was last read. Each read gives it a new `rowid`, which is never used again, so a
 -- full-text hit is never paired with changed text. `handle` is the first 8 bytes of the note ID
 -- (SHA-256 of the path): it stays the same while the path does.

@@ -191,6 +191,12 @@ class NoteWriter:
                     times,
                 )
 
+    def note_times_set_together(self) -> None:
+        """Note in which seconds many notes got their file's time."""
+        with translated():
+            self._connection.execute("DELETE FROM together")
+            self._connection.execute(_TOGETHER, (MANY_AT_ONCE,))
+
     def change_names(
         self, added: Iterable[tuple[int, int]], removed: Iterable[tuple[int, int]]
     ) -> None:
@@ -265,6 +271,17 @@ _INSERT_RESOLVED = (
     f"INSERT INTO link ({PARTS['link']}, dest, ambiguous)"
     f" VALUES ({', '.join('?' * (len(PARTS['link'].split(',')) + 2))})"
 )
+
+MANY_AT_ONCE = 20
+"""Notes whose files got their time within ten seconds, as by a checkout and not by a person."""
+_TOGETHER = """
+INSERT INTO together SELECT second FROM (
+    SELECT second, sum(number) OVER (
+        ORDER BY second RANGE BETWEEN 5 PRECEDING AND 5 FOLLOWING
+    ) AS near
+    FROM (SELECT mtime_ns / 1000000000 AS second, count(*) AS number FROM note GROUP BY second)
+) WHERE near >= ?
+"""
 
 _INSERT_NAME = "INSERT OR IGNORE INTO name VALUES (?, ?)"
 
