@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.support.clocks import assert_linear
 
 from vault_agent.markdown.parse import parse_note
 from vault_agent.search.mentions import name_of
 from vault_agent.search.snippet import beginning
-from vault_agent.text.placeholders import has_placeholder, is_placeholder
+from vault_agent.text.placeholders import BUILT_IN, has_placeholder, is_placeholder
 
 
 @pytest.mark.parametrize(
@@ -46,3 +48,18 @@ def test_a_title_with_a_placeholder_and_words_is_a_title() -> None:
 @pytest.mark.parametrize("piece", ["{{", "<%", "<% %", "<%<", "{{a}", "<%%>"])
 def test_time_is_linear(piece: str) -> None:
     assert_linear(lambda n: piece * 60_000 * n, is_placeholder)
+
+
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+def test_lines_of_a_template_that_nobody_filled_in_are_no_content(name: str):
+    note = parse_note(BUILT_IN[name].replace("{{title}}", "Okapi"), path="okapi.md")
+    assert note.links == ()
+    assert not re.search(r"\[|prompted|other-|path/to", "".join(note.shown))
+    assert "[" not in beginning("".join(chunk.text for chunk in note.chunks), 200)
+
+
+def test_a_filled_line_of_a_template_is_content():
+    filled = BUILT_IN["module"].replace("- Depends on: [[other-module]]", "- Depends on: [[Pump]]")
+    note = parse_note(filled, path="okapi.md")
+    assert [link.target for link in note.links] == ["Pump"]
+    assert "Pump" in "".join(note.shown)

@@ -49,7 +49,7 @@ def shown_text(
     of a hidden part stays, so that the words beside it stay apart.
     """
     names: dict[str, None] = {}
-    hidden = [*structure.comments, *_tags(source, structure)]
+    hidden = [*structure.comments, *structure.unfilled, *_tags(source, structure)]
     for link in structure.links:
         hidden.append((link.tail, link.end - 1))
         if (link.image or not link.text) and "://" not in link.destination:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyromark import Markdown, Options
 
+from vault_agent.text.placeholders import unfilled_lines
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -88,7 +90,8 @@ _PARTS = {
 class Structure:
     """The parts of a body. Offsets are characters, and each list is in document order.
 
-    `opaque` are code, HTML and comments, which contain no links or tags.
+    `opaque` are code, HTML, comments and unfilled lines of a template, which contain no links or
+    tags.
     """
 
     parsed: str = ""  # the body as it was parsed, with comments blanked
@@ -97,14 +100,15 @@ class Structure:
     code: list[tuple[int, int]] = field(default_factory=list)
     html: list[tuple[int, int]] = field(default_factory=list)
     comments: list[tuple[int, int]] = field(default_factory=list)
+    unfilled: list[tuple[int, int]] = field(default_factory=list)  # lines of a template
     links: list[MarkdownLink] = field(default_factory=list)
     autolinks: list[MarkdownLink] = field(default_factory=list)  # `<https://…>`
     parts: list[Part] = field(default_factory=list)  # if asked for, and if a block may have an ID
 
     @property
     def opaque(self) -> list[tuple[int, int]]:
-        """Code, HTML and comments together, sorted; ranges may touch or overlap."""
-        return sorted([*self.code, *self.html, *self.comments])
+        """All that has no links or tags, sorted; ranges may touch or overlap."""
+        return sorted([*self.code, *self.html, *self.comments, *self.unfilled])
 
     def block_starts(self) -> list[int]:
         """Return the line starts of top-level blocks and of the items of top-level lists.
@@ -166,7 +170,7 @@ def _parse(source: str, written: str, with_parts: bool) -> Structure:  # noqa: P
 
     `written` is `source` with the original brackets. It has the same length and supplies the texts.
     """
-    structure = Structure(source)
+    structure = Structure(source, unfilled=unfilled_lines(written))
     data = written.encode() if written is not source else b""
     headings, blocks, links = structure.headings, structure.block_bytes, structure.links
     code, html = structure.code, structure.html

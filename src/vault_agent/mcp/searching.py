@@ -196,7 +196,7 @@ SEARCH_TOOL = Tool(
         "tags": {**TAGS, "description": "All of these"},
         "after": {
             "type": "string",
-            "description": "YYYY-MM-DD: the date in the frontmatter, the file's name, or of the file",
+            "description": "YYYY-MM-DD, of frontmatter, name or file",
         },
         "before": DATE,
         "match": {

@@ -15,8 +15,8 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.index import notes as reading
 from vault_agent.text.common_words import content_words
 from vault_agent.text.names import is_note
+from vault_agent.text.placeholders import is_unfilled
 from vault_agent.text.words import fold_words
-from vault_agent.writing.templates import is_unfilled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

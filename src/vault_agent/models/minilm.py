@@ -29,7 +29,7 @@ from typing import Any, Final
 import orjson
 from aiohttp import web
 
-from vault_agent.system.memory import give_memory_back
+from vault_agent.system.processes import give_memory_back
 
 _SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _VOCABULARY: Final = Path(__file__).with_name("vocab.txt")

@@ -17,7 +17,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.text.placeholders import PLACEHOLDER
+from vault_agent.text.placeholders import PLACEHOLDER, without_unfilled
 from vault_agent.text.terms import continues, fold_kana, is_pair, is_unit, located_terms, word_terms
 from vault_agent.text.visible import CONTROLS, MOVING
 
@@ -224,7 +224,7 @@ def plain_line(markdown: str) -> str:
     queries about one subject find the same chunks.
     """
     heading = _FIRST_HEADINGS.match(markdown)
-    text = f"\n{markdown[heading.end() if heading else 0 :]}"
+    text = f"\n{without_unfilled(markdown[heading.end() if heading else 0 :])}"
     if "# " in text or "#\t" in text:
         text = _HEADING_LINE.sub(r"\g<0>\n", text)  # what follows is a paragraph of its own
     text = _PARAGRAPH.sub(f"\n{_BREAK}\n", text)

@@ -1,12 +1,11 @@
 """New notes from templates: those that are built in, and the notes of a folder of the vault.
 
-The built-in ones are the files of `template_files`.
+The built-in ones are in `text.placeholders`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import NotFound
@@ -14,6 +13,7 @@ from vault_agent.markdown.template import fill, variables, with_known
 from vault_agent.model.note_types import PLAIN, TYPES, new_note_id, type_of_folder
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold, lies_in, stem
+from vault_agent.text.placeholders import BUILT_IN
 from vault_agent.vault.entry import Skipped
 from vault_agent.vault.paths import note_path
 from vault_agent.vault.read import decode, read_bytes
@@ -31,25 +31,6 @@ if TYPE_CHECKING:
 MAX_TEMPLATES = 500
 MAX_BYTES = 1 << 20
 """Of one template. Larger notes are none."""
-
-
-BUILT_IN = {
-    file.name.removesuffix(".md"): file.read_text("utf-8")
-    for file in files(__package__).joinpath("template_files").iterdir()
-}
-"""The texts of the built-in templates by their names."""
-# Lines below the headings of a built-in template are to be replaced.
-_UNFILLED = {
-    line.strip()
-    for text in BUILT_IN.values()
-    for line in text.partition("\n---\n")[2].split("\n")
-    if "[" in line and not line.lstrip().startswith("#")
-}
-
-
-def is_unfilled(line: str) -> bool:
-    """Whether a line of a note is one of a built-in template that nobody has filled in."""
-    return line.strip() in _UNFILLED
 
 
 @dataclass(frozen=True, slots=True)
