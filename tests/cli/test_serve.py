@@ -66,6 +66,18 @@ async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator
         assert process.returncode == 0
 
 
+async def test_an_index_with_excluded_notes_is_not_called_the_first_one(
+    environment: dict[str, str], vault: Path, port: int, run: Run
+):
+    async with serving(environment):
+        assert (await run("jobs", "follow")).code == 0
+    (vault / "Late.md").write_text("late")
+    await run("config", "set", "vault.exclude", "Stock.md")
+    async with serving(environment) as said:
+        assert "the first one" not in said
+        assert "excluded now" in said
+
+
 async def test_serve_prints_its_address_state_and_next_commands(
     environment: dict[str, str], vault: Path, port: int, run: Run
 ):

@@ -41,7 +41,8 @@ def index_state(health: Health, warnings: Iterable[Notice]) -> str:
     if index.available:
         return f"ready: {counted(index.notes, 'note')}, {counted(index.chunks, 'chunk')}"
     if health.running_job is not None:
-        return "the first one is being built"
+        unusable = (each for each in warnings if each.code == "INDEX_INCOMPATIBLE")
+        return next((clean(each.message) for each in unusable), "the first one is being built")
     for first in warnings:
         return f"{clean(first.code)}: {clean(first.message)}"
     return "none yet: vault-agent index"
