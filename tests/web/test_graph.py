@@ -440,3 +440,27 @@ def test_a_line_between_nodes_crosses_neither(visit: Callable[..., Page]):
       return points;
     }""")
     assert points == [[3, 4], [24, 32]], "nothing between nodes that lie over each other"
+
+
+@pytest.fixture
+def meant(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
+    """Serve a vault of one note that is embedded."""
+    from tests.product.endpoint import running_endpoint
+    from tests.support.program import Program
+
+    program = Program(tmp_path_factory.mktemp("meant"))
+    with running_endpoint(program):
+        program.variables |= {"VAULT_AGENT_WEB_ENABLED": "true"}
+        program.write("Bread.md", "# Bread\n\nFlour and water.\n")
+        program.start()
+        program.index()
+        yield program
+        program.close()
+
+
+def test_what_no_note_has_is_answered_by_the_nearest_in_meaning(
+    visit: Callable[..., Page], meant: Program
+):
+    page = visit("/notes?q=zxqv", program=meant)
+    expect(page.locator(".count [role=status]")).to_have_text("No note has it; nearest in meaning:")
+    expect(page.locator(".list")).to_contain_text("Bread")

@@ -130,6 +130,7 @@ export const en = {
     modeTitle: "How the results were found",
     results: (/** @type {string} */ n, /** @type {boolean} */ more) =>
       `${n}${more ? "+" : ""} ${n === "1" && !more ? "result" : "results"}`,
+    nearest: "No note has it; nearest in meaning:",
     total: (/** @type {string} */ n) => `${n} ${n === "1" ? "note" : "notes"}`,
     none: {
       title: "Nothing found",

@@ -37,6 +37,7 @@ const NOTHING = {
   cursor: /** @type {string | null} */ (null),
   time: 0,
   mode: "",
+  byMeaning: false, // no note has a word of the query
   indexedAt: /** @type {string | null} */ (null),
   key: "",
 };
@@ -141,6 +142,7 @@ export async function page(cursor, mode, signal, limit = PAGE, explain = false) 
       cursor: data.nextCursor,
       time,
       mode: "",
+      byMeaning: false,
       indexedAt: null,
     };
   }
@@ -155,6 +157,7 @@ export async function page(cursor, mode, signal, limit = PAGE, explain = false) 
     cursor: data.nextCursor,
     time,
     mode: data.usedMode,
+    byMeaning: Boolean(found.unknown?.length) && found.results.every((hit) => hit.reason === "embedding_match"),
     indexedAt: data.indexedAt ?? null,
   };
 }

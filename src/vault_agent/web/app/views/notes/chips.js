@@ -177,12 +177,14 @@ export const FilesToggle = () => html`<button
 </button>`;
 
 export function Count() {
-  const { rows, total, more, key } = results.value;
+  const { rows, total, more, byMeaning, key } = results.value;
   const sort = /** @type {typeof SORTS[number]} */ (address.value.sort || "updated");
   const said = !key
     ? ""
     : total === null
-      ? words.notes.results(count(rows.length), more)
+      ? byMeaning && rows.length
+        ? words.notes.nearest
+        : words.notes.results(count(rows.length), more)
       : words.notes.total(count(total));
   /** @param {() => void} close */
   const entries = (close) =>
