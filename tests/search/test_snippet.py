@@ -285,9 +285,11 @@ def test_tags_of_html_are_not_shown_and_types_are():
         ("[![badge](http://a/b.png)](http://c) text", "badge text"),
         (
             "(see https://me:pw@a.example/x_(y)?k=v). www.b.example/q!",
-            "(see a.example). www.b.example!",
+            "(see a.example). b.example!",
         ),
         ("<mailto:ada@a.example>", "ada@a.example"),
+        ("- Site: <a.example/x> ^site\n<!-- - Other ^other-->\n", "Site: a.example/x"),
+        ("a List<int> and <word>", "a List<int> and <word>"),
     ],
 )
 def test_marks_of_footnotes_formulas_addresses_and_blocks_are_left_out(markdown: str, line: str):

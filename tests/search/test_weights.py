@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,8 @@ async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
     vault.write("Archived/c.md", note(900))
     vault.write("d.md", note(60))
     vault.write("other.md", "# Frost\n\nfrost frost late\n")
+    for file in vault.root.rglob("*.md"):  # the files are no later than their properties
+        os.utime(file, (1_500_000_000, 1_500_000_000))
     async with indexed(vault) as opened:
         yield opened
 

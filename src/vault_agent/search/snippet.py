@@ -59,13 +59,15 @@ _ADDRESS = re.compile(
     r"<?\b(?:[A-Za-z][a-z+]{1,15}://(?:[^\s/?#@<>]{1,200}@)?|mailto:|(?=www\.))"
     r"(?P<host>[^\s/?#<>()\[\]\"'`|]{0,255}+)[^\s<>\"'`|]*+>?"
 )
+_ANGLED = re.compile(r"<([\w-]{1,100}[./][\w./-]{1,200})>")  # an address without a scheme
 _PUNCTUATION = re.compile(r"[.,;:!?)\]}*_]*\Z")
 _FOOTNOTE = re.compile(  # behind a word or a sentence; elsewhere it is a class of characters
     r"(`[^`\n]{1,400}`)"
     r"|(?:(?<=[\w.,;:!?)\]*”’])|(?<=[.,;:!?)] ))\[\^[\w-]{1,50}\](?![*+?{(`]|\[(?!\^))"
 )
 _BLOCK_NAME = re.compile(  # at the end of a paragraph or an item
-    rf"[ \t\n]\^[A-Za-z0-9-]{{1,50}}[ \t]*(?=\n?\Z|\n[ \t>]*[{_ITEM}{_BREAK}])"
+    r"[ \t\n]\^[A-Za-z0-9-]{1,50}[ \t]*"
+    rf"(?=\n?\Z|\n[ \t>]*(?:[{_ITEM}{_BREAK}]|<!--|%%))"  # a comment is not shown
 )
 _FORMULA = re.compile(  # what the page takes for one: `from $5 to $10` and `${a}/${b}` are none
     r"(?<![\w\\$])(?:\$\$([^$]{1,400})\$\$|\$(?![\s$])([^$\n]{1,400})(?<![\s\\])\$)(?![\w${(])"
@@ -244,7 +246,7 @@ def plain_line(markdown: str) -> str:
     if "://" in text or "www." in text or "mailto:" in text:
         text = _ADDRESS.sub(_host, text)
     if "<" in text or "%%" in text:
-        text = _TAG_OR_COMMENT.sub(" ", text)
+        text = _TAG_OR_COMMENT.sub(" ", _ANGLED.sub(itemgetter(1), text))
     if "|" in text:
         text = _TABLE_BORDER.sub(" ", text)
     if "==" in text or "~~" in text:
@@ -255,7 +257,8 @@ def plain_line(markdown: str) -> str:
 def _host(address: re.Match[str]) -> str:
     """Return the host of an address, or whom `mailto:` names, and the punctuation behind it."""
     punctuation = _PUNCTUATION.search(address[0])
-    return address["host"].rstrip(".,;:!?*_") + (punctuation[0] if punctuation else "")
+    host = address["host"].removeprefix("www.").rstrip(".,;:!?*_")
+    return host + (punctuation[0] if punctuation else "")
 
 
 def _parted(line: str) -> str:
