@@ -125,11 +125,17 @@ async def test_updated_is_the_later_of_property_and_file_unless_many_were_set_at
         write(f"checked out {number}.md", "2020-01-01", seconds + number // 4)
     write("saved.md", "2020-01-01", seconds + 60)
     write("dated ahead.md", "2024-01-01", seconds + 120)
+    write("set with the file.md", "2023-11-14T22:15:00.5Z", seconds + 130)
+    write("on the same day.md", "2023-11-14", seconds + 140)
+    write("no time.md", "2023-11-14Tea", seconds + 150)
     async with indexed(vault) as opened:
         rows = (await list_notes(opened, ListQuery(limit=100))).notes
     updated = {note.path: note.updated for note in rows}
     assert updated.pop("saved.md") == "2023-11-14T22:14:20Z"
     assert updated.pop("dated ahead.md") == "2024-01-01"
+    assert updated.pop("set with the file.md") == "2023-11-14T22:15:00.5Z"
+    assert updated.pop("on the same day.md") == "2023-11-14"
+    assert updated.pop("no time.md") == "2023-11-14Tea"
     assert set(updated.values()) == {"2020-01-01"}
 
 

@@ -146,9 +146,12 @@ def tasks_with(
 _DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
 FILE_TIME = "strftime('%Y-%m-%dT%H:%M:%SZ', mtime_ns / 1000000000, 'unixepoch')"
 _OWN = "substr(json_extract(metadata, '$.updated'), 1, 40)"
+# A write that sets the property saves the file a moment later.
+_SAVED_LATER = f"""mtime_ns / 1000000000 NOT IN together AND iif(length({_OWN}) = 10,
+    substr({FILE_TIME}, 1, 10) > {_OWN},
+    mtime_ns / 1000000000 > 60 + CAST(strftime('%s', {_OWN}) AS INTEGER))"""
 UPDATED = f"""CASE WHEN {_OWN} GLOB {_DAY}
-    THEN iif(mtime_ns / 1000000000 IN together, {_OWN}, max({_OWN}, {FILE_TIME}))
-    ELSE {FILE_TIME} END"""
+    THEN iif({_SAVED_LATER}, {FILE_TIME}, {_OWN}) ELSE {FILE_TIME} END"""
 _CREATED = f"""CASE WHEN json_extract(metadata, '$.created') GLOB {_DAY}
     THEN substr(json_extract(metadata, '$.created'), 1, 40)
     WHEN json_extract(metadata, '$.date') GLOB {_DAY}
