@@ -44,6 +44,7 @@ def main() -> None:
     with suppress(AttributeError, OSError):  # Windows has no niceness
         os.nice(_NICENESS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this one
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy loads: its threads would take memory
     start = orjson.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_input, daemon=True).start()
     asyncio.run(_serve(_opened(start["socket"]), start["key"], start["idle_seconds"]))
