@@ -23,7 +23,7 @@ PROGRAM = Path(sys.executable).with_name("vault-agent")
 NO_CODES = re.compile(
     r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_|TERM_|FORCE_HYPERLINK$|(VTE|KONSOLE)_VERSION$|WT_|KITTY_)"
     r"|^(GIT_|LC_ALL$|CLAUDE_CONFIG_DIR$|CODEX_HOME$)"
-    r"|^(NOTE|CHUNK|JOB)_ID$|_NUM_THREADS$"
+    r"|^(NOTE|CHUNK|JOB)_ID$|_NUM_THREADS$|^ORT_"
 )
 
 

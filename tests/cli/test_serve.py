@@ -265,6 +265,7 @@ async def test_a_filter_without_a_query_lists_and_a_search_of_another_vault_warn
     (vault / "Songs" / "Hymn.md").write_text(
         "---\ntags: [music]\ntype: song\ndate: 2024-05-01\n---\nLa la.\n", "utf-8"
     )
+    os.utime(vault / "Stock.md", (1_000_000_000, 1_000_000_000))  # it has no date of its own
     filters = (
         ("--tag", "music"),
         ("--path", "Songs"),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
+import re
 import signal
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +27,6 @@ from vault_agent.models.settings import EndpointSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
 SETTINGS = EndpointSettings(BUILT_IN, MODEL, timeout=PATIENCE)
 listed = pytest.mark.skipif(not LISTED, reason="looks for processes as Linux lists them")
@@ -119,6 +120,21 @@ def test_other_weights_are_refused(monkeypatch, tmp_path: Path):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: spec)
     with pytest.raises(SystemExit, match="not those that were reviewed"):
         minilm._weights()
+
+
+@needs_built_in_model
+async def test_the_child_leaves_no_files(monkeypatch, tmp_path: Path):
+    for name in ("TMPDIR", "TEMP", "TMP", "HOME", "XDG_CACHE_HOME"):  # where a library may report
+        monkeypatch.setenv(name, str(tmp_path))
+    async with served(SETTINGS) as settings, Embedder(settings) as embedder:
+        await embedder.embed_documents(["a text"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_runtime_is_of_a_version_that_reports_to_nobody():
+    lock = Path(__file__).parents[2] / "requirements" / "meaning.txt"
+    (minor,) = re.findall(r"^onnxruntime==1\.(\d+)\.", lock.read_text("utf-8"), re.MULTILINE)
+    assert int(minor) < 29
 
 
 @needs_built_in_model

@@ -102,6 +102,9 @@ class _Model:
     """Turns texts into vectors. What follows the first 256 tokens is not seen."""
 
     def __init__(self) -> None:
+        # The versions of onnxruntime that would report its use are not installed. This is for those
+        # who install one.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         try:
             import onnxruntime
             from tokenizers.implementations import BertWordPieceTokenizer
