@@ -433,6 +433,13 @@ def test_a_server_is_started_if_none_runs_and_shared(alone):
     assert server_processes(alone) == serving
 
 
+def test_a_session_is_warned_of_a_state_once(alone):
+    with relay(alone) as first, relay(alone) as second:
+        for pipe in (first, second):
+            found = [pipe.call(n, "vault_search", query="dough", mode="hybrid") for n in (1, 2)]
+            assert ["! EMBEDDING_UNAVAILABLE: " in text for text in found] == [True, False]
+
+
 @posix("signals of POSIX")
 def test_a_killed_server_is_started_again_and_the_call_answered(alone):
     with relay(alone) as pipe:

@@ -51,6 +51,8 @@ LAST_REPLIES_SECONDS = 30.0
 
 VAULT_HEADER = "Vault-Agent-Vault"
 """The header that names the vault of a project."""
+SESSION_HEADER = "Vault-Agent-Session"
+"""The header that is the same in all requests of a relay."""
 
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
@@ -97,6 +99,7 @@ class Relay:
         self._is_up = is_up
         self._warming = False
         self._vault = vault
+        self._session = os.urandom(8).hex()
         self._path = path
         self._source = source
         self._sink = sink
@@ -327,6 +330,7 @@ class Relay:
         headers = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
+            SESSION_HEADER: self._session,
         }
         if server.api_key is not None:
             headers["Authorization"] = f"Bearer {server.api_key}"

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 GLOBAL: Final = "global"
 IN_GLOBAL: Final = "global:"
 """What the paths of notes of the global vault begin with."""
+STATES: Final = frozenset(
+    (
+        "EMBEDDING_INCOMPLETE", "EMBEDDING_UNAVAILABLE", "INDEX_STALE", "RERANK_UNAVAILABLE",
+        "VAULT_SKIPPED", "WATCH_LIMIT",
+    )
+)  # fmt: skip
+"""The warnings of a state that lasts. A session is told of each once."""
 PATHS: Final = ("path", "to", "note", "filename", "folder", "noteId")
 """Arguments of tools that are paths."""
 
@@ -42,6 +49,7 @@ class View:
         rights: what it may write.
         vaults: what a search is about, besides the vault itself; () for the vault alone.
         prefix: what paths begin with: `global:` for a call about the global vault.
+        told: the codes of states that this session was warned of; None to warn each time.
     """
 
     app: App
@@ -52,6 +60,7 @@ class View:
     rights: frozenset[Right] = frozenset()
     vaults: tuple[str, ...] = ()
     prefix: str = ""
+    told: set[str] | None = None
 
     def shown(self, path: str, vault: str | None = None) -> str:
         """Return a path as this client sees it: relative to its folder, visible.
@@ -110,4 +119,9 @@ class View:
             VaultAgentError: as `api.operation.perform`.
         """
         sent = parse_values(operation.request, fields)
-        return (await perform(operation, self.call, sent)).reply
+        reply = (await perform(operation, self.call, sent)).reply
+        if self.told is None:
+            return reply
+        news = tuple(warning for warning in reply.warnings if warning.code not in self.told)
+        self.told.update(STATES.intersection(warning.code for warning in news))
+        return replace(reply, warnings=news)

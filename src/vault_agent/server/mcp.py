@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import OrderedDict
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,11 @@ if TYPE_CHECKING:
     from vault_agent.mcp.exchange import Reply
 
 PATH = "/mcp"
-VAULT_HEADER = "Vault-Agent-Vault"  # as in the relay, whose room is imported only when needed
+# As in the relay, whose room is imported only when needed.
+VAULT_HEADER = "Vault-Agent-Vault"
+SESSION_HEADER = "Vault-Agent-Session"
+_SESSIONS = 256
+_LONGEST_SESSION = 64
 IN_FLIGHT = 64
 IN_FLIGHT_EACH = 4
 """Requests of one caller that run at once. The others of that caller wait for them."""
@@ -48,10 +53,22 @@ class Endpoint:
         # The import takes about a second of CPU. Clients wait only a few for their handshake.
         self._importing = asyncio.create_task(asyncio.to_thread(_make_server))
         self.turns = Turns(IN_FLIGHT, each=IN_FLIGHT_EACH, waiting=WAITING)
+        self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
 
     async def server(self) -> Server[Any]:
         """Return the SDK's server, as soon as it is imported."""
         return await asyncio.shield(self._importing)
+
+    def told(self, client: str, session: str | None) -> set[str] | None:
+        """Return the codes that a session was warned of, or None for a request without one."""
+        if session is None:
+            return None
+        key = (client, session[:_LONGEST_SESSION])
+        told = self._told.setdefault(key, set())
+        self._told.move_to_end(key)
+        if len(self._told) > _SESSIONS:
+            self._told.popitem(last=False)
+        return told
 
     async def close(self) -> None:
         """Stop waiting for the import."""
@@ -215,6 +232,7 @@ async def _exchanged(
         toolset=(agent and agent.toolset) or config.mcp.toolset,
         rights=caller.rights or frozenset(),
         vaults=(vaults.address_of(vault), GLOBAL) if several else (),
+        told=request.app[MCP].told(caller.name, request.headers.get(SESSION_HEADER)),
     )
     stream = _Stream(request)
     post = Post(
