@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
-from vault_agent.store.current import CurrentIndex
+from tests.support.index_runs import Vault
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.support.index_runs import Vault
-
-    from vault_agent.store.current import Snapshot
+from vault_agent.store.current import CurrentIndex, Snapshot
 
 
 @asynccontextmanager

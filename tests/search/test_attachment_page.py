@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.pdfs import pdf
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
 from vault_agent.model.identifiers import identify
+from vault_agent.model.pages import RenderedNote
 from vault_agent.search.html import Look, html_of_note
 from vault_agent.system.workers import Allowance
 from vault_agent.vault.root import VaultRoot
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vault_agent.model.pages import RenderedNote
 
 
 async def shown(folder: Path, path: str, content: bytes) -> RenderedNote:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from benchmarks.pdfs import pdf
@@ -13,12 +14,7 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import Forbidden
 from vault_agent.model.context import Context, ContextQuery, ContextRequest
 from vault_agent.search.context import HEADER, gather, tokens_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.store.current import Snapshot
+from vault_agent.store.current import Snapshot
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -13,13 +14,8 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.model.modes import Mode
 from vault_agent.model.search import MAX_RANKED, Filters, SearchQuery
 from vault_agent.search.search import search
+from vault_agent.store.current import Snapshot
 from vault_agent.text.words import fold_words, whole_word
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.store.current import Snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 

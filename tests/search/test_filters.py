@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -16,13 +17,8 @@ from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.search.search import search
 from vault_agent.search.warnings import filter_warnings
+from vault_agent.store.current import Snapshot
 from vault_agent.store.fulltext.reader import FulltextReader
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.store.current import Snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -11,19 +12,13 @@ from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.grep import GrepQuery, Place
+from vault_agent.model.grep import GrepAnswer, GrepQuery, Place
 from vault_agent.model.identifiers import identify
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters
 from vault_agent.search import grep as scanning
 from vault_agent.search.grep import LINE_CHARACTERS, LINES_OF_NOTE, grep
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.model.grep import GrepAnswer
-    from vault_agent.store.current import Snapshot
+from vault_agent.store.current import Snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 

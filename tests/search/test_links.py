@@ -6,7 +6,7 @@ import asyncio
 import gc
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.search.opened import indexed
@@ -21,9 +21,6 @@ from vault_agent.search.broken import BrokenLinks
 from vault_agent.search.links import backlinks, links
 from vault_agent.search.mentions import mentions
 from vault_agent.store.current import READERS, SnapshotOutdated
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROSE = "The beds are covered early in the evening, before the ground gives its warmth away. "
 FAULTS = ("note", "heading", "block", "attachment")

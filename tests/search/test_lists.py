@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -19,13 +20,8 @@ from vault_agent.model.lists import ListPlace, ListQuery, Sort, TaskPlace, TaskQ
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.search.lists import EXCERPT_CHARACTERS, list_notes
 from vault_agent.search.tasks import list_tasks, open_tasks_of
+from vault_agent.store.current import Snapshot
 from vault_agent.store.index.writer import MANY_AT_ONCE
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.store.current import Snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 

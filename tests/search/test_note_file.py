@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.search.opened import indexed
@@ -13,17 +14,12 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import NotFound, TooLarge
 from vault_agent.markdown import links
 from vault_agent.model.identifiers import identify
+from vault_agent.model.retrieval import NoteContent
 from vault_agent.search import note_file
+from vault_agent.store.current import Snapshot
 from vault_agent.store.index import links as reading
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.model.retrieval import NoteContent
-    from vault_agent.store.current import Snapshot
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.search.opened import opened
@@ -13,14 +13,9 @@ from tests.support.index_runs import Vault
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Reason
 from vault_agent.model.scope import Scope
-from vault_agent.model.search import Filters, RelatedQuery
+from vault_agent.model.search import Answer, Filters, RelatedQuery
 from vault_agent.search.related import related
 from vault_agent.store.index import links
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vault_agent.model.search import Answer
 
 BREAD = "Kitchen/Bread.md"
 NOTES = {

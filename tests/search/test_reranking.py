@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 from tests.support.local_model import LocalModel, status
 
-from vault_agent.model.search import RERANKED, SearchQuery, Weights
+from vault_agent.model.search import RERANKED, Answer, SearchQuery, Weights
 from vault_agent.models.reranker import Reranker, RerankSettings
 from vault_agent.search.search import search
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.model.search import Answer
-    from vault_agent.store.current import Snapshot
+from vault_agent.store.current import Snapshot
 
 NOTES = 35
 

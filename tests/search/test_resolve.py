@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -12,15 +13,10 @@ from tests.support.index_runs import Vault
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.identifiers import identify
+from vault_agent.model.names import NamedNotes
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.search.resolve import MAX_NOTES, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.model.names import NamedNotes
-    from vault_agent.store.current import Snapshot
+from vault_agent.store.current import Snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 

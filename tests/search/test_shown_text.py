@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 import pytest_asyncio
@@ -10,14 +10,9 @@ from tests.search.opened import indexed, opened
 from tests.support.index_runs import Vault
 
 from vault_agent.indexing.index import SAMPLED_FROM
-from vault_agent.model.search import SearchQuery
+from vault_agent.model.search import Hit, SearchQuery
 from vault_agent.search.search import search
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-
-    from vault_agent.model.search import Hit
-    from vault_agent.store.current import Snapshot
+from vault_agent.store.current import Snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.search.opened import indexed
@@ -14,12 +15,7 @@ from vault_agent.config.sections import SearchSettings
 from vault_agent.model.search import SearchQuery, Weights
 from vault_agent.search.rank import Ranked, weigh
 from vault_agent.search.search import search
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.store.current import Snapshot
+from vault_agent.store.current import Snapshot
 
 NOW = datetime.now(UTC)
 FOLDERS = SearchSettings.model_validate({"folders": "Archive=0.5, Archive/best=2 , .=1"}).weights

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
@@ -11,11 +11,7 @@ from tests.support.index_runs import Vault
 
 from vault_agent.model.search import SearchQuery
 from vault_agent.search.search import search
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from vault_agent.store.current import Snapshot
+from vault_agent.store.current import Snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import socket
-import time
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
-PATIENCE_SECONDS = 60.0
+from tests.support.clocks import PATIENCE
 
 
 class Answer(NamedTuple):
-    """A raw reply and the seconds until it was complete."""
+    """A raw reply."""
 
     status: int
     head: bytes
     body: bytes
-    seconds: float
 
     @property
     def code(self) -> str:
@@ -58,8 +56,6 @@ class Wire:
         target: str | bytes,
         body: bytes | None = None,
         headers: dict[str, str] | None = None,
-        *,
-        patience: float = PATIENCE_SECONDS,
     ) -> Answer:
         """Send a valid request. A header given as "" is omitted."""
         plain = target.encode("latin-1") if isinstance(target, str) else target
@@ -72,42 +68,32 @@ class Wire:
         lines = [f"{name}: {value}".encode("latin-1") for name, value in every.items() if value]
         head = b"\r\n".join([b"%s %s HTTP/1.1" % (method.encode(), plain), *lines])
         data = head + b"\r\n\r\n" + (body or b"")
-        return self.send(data, has_body=method != "HEAD", patience=patience)
+        return self.send(data, has_body=method != "HEAD")
 
     def post(self, path: str, body: object, headers: dict[str, str] | None = None) -> Answer:
         """Post a value as JSON."""
         return self.ask("POST", path, json.dumps(body).encode(), headers)
 
-    def send(
-        self, data: bytes, *, has_body: bool = True, patience: float = PATIENCE_SECONDS
-    ) -> Answer:
-        """Send bytes and read one reply. Status 0 means no reply.
-
-        That is an end of the connection, or silence for longer than a `patience` of one's own.
-        """
-        began = time.perf_counter()
+    def send(self, data: bytes, *, has_body: bool = True) -> Answer:
+        """Send bytes and read one reply. Status 0 means that the connection ended without one."""
         for _ in range(2):
             fresh = self._socket is None
             try:
-                answer = self._exchange(data, patience, has_body=has_body)
+                return self._exchange(data, has_body=has_body)
             except TimeoutError:
                 self.hang_up()
-                if patience == PATIENCE_SECONDS:
-                    raise
-                return Answer(0, b"", b"", 0.0)
+                raise
             except (ConnectionError, EOFError):
                 self.hang_up()
-                if not fresh:
-                    continue  # it was closed in the meantime: retry on a new connection
-                return Answer(0, b"", b"", time.perf_counter() - began)
-            return answer._replace(seconds=time.perf_counter() - began)
-        return Answer(0, b"", b"", time.perf_counter() - began)
+                if fresh:
+                    break  # else it was closed in the meantime: retry on a new connection
+        return Answer(0, b"", b"")
 
-    def _exchange(self, data: bytes, patience: float, *, has_body: bool) -> Answer:
+    def _exchange(self, data: bytes, *, has_body: bool) -> Answer:
         if self._socket is None:
-            self._socket = socket.create_connection(self._address, PATIENCE_SECONDS)
+            self._socket = socket.create_connection(self._address, PATIENCE)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._socket.settimeout(patience)
+        self._socket.settimeout(PATIENCE)
         self._socket.sendall(data)
         head = self._until(b"\r\n\r\n")
         status = int(head.split(b" ", 2)[1])
@@ -122,7 +108,7 @@ class Wire:
                 body = self._chunks()
         if fields.get(b"connection") == b"close":
             self.hang_up()
-        return Answer(status, head, body, 0.0)
+        return Answer(status, head, body)
 
     def _chunks(self) -> bytes:
         pieces = []
