@@ -90,6 +90,7 @@ def requests(spelling: str) -> list[tuple[str, str, str, bytes | None]]:
         ("/notes/{noteId}/opened", "POST", f"/notes/{once}/opened", None),
         ("/notes/{noteId}/promote", "POST", f"/notes/{once}/promote", None),
         ("/notes/{noteId}/promote", "DELETE", f"/notes/{once}/promote", None),
+        ("/notes/{noteId}/supersede", "POST", f"/notes/{once}/supersede", None),
         ("/journals/{sessionId}/draft", "GET", f"/journals/{once}/draft", None),
         ("/journals/{sessionId}/entries", "POST", f"/journals/{once}/entries", b'{"text": "a"}'),
         ("/journals/{sessionId}/review", "POST", f"/journals/{once}/review", b'{"accept": true}'),
