@@ -179,7 +179,8 @@ WRITING = {
 SYNK = {
     "synk": of("synk",
         Case(LIST),
-        use("list_vault_notes", project=True),
+        # Of one type: notes that were written within a second are in the order of their paths.
+        use("list_vault_notes", project=True, type="decision"),
         use("get_vault_note", project=True, noteId="modules/Cost tracker.md"),
         use("get_vault_note", "unknown", project=True, noteId="none.md"),
         use("search_vault", project=True, text="round prices", maxResults=2),
