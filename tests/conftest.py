@@ -7,8 +7,8 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,9 +17,6 @@ from tests.support.leaks import LeakCheck, Tasks, shared_scopes
 
 from vault_agent.config.layers import default_config_path
 from vault_agent.config.rules import data_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NO_BROWSER = "no browser"
 

@@ -6,15 +6,12 @@ import ast
 import inspect
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 PACKAGE = Path(__file__).parent.parent / "src" / "vault_agent"
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import asyncclick as click
 import pytest
@@ -14,11 +13,9 @@ from vault_agent.cli.command import Invocation
 from vault_agent.cli.run import program
 from vault_agent.markdown.parse import parse_note
 from vault_agent.model.link_resolver import LinkResolver
+from vault_agent.model.notes import ParsedNote
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
-
-if TYPE_CHECKING:
-    from vault_agent.model.notes import ParsedNote
 
 ROOT = Path(__file__).parent.parent
 # This note of the demo is missing on purpose.

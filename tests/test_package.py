@@ -11,16 +11,14 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import pytest
 import yaml
 
 from vault_agent import __version__
 from vault_agent.config.keys import KEYS
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 ROOT = Path(__file__).parent.parent
 REPOSITORY = "somebody/vault-agent"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from aiohttp.test_utils import TestServer
@@ -16,11 +17,6 @@ from tests.support.clocks import PATIENCE
 from tests.support.command import Ended, run_here
 from tests.support.homes import at_home
 from tests.support.privacy import Confidences
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
 
 QUESTION = re.compile(rb"(: |\] )(\x1b\[[^a-zA-Z]*[a-zA-Z])*$")
 """The end of a question, where the terminal waits for an answer."""

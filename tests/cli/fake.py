@@ -6,7 +6,6 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import orjson
 from aiohttp import web
@@ -34,10 +33,8 @@ from vault_agent.model.reply import Reply
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
 from vault_agent.model.search import Answer, Hit, RelatedQuery, SearchQuery
 from vault_agent.model.values import dump
+from vault_agent.model.warning import Warning
 from vault_agent.server.ui import TicketBody
-
-if TYPE_CHECKING:
-    from vault_agent.model.warning import Warning
 
 NOTE = "0123456789abcdef0123456789abcdef"
 PROGRAM = (sys.executable, "-P", "-c", "from vault_agent.cli.main import main; main()")

@@ -6,21 +6,18 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
+from tests.cli.fake import Run
 from tests.support.node import node
 from tests.support.systems import posix
 
 from vault_agent.cli.agent_hooks import hook_command, install, remove, state
 from vault_agent.cli.clients import CLIENTS, with_hooks
 from vault_agent.errors import Misconfigured
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.fake import Run
 
 PROGRAM = ["/opt/with space/bin/vault-agent"]
 EVENTS = {name: [event for event, _ in hooks.events] for name, (_, hooks) in with_hooks().items()}

@@ -7,13 +7,14 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+from tests.cli.fake import Run
 from tests.server.test_serve import free_port
 from tests.support.folders import below
 
@@ -23,11 +24,6 @@ from vault_agent.config.keys import DEFAULT_PORT
 from vault_agent.config.layers import read_layers
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import ServerAddress, note_address
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from tests.cli.fake import Run
 
 
 @pytest.fixture

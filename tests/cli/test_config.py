@@ -5,13 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 import pytest
-
-if TYPE_CHECKING:
-    from tests.cli.fake import Run
+from tests.cli.fake import Run
 
 KEY = "canary-key-0123456789-0123456789-01"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+from tests.cli.fake import FakeServer, Run
 from tests.cli.test_restart import notes, started
 from tests.support.local_model import LocalModel
 from tests.support.waiting import eventually_async
@@ -17,9 +17,6 @@ from vault_agent import __version__
 from vault_agent.codes import CODES
 from vault_agent.model.warning import Warning
 from vault_agent.system.address import note_vault
-
-if TYPE_CHECKING:
-    from tests.cli.fake import FakeServer, Run
 
 __all__ = ["notes"]
 

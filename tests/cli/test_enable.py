@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import orjson
 import pytest
+from tests.cli.fake import Run
 from tests.cli.test_restart import notes, started
 from tests.support.local_model import LocalModel
 from tests.support.meaning import needs_built_in_model
@@ -16,11 +17,6 @@ from tests.support.systems import posix
 from vault_agent.cli.features import FEATURES
 from vault_agent.config.keys import KEYS
 from vault_agent.models import built_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.fake import Run
 
 __all__ = ["notes"]
 

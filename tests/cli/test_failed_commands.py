@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from tests.cli.fake import Run
 from tests.cli.test_restart import notes, refuse_services, started
 from tests.support.folders import below
 
 from vault_agent.system.address import live_address
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.cli.fake import Run
 
 __all__ = ["notes"]
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import asyncclick as click
 import pytest
+from tests.cli.fake import Run
 
 from vault_agent import __version__
 from vault_agent.cli.run import COMMANDS, FIRST, SECTIONS, program
-
-if TYPE_CHECKING:
-    from tests.cli.fake import Run
 
 GONE = (
     "adr", "backlinks", "devlog", "embedding", "folders", "frontmatter", "indexes", "mentions",

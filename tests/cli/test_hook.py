@@ -10,8 +10,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -23,12 +25,7 @@ from vault_agent.config.project_file import ensure_project_file
 from vault_agent.config.registry import Registered, Role, add_vault
 from vault_agent.config.rules import vault_identity
 from vault_agent.memory.events import from_line, read_lines, session_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from vault_agent.model.sessions import SessionEvent
+from vault_agent.model.sessions import SessionEvent
 
 PROGRAM = (sys.executable, "-P", "-m", "vault_agent", "memory", "hook")
 START = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import asyncclick as click
 import pytest
@@ -17,9 +17,6 @@ from vault_agent.cli.command import Exit, Invocation
 from vault_agent.cli.run import program, run
 from vault_agent.cli.uninstall import Step, end
 from vault_agent.errors import Failed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CLI = Path(__file__).parent.parent.parent / "src" / "vault_agent" / "cli"
 SERVES = {"serve", "mcp", "demo", "setup", "service", "ui"}

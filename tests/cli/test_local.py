@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from vault_agent.cli.names import LocalVault, forget_task, recalled_task, remember_tasks
 from vault_agent.system import files
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 NOTE = "0123456789abcdef0123456789abcdef"
 TASKS = [{"taskId": f"{NOTE}:{line}:00ff"} for line in (1, 2)]

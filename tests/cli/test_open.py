@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 import pytest
@@ -19,9 +19,6 @@ from vault_agent.cli.open import editor_command
 from vault_agent.cli.terminal import has_links, linked
 from vault_agent.config.layers import read_layers
 from vault_agent.config.rules import index_folder, vault_identity
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals")
 

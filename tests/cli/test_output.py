@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import orjson
 import pytest
@@ -23,8 +23,6 @@ from vault_agent.model.modes import Linked
 from vault_agent.model.warning import Warning
 
 STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOSTILE = "a\x1b[31m\x07\u202eb\u2066\r\x9b2J"
 

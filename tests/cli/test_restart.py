@@ -9,12 +9,13 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+from tests.cli.fake import Run
 from tests.support.folders import below
 from tests.support.listening import free_port
 from tests.support.systems import posix
@@ -25,11 +26,6 @@ from vault_agent.cli.command import Invocation
 from vault_agent.cli.servers import Server
 from vault_agent.config.keys import DEFAULT_PORT
 from vault_agent.system.address import ServerAddress
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.cli.fake import Run
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 import pytest
@@ -19,9 +19,6 @@ from tests.support.folders import below
 from tests.support.listening import free_port
 
 from vault_agent.cli import demo
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 posix_signals = pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
 

@@ -8,19 +8,16 @@ import shlex
 import sys
 from configparser import RawConfigParser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+from tests.cli.fake import Run
 
 from vault_agent.cli.service import service_of
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import note_vault, noted_vault
 from vault_agent.system.locks import locked
 from vault_agent.system.processes import PROGRAM
-
-if TYPE_CHECKING:
-    from tests.cli.fake import Run
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")
 

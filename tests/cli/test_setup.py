@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+from tests.cli.fake import Run
 from tests.cli.test_restart import refuse_services, vault_named
 from tests.support.folders import below
 from tests.support.listening import free_port
@@ -22,11 +23,6 @@ from vault_agent.cli import detached
 from vault_agent.cli.obsidian import obsidian_vaults
 from vault_agent.cli.terminal import folder_completion
 from vault_agent.models import built_in
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.cli.fake import Run
 
 
 @pytest.fixture

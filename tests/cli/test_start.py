@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from tests.cli.fake import FakeServer, Run
+from tests.cli.fake import FakeServer, Run
 
 SLOW = {
     "asyncclick",

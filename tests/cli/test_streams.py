@@ -8,15 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.cli.fake import PROGRAM, FakeServer
 from tests.support.clocks import PATIENCE
 from tests.support.listening import free_port
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell and its signals")
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from vault_agent.cli.context import MAX_TASKS, read_tasks
 from vault_agent.errors import InvalidRequest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOML = """
 [[tasks]]

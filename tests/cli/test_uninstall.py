@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 import pytest
+from tests.cli.fake import Run
 from tests.cli.test_restart import notes, started
 from tests.support.folders import below
-
-if TYPE_CHECKING:
-    from tests.cli.fake import Run
 
 __all__ = ["notes"]
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import orjson
 import pytest
+from tests.cli.fake import FakeServer, Run
 
 from vault_agent.config.project_file import path_of, read_project_file
 from vault_agent.config.rules import vault_identity
 from vault_agent.model.search import SearchQuery
-
-if TYPE_CHECKING:
-    from tests.cli.fake import FakeServer, Run
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes and links")
 UID = "0123456789abcdef" * 2

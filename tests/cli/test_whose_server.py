@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from tests.cli.fake import FakeServer
 from tests.support.homes import HOMES
 
 from vault_agent.cli.command import Invocation
 from vault_agent.config import connection
 from vault_agent.errors import Unavailable
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.fake import FakeServer
 
 
 @pytest.fixture

@@ -8,18 +8,13 @@ import re
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from vault_agent.indexing.parse import batch_parser
+from vault_agent.indexing.parse import Batch, ParsedFile, batch_parser
 from vault_agent.system import workers
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from vault_agent.indexing.parse import Batch, ParsedFile
-
-    Handler = Callable[[Batch], list[ParsedFile] | None]
+Handler = Callable[[Batch], list[ParsedFile] | None]
 
 
 def poisoned() -> Handler:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.registered_vaults import indexed
 from tests.support.session_desk import PATIENT, Desk
 
+from vault_agent.app import App
 from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import RecallQuery
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vault_agent.app import App
 
 QUEUE = "decisions/retries.md"
 ABOUT = "why does the queue give up, is that max_attempts in src/queue.py?"

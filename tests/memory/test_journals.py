@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.secret_forms import FORMS, made
@@ -14,9 +15,6 @@ from tests.support.session_desk import NOW, Desk
 from vault_agent.api.journals import show_journal
 from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.memory import journals as journals_module
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

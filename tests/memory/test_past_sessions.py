@@ -5,16 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.made_sessions import AGENTS, START, Writer
 from tests.support.session_desk import Desk
 
 from vault_agent.memory.past_sessions import past_sessions, take_over_sessions
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def left(home: Path, agent: str, project: Path, number: int, *, age: float = 10_000.0) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.registered_vaults import RegisteredVaults, indexed
@@ -15,20 +17,15 @@ from vault_agent.api.graph import LocalGraphRequest
 from vault_agent.api.links import LinksRequest
 from vault_agent.api.operation import perform
 from vault_agent.api.requests import parse_strings
+from vault_agent.app import App
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import RecallQuery
+from vault_agent.model.promotion import Demoted, Promoted
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Writer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.app import App
-    from vault_agent.model.promotion import Demoted, Promoted
 
 OWNER = Writer()
 JOURNAL = """\

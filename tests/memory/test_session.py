@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,9 +29,6 @@ from vault_agent.memory.session import (
 from vault_agent.model.deliveries import Delivery
 from vault_agent.model.memory import RecalledNote, RecallSignals
 from vault_agent.model.sessions import SessionEvent
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOTE = RecalledNote(
     "project:shop", "a" * 32, None, "journals/a.md", "A", "journal", "2026-01-01", 0.5, "tag",

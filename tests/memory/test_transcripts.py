@@ -6,7 +6,6 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.made_sessions import AGENTS, Writer, made_session
@@ -19,10 +18,8 @@ from vault_agent.memory.transcripts.read import (
     read_transcript,
     transcript_of,
 )
+from vault_agent.memory.transcripts.recorder import Transcript
 from vault_agent.text.redaction import redact
-
-if TYPE_CHECKING:
-    from vault_agent.memory.transcripts.recorder import Transcript
 
 PLACES = {
     "claude-code": ".claude/projects/-work-shop/{}.jsonl",

@@ -8,9 +8,9 @@ import os
 import re
 import signal
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -24,9 +24,6 @@ from vault_agent.models import built_in, minilm
 from vault_agent.models.built_in import MODEL, served
 from vault_agent.models.embedder import Embedder
 from vault_agent.models.settings import EndpointSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 SETTINGS = EndpointSettings(BUILT_IN, MODEL, timeout=PATIENCE)
 listed = pytest.mark.skipif(not LISTED, reason="looks for processes as Linux lists them")

@@ -19,17 +19,14 @@ import hashlib
 import json
 import re
 from collections import deque
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from aiohttp import web
 from tests.support.listening import Handler, Listening
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    Misbehaviour = Callable[[web.Request, dict], Awaitable[web.StreamResponse | None]]
+Misbehaviour = Callable[[web.Request, dict], Awaitable[web.StreamResponse | None]]
 
 
 @lru_cache(maxsize=100_000)

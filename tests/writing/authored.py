@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.writing.opened import Vault
 
@@ -10,9 +10,6 @@ from vault_agent.model.write_state import Right
 from vault_agent.model.writing import Write
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.write import Writing
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class OpenedVault:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from tests.writing.authored import OpenedVault
 from tests.writing.opened import QUIET, Vault
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
-
-    from vault_agent.model.writing import WriteLimits
+from vault_agent.model.writing import WriteLimits
 
 
 @pytest.fixture

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tests.support import index_runs
 from tests.writing import opened
 
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import Right
-from vault_agent.store.current import CurrentIndex
+from vault_agent.model.writing import WriteLimits, Written
+from vault_agent.store.current import CurrentIndex, Snapshot
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.write import TEMPORARY
 from vault_agent.writing.files import Files
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.model.writing import WriteLimits, Written
-    from vault_agent.store.current import Snapshot
 
 SOONER = opened.lingering(0.05)
 """Displaced files stay only shortly, because they hold up moves of their folders."""

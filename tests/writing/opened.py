@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from vault_agent.markdown.edit import append, overwrite
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.write_state import Right
-from vault_agent.model.writing import IndexState, VaultChange, Write, WriteLimits, WriteTimes
+from vault_agent.model.writing import (
+    IndexState,
+    LoggedWrite,
+    VaultChange,
+    Write,
+    WriteLimits,
+    WriteTimes,
+    Written,
+)
 from vault_agent.store.writes import WriteLog
+from vault_agent.system.crash import CrashReport
 from vault_agent.system.workers import Allowance
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import Strategy, VaultRoot
 from vault_agent.vault.write import SPARE
 from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from pathlib import Path
-
-    from vault_agent.model.writing import LoggedWrite, Written
-    from vault_agent.system.crash import CrashReport
 
 QUIET = WriteLimits(quiet_seconds=0, times=WriteTimes(closing=0.0, look=0.02))
 

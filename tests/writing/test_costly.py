@@ -8,11 +8,11 @@ import time
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.clocks import PATIENCE
 from tests.writing.authored import write
+from tests.writing.opened import Vault
 
 from vault_agent.errors import NotFound, TooLarge
 from vault_agent.markdown.address import Address
@@ -26,9 +26,6 @@ from vault_agent.writing.notes import change_tags, replace_text
 from vault_agent.writing.sections import edit_section
 from vault_agent.writing.tasks import add_task, set_task
 from vault_agent.writing.transaction import Planned
-
-if TYPE_CHECKING:
-    from tests.writing.opened import Vault
 
 LARGE = "# A\n\nSome text.\n\n- [ ] buy milk\n" + "word " * (SMALL_BYTES // 4) + "\n"
 

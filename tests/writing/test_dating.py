@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,16 +18,10 @@ from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.markdown import edit
-from vault_agent.markdown.edit import spliced
+from vault_agent.markdown.edit import Splice, spliced
 from vault_agent.markdown.yaml.edit import read_keys, set_keys
 from vault_agent.model.identifiers import content_hash
 from vault_agent.writing.transactions import dating
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from vault_agent.markdown.edit import Splice
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 SET = "2026-05-04T12:00:00Z"

@@ -7,23 +7,17 @@ import operator
 import threading
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
-from tests.writing.opened import QUIET, lingering, save_by_rename, write
+from tests.writing.opened import QUIET, Vault, lingering, save_by_rename, write
 
 from vault_agent.markdown.edit import append, spliced
 from vault_agent.model.write_state import Right
-from vault_agent.model.writing import SERVER, VaultChange, WriteTimes
+from vault_agent.model.writing import SERVER, VaultChange, WriteLimits, WriteTimes
 from vault_agent.vault.write import Replacer
 from vault_agent.writing.transaction import Transaction
-
-if TYPE_CHECKING:
-    from tests.writing.opened import Vault
-
-    from vault_agent.model.writing import WriteLimits
 
 
 @pytest.fixture

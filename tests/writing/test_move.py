@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.index_runs import Vault
@@ -16,19 +18,12 @@ from tests.support.vault_links import compare
 
 from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.model.writing import ChangeKind
-from vault_agent.store.current import CurrentIndex
+from vault_agent.store.current import CurrentIndex, Snapshot
 from vault_agent.system.workers import SMALL_BYTES, Allowance
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.move import MoveRequest, plan_move
-from vault_agent.writing.transaction import NeedsJob
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from vault_agent.store.current import Snapshot
-    from vault_agent.writing.transaction import Transaction
+from vault_agent.writing.transaction import NeedsJob, Transaction
 
 
 @asynccontextmanager

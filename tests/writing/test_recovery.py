@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.support.waiting import eventually_async
@@ -19,9 +20,6 @@ from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import VaultChange
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.transaction import Transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Crash(BaseException):

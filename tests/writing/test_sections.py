@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from tests.writing.opened import write
+from tests.writing.opened import Vault, write
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
 from vault_agent.markdown.address import Address
 from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Written
 from vault_agent.writing.notes import change_tags
 from vault_agent.writing.sections import edit_section
-
-if TYPE_CHECKING:
-    from tests.writing.opened import Vault
-
-    from vault_agent.model.writing import Written
 
 NOTE = "# A\n\n## Log\n\none\n\n## Next\n"
 LOG = sha256(b"## Log\n\none\n\n").hexdigest()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -13,15 +14,11 @@ from tests.support.systems import linux, posix
 from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, lingering
 
+from vault_agent.model.writing import WriteLimits
 from vault_agent.vault import folder
 from vault_agent.vault.folder import copy_attributes
 from vault_agent.vault.write import SPARE
 from vault_agent.writing.disk import Disk
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vault_agent.model.writing import WriteLimits
 
 
 @pytest.fixture

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 import anyio
 import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
-from tests.writing.opened import lingering
+from tests.writing.opened import Vault, lingering
 
-from vault_agent.model.writing import IndexState
+from vault_agent.model.writing import IndexState, LoggedWrite
+from vault_agent.store.writes import WriteLog
 from vault_agent.writing import write
 from vault_agent.writing.linger import Linger
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
-
-    from tests.writing.opened import Vault
-
-    from vault_agent.model.writing import LoggedWrite
-    from vault_agent.store.writes import WriteLog
 
 
 class SlowDisk:

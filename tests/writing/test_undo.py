@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.waiting import eventually_async
@@ -15,9 +15,6 @@ from vault_agent.model.writing import VaultChange, Writer
 from vault_agent.vault.write import SPARE
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.transaction import Transaction
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AGENT = Writer("scribe", "mcp:scribe")
 

@@ -6,7 +6,8 @@ import errno
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -15,16 +16,11 @@ from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, lingering, save_by_rename
 
 from vault_agent.errors import Conflict, Failed, Forbidden, Unavailable
+from vault_agent.model.writing import WriteLimits
 from vault_agent.vault import write as writing
 from vault_agent.vault.folder import Folder
+from vault_agent.vault.root import Strategy
 from vault_agent.vault.write import Way
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from vault_agent.model.writing import WriteLimits
-    from vault_agent.vault.root import Strategy
 
 
 def refuse(*_: object) -> None:

@@ -8,7 +8,7 @@ import re
 import stat
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -32,9 +32,6 @@ from vault_agent.model.write_state import Right, WriteState
 from vault_agent.model.writing import WriteLimits, Writer
 from vault_agent.writing import notes
 from vault_agent.writing.write import Writing
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AGENT = Writer("scribe", "mcp:scribe")
 
