@@ -1,4 +1,4 @@
-"""The codes of errors and warnings: status, exit code and remedy. Long, as it has all codes."""
+"""The codes of errors and warnings: status, exit code and remedy."""
 
 from __future__ import annotations
 

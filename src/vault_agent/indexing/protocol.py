@@ -149,7 +149,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Clustered:
-    """The communities of the notes of one revision, as `graph.communities` returns them."""
+    """The communities of the notes of one revision, as the indexing process finds them."""
 
     generation: int
     revision: int

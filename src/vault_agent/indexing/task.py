@@ -37,7 +37,7 @@ class IndexTask:
     rebuild: bool
     parallel: int  # batches in flight
     typed: bool = False  # whether notes get types from folders, and are linked by ID and type
-    attachments: tuple[str, ...] = ()  # kinds whose text is indexed, see `text.attachments`
+    attachments: tuple[str, ...] = ()  # kinds whose text is indexed, see `text.names`
     fields: tuple[str, ...] = ()  # names of properties whose values are searched; "*" for all
     reads_attachments: bool = False  # whether attachments whose text is kept are stored
     # Vault-relative paths to index, with everything below them. None: the whole vault.

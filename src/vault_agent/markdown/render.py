@@ -1,7 +1,6 @@
 """A note's tree as HTML. Pure: what links lead to, and the notes that are embedded, are given.
 
 The HTML is cleaned once, at the end. Everything that comes from a note is escaped before that.
-Over 300 lines: it has one short method for each kind of node.
 """
 
 from __future__ import annotations

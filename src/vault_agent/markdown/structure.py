@@ -3,8 +3,6 @@
 pyromark (pulldown-cmark) is linear and about two hundred times faster than marko. A differential
 test checks that both agree on headings, code and links. Obsidian's `%%` comments are not part of
 CommonMark, so they are blanked out before the final pass.
-
-Over 300 lines: all that depends on the parser's events is here.
 """
 
 from __future__ import annotations

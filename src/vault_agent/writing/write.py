@@ -121,7 +121,7 @@ class Writing:
     async def create(self, path: str, write: Write, content: bytes) -> Written:
         """Create a file that does not exist, and its folders. It never replaces one.
 
-        The names of what does not exist are checked by the rules of `vault.naming`. A folder on the
+        The names of what does not exist are checked by the rules of `vault.paths`. A folder on the
         way that exists in another spelling is used as it is.
 
         Raises:
