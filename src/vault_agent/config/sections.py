@@ -2,8 +2,6 @@
 
 All else is made from it: `keys.json`, the example of the config file and the page of settings
 (`make docs`), and what `config set` checks.
-
-Over 300 lines: it has every setting.
 """
 
 from __future__ import annotations
@@ -196,10 +194,10 @@ class WriteSettings(Section):
     )
     allow: Rights = setting(
         DEFAULT_ALLOW,
-        "what may be done there",
+        "what agents may do there",
         help=(
             "`overwrite`, `move` and `delete` can hide text from a reader. `permanent` deletes "
-            "without `.trash/`; undo still works. At your terminal you may move and delete anyway."
+            "without `.trash/`; undo still works. It is no limit for you."
         ),
     )
     quiet_seconds: Number = setting(
