@@ -10,6 +10,7 @@ from vault_agent.api.operation import Found, operation
 from vault_agent.api.pages import page_of, shown
 from vault_agent.model.fields import Cursor, NoteId
 from vault_agent.model.graph import (
+    BROKEN,
     BacklinksPage,
     BrokenLinksPage,
     FolderTree,
@@ -27,10 +28,6 @@ from vault_agent.search.mentions import mentions as find_mentions
 
 _Kind: TypeAlias = Literal["wikilink", "embed", "markdown", "image", "frontmatter", "external"]
 _Fault: TypeAlias = Literal["note", "heading", "block", "attachment", "ambiguous"]
-FAULTS = ("note", "heading", "block", "attachment", "ambiguous")
-"""What can be wrong with a link."""
-BROKEN = FAULTS[:-1]
-"""Links that lead nowhere; an ambiguous one leads somewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

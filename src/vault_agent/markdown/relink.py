@@ -101,7 +101,7 @@ def is_relative_to(target: str, places: Places) -> bool:
     if not target.startswith(_EXPLICIT):
         return False
     named, dest = _path_from(places.source, target), fold(places.dest)
-    return named is not None and fold(named) in (dest, _without_suffix(dest))
+    return named is not None and fold(named) in (dest, without_suffix(dest))
 
 
 def leads_by_path(kind: str, target: str, places: Places) -> bool:
@@ -154,19 +154,19 @@ def _targets(link: Link, was: Places, now: Places, leads: Leads) -> Iterator[str
             own = endings[target.count("/") : target.count("/") + 1]
     paths = [*own, now.dest, f"/{now.dest}", explicit, *reversed(endings)]
     if not _names_suffix(target, link.kind, was.dest):
-        yield from map(_without_suffix, paths)
+        yield from map(without_suffix, paths)
     yield from paths
 
 
 def _style(target: str, kind: LinkKind, was: Places) -> str:
     """Return how a target names its file, without a leading `/`, `./` or `../`."""
-    named = _without_suffix(fold(target))
-    relative = _without_suffix(fold(_relative(was)))
+    named = without_suffix(fold(target))
+    relative = without_suffix(fold(_relative(was)))
     if named == relative and kind in ADDRESSES:
         return "relative"
     if "/" not in named:
         return "name"
-    if named == _without_suffix(fold(was.dest)):
+    if named == without_suffix(fold(was.dest)):
         return "path"
     return "relative" if named == relative else "ending"
 
@@ -190,7 +190,8 @@ def _endings(path: str) -> Iterator[str]:
         yield "/".join(parts[start:])
 
 
-def _without_suffix(path: str) -> str:
+def without_suffix(path: str) -> str:
+    """Return a path without the extension of notes."""
     return path[: path.rindex(".")] if is_note(path) else path
 
 
@@ -199,7 +200,7 @@ def _names_suffix(target: str, kind: LinkKind, dest: str) -> bool:
     if not is_note(dest):
         return True
     name, file = fold(target.rpartition("/")[2]), fold(dest.rpartition("/")[2])
-    if name in (file, _without_suffix(file)):
+    if name in (file, without_suffix(file)):
         return name == file
     return kind in ADDRESSES  # an alias
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 Request = TypeVar("Request")
 
-MAX_ATTACHMENT_BYTES = 50 * 1024 * 1024
-
 _MAX_SECONDS = 60.0
 _TAG = re.compile(r'"([0-9a-f]{16,64})(?:-[0-9a-f]{16})?"')  # a hash, or the ETag of a note
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")

@@ -15,9 +15,9 @@ import orjson
 
 from vault_agent.markdown.edit import Splice, spliced
 from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.relink import without_suffix
 from vault_agent.model.notes import Link, LinkKind
 from vault_agent.store.index.links import LinkFrom
-from vault_agent.text.names import is_note
 from vault_agent.vault.entry import Skipped
 from vault_agent.vault.read import read_bytes
 from vault_agent.writing.affected import Known, PathChange
@@ -149,7 +149,7 @@ def _cards(canvas: Any) -> list[dict[str, Any]]:
 
 def bases_with_names(root: VaultRoot, reader: LinkReader, moved: Iterable[str]) -> list[str]:
     """Return the bases that name a file or folder of these by its path, or that are not read."""
-    names = sorted({each for path in moved for each in (path, _without_suffix(path))})
+    names = sorted({each for path in moved for each in (path, without_suffix(path))})
     named = re.compile("|".join(rf"[\"'\[]{re.escape(name)}[\"'\]#|/]" for name in names))
     bases = reader.attachments_ending(".base")
     found = []
@@ -167,7 +167,3 @@ def _read(root: VaultRoot, path: str) -> bytes | None:
     except Skipped as error:
         return b"" if error.warning.code == "FILE_VANISHED" else None
     return content.data if content.complete else None
-
-
-def _without_suffix(path: str) -> str:
-    return path[: path.rindex(".")] if is_note(path) else path
