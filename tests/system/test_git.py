@@ -13,7 +13,7 @@ import pytest
 from tests.support.clocks import PATIENCE
 
 from vault_agent.system import git
-from vault_agent.system.git import head_of, history
+from vault_agent.system.git import commit_of, history
 
 pytestmark = pytest.mark.skipif(
     shutil.which("git") is None or sys.platform == "win32", reason="needs git and a shell"
@@ -61,7 +61,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 async def test_commits_and_lines_since_the_start_are_exact(repository: Path):
-    start = await head_of(repository)
+    start = await commit_of(repository, "HEAD")
     first = commit(repository, "Add ü\tfile", {"ü b.py": "1\n2\n3\n"}, at=NOW + 10)
     commit(repository, "Change", {"a.py": "1\n3\n4\n", "bin": "\0\0"}, at=NOW + 20)
     found = await history(repository, git.Work(start, NOW, LATER))
@@ -77,7 +77,7 @@ async def test_commits_and_lines_since_the_start_are_exact(repository: Path):
 
 
 async def test_what_was_pulled_is_not_the_sessions(repository: Path):
-    start = await head_of(repository)
+    start = await commit_of(repository, "HEAD")
     run(repository, "checkout", "-q", "-b", "theirs")
     commit(repository, "Theirs", {"theirs.py": "1\n"}, at=NOW - 500)
     run(repository, "checkout", "-q", "main")
@@ -105,19 +105,17 @@ async def test_a_shallow_clone_a_first_commit_and_no_repository(repository: Path
     commit(repository, "Last", {"c.py": "1\n"}, at=NOW + 5)
     shallow = tmp_path / "shallow"
     run(tmp_path, "clone", "-q", "--depth=1", f"file://{repository}", str(shallow))
-    start = await head_of(shallow)
+    start = await commit_of(shallow, "HEAD")
     commit(shallow, "Mine", {"d.py": "1\n"}, at=NOW + 10)
     found = await history(shallow, git.Work(start, NOW, LATER))
     assert [(each.path, each.added) for each in found.files] == [("d.py", 1)]
     fresh = tmp_path / "fresh"
     fresh.mkdir()
     run(fresh, "init", "-q")
-    assert await head_of(fresh) is None
+    assert await commit_of(fresh, "HEAD") is None
     commit(fresh, "First", {"e.py": "1\n"}, at=NOW + 10)
     found = await history(fresh, git.Work(None, NOW, LATER))
     assert [(each.path, each.added) for each in found.files] == [("e.py", 1)]
-    (tmp_path / "none").mkdir()
-    assert await head_of(tmp_path / "none") is None
     assert await history(tmp_path / "gone", git.Work(None, NOW, LATER)) == git.History()
 
 
@@ -126,7 +124,7 @@ async def test_nothing_that_a_repository_names_is_run(repository: Path, tmp_path
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\necho x >> {ran}\nexit 1\n")
     program.chmod(0o755)
-    start = await head_of(repository)
+    start = await commit_of(repository, "HEAD")
     commit(repository, "Mine", {"a.py": "9\n", "b.txt": "1\n"}, at=NOW + 10)
     own = str(program)
     for name, value in {
@@ -163,7 +161,7 @@ async def test_nothing_that_a_repository_names_is_run(repository: Path, tmp_path
 async def test_git_that_is_missing_or_hangs_leaves_nothing_known(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    start = await head_of(repository)
+    start = await commit_of(repository, "HEAD")
     slow = tmp_path / "bin" / "git"
     slow.parent.mkdir()
     slow.write_text("#!/bin/sh\nexec sleep 600\n")
@@ -173,13 +171,12 @@ async def test_git_that_is_missing_or_hangs_leaves_nothing_known(
     async with asyncio.timeout(PATIENCE):
         assert await history(repository, git.Work(start, NOW, LATER)) == git.History()
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert await head_of(repository) is None
     assert await history(repository, git.Work(start, NOW, LATER)) == git.History()
     await asyncio.sleep(0)
 
 
 async def test_output_without_end_is_cut(repository: Path, monkeypatch: pytest.MonkeyPatch):
-    start = await head_of(repository)
+    start = await commit_of(repository, "HEAD")
     commit(repository, "Mine", {f"f{n}.py": "1\n" for n in range(50)}, at=NOW + 10)
     monkeypatch.setattr(git, "MAX_OUTPUT", 300)
     found = await history(repository, git.Work(start, NOW, LATER))

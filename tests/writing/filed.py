@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,9 +16,9 @@ from vault_agent.model.write_state import Right
 from vault_agent.model.writing import WriteLimits, Written
 from vault_agent.store.current import CurrentIndex, Snapshot
 from vault_agent.vault.root import VaultRoot
-from vault_agent.vault.write import TEMPORARY
 from vault_agent.writing.files import Files
 
+_TEMPORARY = re.compile(r"\.va-[0-9a-f]{16}\.(?:new|tmp)")
 SOONER = opened.lingering(0.05)
 """Displaced files stay only shortly, because they hold up moves of their folders."""
 
@@ -61,10 +62,10 @@ class Vault(opened.Vault):
 
     def tree(self) -> dict[str, bytes]:
         """Return all files with their bytes, without displaced ones."""
-        return {path: data for path, data in super().tree().items() if not TEMPORARY.search(path)}
+        return {path: data for path, data in super().tree().items() if not _TEMPORARY.search(path)}
 
     def temporaries(self) -> list[str]:
-        return [path for path in super().tree() if TEMPORARY.search(path)]
+        return [path for path in super().tree() if _TEMPORARY.search(path)]
 
     def hash(self, path: str) -> str:
         return content_hash(self.bytes(path)).hex()

@@ -69,13 +69,13 @@ def page_address(endpoint: str, place: str, ticket: str | None) -> str:
     return f"{endpoint}/ui/#ticket={ticket}&to={parse.quote(place, safe='')}"
 
 
-def new_address(client: Client, place: str, *, printed: bool = False) -> str:
-    """Return an address that opens the page, with a ticket if the server has a key.
+def new_address(client: Client, place: str) -> str:
+    """Return an address to print that opens the page, with a ticket if the server has a key.
 
     Raises:
         Misconfigured: `FEATURE_DISABLED` if the server has no web page.
     """
-    data = client.call(_TICKET, {"printed": printed}).envelope["data"]
+    data = client.call(_TICKET, {"printed": True}).envelope["data"]
     return page_address(client.endpoint, place, data["ticket"])
 
 
@@ -108,7 +108,7 @@ def ui(invocation: Invocation, name: str | None, *, view: str, printed: bool) ->
     """  # noqa: D301 - \\b tells the parser to keep these lines
     with invocation.client() as client:
         note = find(invocation, client, name) if name is not None else None
-        address = new_address(client, place_of(view, note), printed=True)
+        address = new_address(client, place_of(view, note))
     if invocation.json:
         envelope({"address": address})
         return
@@ -188,7 +188,7 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
         if way == "program" and not attached and _has_page(client):
             way = "ui"
         page = place_of("notes", place._replace(line=line))
-        address = new_address(client, page, printed=True) if way == "ui" else ""
+        address = new_address(client, page) if way == "ui" else ""
     try:
         if way == "ui":
             _browse(address, f"The address is {address} .")

@@ -156,8 +156,6 @@ _MODULES = {
 
 # A full disk or quota, a file size limit, a failing device, a read-only descriptor.
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
-_RIGHTS = {"move": "move", "delete": "delete", "write": "overwrite"}
-"""Rights that writing does not include by itself, by the commands whose line names them."""
 
 
 def describe(misuse: click.ClickException) -> str:

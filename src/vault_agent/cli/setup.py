@@ -280,7 +280,7 @@ def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
         health = client.call("GET /health").read(Health)
         page = None
         if answers.web:
-            page = new_address(client, place_of(VIEWS[0]), printed=True)
+            page = new_address(client, place_of(VIEWS[0]))
     if invocation.json:
         envelope(
             {

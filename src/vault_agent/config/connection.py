@@ -84,11 +84,6 @@ def several_vaults(layers: Iterable[Layer]) -> bool:
     return bool(_first(tuple(layers), "vaults.enabled", rules.switch))
 
 
-def recalls(layers: Iterable[Layer]) -> bool:
-    """Return `memory.enabled`."""
-    return bool(_first(tuple(layers), "memory.enabled", rules.switch))
-
-
 class HookSettings(NamedTuple):
     """What an agent's hook needs. `folder` is the data folder."""
 

@@ -7,7 +7,7 @@ import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import aiosqlite
 import anyio
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.errors import VaultAgentError
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 
 Connection = sqlite3.Connection
 """The type of connections for other packages, which import no database."""

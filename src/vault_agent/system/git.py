@@ -91,14 +91,6 @@ class History:
     top: str | None = None
 
 
-async def head_of(folder: Path) -> str | None:
-    """Return the commit that is checked out, or None if there is none, or no repository."""
-    with suppress(OSError, TimeoutError):
-        async with asyncio.timeout(SECONDS):
-            return await commit_of(folder, "HEAD")
-    return None
-
-
 async def committed_at(folder: Path, *, seconds: float = SECONDS) -> float | None:
     """Return when the last commit was made, in seconds since 1970, or None if there is none."""
     made = b""

@@ -216,7 +216,6 @@ _NO_SECRET: Final = re.compile(
 )
 _HAS_DIGIT: Final = re.compile(r"\d")
 _HAS_LETTER: Final = re.compile(r"[^\W\d_]")
-_IDENTIFIER: Final = re.compile(r"[A-Za-z][\w.-]{0,60}\Z")
 _SIGN: Final = re.compile(r"[!#$%^&*+?~@=]")
 _THREE_WORDS: Final = re.compile(r"[a-z]{3,16}(?:-[a-z]{3,16}){2,7}")
 _QUERY: Final = re.compile(r"&(?=[A-Za-z_][\w.-]{0,40}=)|[;&](?=[A-Za-z][\w .]{0,40}=)|&amp;")

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import secrets
 import stat
 import time
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
 
 SPARE: Final = ".vault-agent.tmp"
 """The folder of a vault for temporary files. By its name and its `.gitignore`, others ignore it."""
-TEMPORARY: Final = re.compile(r"\.va-[0-9a-f]{16}\.(?:new|tmp)")
-"""The names of all temporary files."""
 
 _SWAPS = 20
 _NO_LINKS = frozenset({errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EACCES})
