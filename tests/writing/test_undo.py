@@ -320,6 +320,21 @@ async def test_a_folder_that_somebody_uses_since_stays(vault: Vault):
     assert vault.bytes("new/theirs.md") == b"theirs\n"
 
 
+async def test_an_agent_takes_back_its_own_writes_by_their_ids_and_a_person_all(vault: Vault):
+    person, other = Writer(client="cli"), Writer(client="mcp:editor")
+    made = {
+        caller: await vault.create(f"{caller.client[-6:]}.md", "text\n", caller=caller)
+        for caller in (person, Writer(client="web"), AGENT, other, Writer(client="mcp:reader"))
+    }
+    for caller in (AGENT, other):
+        for writer in made.keys() - {caller}:
+            with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
+                await vault.undo(made[writer].write_id, caller=caller)
+        assert (await vault.undo(made.pop(caller).write_id, caller=caller)).changed
+    for written in made.values():
+        assert (await vault.undo(written.write_id, caller=person)).changed
+
+
 async def test_undo_without_an_id_takes_back_only_the_callers_own_last_write(vault: Vault):
     vault.put("A.md", "a\n")
     vault.put("B.md", "b\n")

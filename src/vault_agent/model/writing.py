@@ -30,6 +30,12 @@ class Writer:
         """Whether this is the owner, whose number of writes is not limited."""
         return not self.name
 
+    def may_take_back(self, logged: LoggedWrite) -> bool:
+        """Whether a write of the log is for this caller to take back: all for a person."""
+        if self.name:
+            return logged.agent == self.name
+        return self.client in PERSON or (not logged.agent and logged.client == self.client)
+
 
 OWNER = Writer()
 PERSON = ("cli", "http", "web")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.markdown.edit import Splice
-    from vault_agent.model.writing import Write, Writer
+    from vault_agent.model.writing import Write
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.transaction import Plan
 
@@ -169,7 +169,7 @@ class Transactions:
             if replayed is not None:
                 return replayed, None
             logged: LoggedWrite | None
-            logged, warnings = self._to_take_back(write_id, write.caller)
+            logged, warnings = self._to_take_back(write_id, write)
             if at_once is not None and len(logged.changes) > at_once:
                 raise NeedsJob
             try:
@@ -223,9 +223,11 @@ class Transactions:
     # --- internals ------------------------------------------------------------------------------
 
     def _to_take_back(
-        self, write_id: str | None, caller: Writer
+        self, write_id: str | None, write: Write
     ) -> tuple[LoggedWrite, tuple[Warning, ...]]:
         """Return the write that an undo is about: the one with the ID, or the caller's own last.
+
+        A person may take back any write by its ID, and an agent only its own.
 
         The owner is told whose the last write is, if it is somebody else's. An agent is not: that
         would name notes outside its folders.
@@ -233,10 +235,10 @@ class Transactions:
         Raises:
             NotFound: `WRITE_NOT_FOUND`.
         """
-        log = self._journal.log
+        log, caller = self._journal.log, write.caller
         if write_id is not None:
             logged = log.get(write_id)
-            if logged is None or not (caller.is_owner or logged.agent == caller.name):
+            if logged is None or not (write.by_itself or caller.may_take_back(logged)):
                 raise NotFound("WRITE_NOT_FOUND", "There is no such write of yours.")
             return logged, ()
         logged = log.last_of(caller)
