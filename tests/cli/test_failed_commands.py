@@ -62,6 +62,16 @@ REFUSED = [
 ]
 """Commands in the home folder. Each has something wrong."""
 
+LONG, NOBODY = "x" * 300, "~no.such.user/notes"
+REFUSED += [
+    command.format(folder)
+    for folder in ("{home}/" + LONG, NOBODY)
+    for command in (
+        *("setup --folder {} --yes", "serve --background --vault-root {}"),
+        *("config set vault.root {}", "vaults add {}", "vaults forget {}"),
+    )
+]
+
 APART = ("setup", "serve", "enable", "disable", "agent", "service")
 """What may start or end servers, or other programs."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -165,7 +166,17 @@ async def test_the_vaults_of_obsidian_are_offered_with_numbers(
     assert "Ready: 1 note of ~/Notes" in done.err
 
 
-@pytest.mark.parametrize("broken", ["", "[]", '{"vaults": 1}', '{"vaults": {"a": {}}}', "\x00"])
+_VAULT = '{"vaults": {"a": {"path": "%s", "ts": %s}}}'
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        *("", "[]", '{"vaults": 1}', '{"vaults": {"a": {}}}', "\x00", "[" * 100_000),
+        *(_VAULT % ("/tmp", "1" * 400), _VAULT % ("/" + "x" * 300, 1), _VAULT % ("\\u0000", 1)),
+    ],
+    ids=range(9),
+)
 async def test_settings_of_obsidian_in_another_form_offer_nothing(
     home: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ):
@@ -173,6 +184,18 @@ async def test_settings_of_obsidian_in_another_form_offer_nothing(
     monkeypatch.setenv("HOME", str(home))
     (home / "obsidian").mkdir()
     (home / "obsidian" / "obsidian.json").write_text(broken)
+    assert obsidian_vaults() == []
+
+
+@posix("a pipe is made by a POSIX call")
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+async def test_settings_of_obsidian_that_are_no_file_offer_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+    monkeypatch.setenv("HOME", str(home))
+    (home / "obsidian").mkdir()
+    make(home / "obsidian" / "obsidian.json")
     assert obsidian_vaults() == []
 
 

@@ -14,6 +14,7 @@ from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 from vault_agent.config.keys import Toolset
 from vault_agent.config.layers import config_path
 from vault_agent.errors import Misconfigured
+from vault_agent.system.files import is_folder
 
 command = Noun("agent")
 
@@ -205,7 +206,7 @@ def add(
     config = build_config(invocation.layers())
     root = config.vault.root
     rights = tuple(right for each in write.split(",") if (right := each.strip()))
-    if root is not None and root.is_dir() and not (root / folder).is_dir() and not rights:
+    if root is not None and is_folder(root) and not is_folder(root / folder) and not rights:
         raise Misconfigured(
             "AGENT_FOLDER_NOT_FOUND",
             "The vault has no such folder. The agent was not added.",

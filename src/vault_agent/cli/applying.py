@@ -14,6 +14,7 @@ from vault_agent.config.keys import KEYS
 from vault_agent.config.layers import config_path
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import is_serving
+from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -145,7 +146,7 @@ def unknown_folders(config: Config) -> list[str]:
     roots = [each.root for each in read_registry()]
     if config.vault.root is not None:
         roots.append(config.vault.root)
-    if not all(map(os.path.isdir, roots)):
+    if not all(map(is_folder, roots)):
         return []
     return [folder for folder in folders if not any(_has(root, folder) for root in roots)]
 

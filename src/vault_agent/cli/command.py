@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -16,6 +15,7 @@ from vault_agent import __version__
 from vault_agent.cli.terminal import clean, complain, pass_on, tell
 from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, Unavailable, explained
+from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -128,7 +128,7 @@ def _warn_of_another_vault(layers: Iterable[Layer], endpoint: str, served: str) 
     if configured is None or configured[0] == served:
         return
     what = f"The server at {endpoint} serves another vault than vault.root names."
-    if os.path.isdir(configured[1]):  # noqa: PTH112 - Path.is_dir raises for a long name
+    if is_folder(configured[1]):
         what = explained("VAULT_MISMATCH", what)
     else:
         what += " That folder does not exist: make it, or correct vault.root."

@@ -28,6 +28,7 @@ from vault_agent.config.keys import KEYS, Key
 from vault_agent.config.layers import known_key
 from vault_agent.errors import InvalidRequest, Misconfigured
 from vault_agent.model.vectors import BUILT_IN
+from vault_agent.system.files import expanded, is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -160,7 +161,7 @@ def _change(invocation: Invocation, key: Key, value: str | None) -> None:
     before = before_change(invocation)
     if name in _ENDPOINTS and value is not None:
         check_address(before.config, name, value)
-    if name == "vault.root" and value is not None and not os.path.isdir(rules.folder(value)):  # noqa: PTH112 - Path.is_dir raises for a name that is too long
+    if name == "vault.root" and value is not None and not is_folder(expanded(value)):
         raise Misconfigured(
             "VAULT_NOT_FOUND", "The folder does not exist.", remedy="Make it, or name another one."
         )

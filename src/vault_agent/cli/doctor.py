@@ -25,6 +25,7 @@ from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
 from vault_agent.model.vectors import BUILT_IN
+from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,7 +223,7 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Check]:
     with suppress(VaultAgentError):  # a lock that is no file: the check of the server tells it
         unused = gone(known_indexes(index_parent(config) / "indexes"))
     # Without an index of its own, a moved vault may still take one of them over.
-    if unused and _is_there(config) and folder.is_dir():
+    if unused and _is_there(config) and is_folder(folder):
         what = f"{described(unused)} of vaults that are not in their places"
         yield Check("indexes", None, what, "vault-agent vaults")
     for file in (*index_parent(config).glob("*.damaged"), *folder.glob("*.damaged")):
@@ -289,7 +290,7 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
 
 
 def _is_there(config: Config) -> bool:
-    return config.vault.root is not None and config.vault.root.is_dir()
+    return config.vault.root is not None and is_folder(config.vault.root)
 
 
 def _port(invocation: Invocation, config: Config) -> Check:

@@ -16,6 +16,7 @@ from vault_agent.cli.terminal import DECLINED, ask, can_ask, clean, envelope, sa
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.vectors import BUILT_IN
 from vault_agent.model.write_state import Right
+from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +134,7 @@ def _tell_on(invocation: Invocation, feature: str, applied: Applied) -> None:
     say_prose(clean(text))
     if now.vault.root is not None:
         for folder in now.write.folders:
-            if not (now.vault.root / folder.strip()).is_dir():
+            if not is_folder(now.vault.root / folder.strip()):
                 tell(f"{clean(folder.strip())} is not there yet. Its first note makes it.")
     then = FEATURES[feature].then
     if feature == "write" and now.write.folders and "." not in now.write.folders:

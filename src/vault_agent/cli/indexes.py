@@ -10,6 +10,7 @@ from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import agreed, tell
 from vault_agent.errors import Busy, Failed
 from vault_agent.system.address import is_serving, noted_vault
+from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ class Index(NamedTuple):
     @property
     def is_gone(self) -> bool:
         """Whether the folder of its notes no longer exists."""
-        return self.vault is not None and not self.vault.is_dir()
+        return self.vault is not None and not is_folder(self.vault)
 
     @property
     def name(self) -> str:

@@ -46,7 +46,7 @@ from vault_agent.config.registry import Registered, Role, add_vault, new_uid, re
 from vault_agent.config.trust import trusted_entry
 from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
-from vault_agent.system.files import PRIVATE_FOLDER
+from vault_agent.system.files import PRIVATE_FOLDER, is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,7 @@ def _project(report: Report, *, is_private: bool) -> Project:
         return found
     named = os.environ.get(PROJECT_ENV)
     folder = Path(os.path.realpath(named)) if named else project_folder()
-    if is_home(folder) or not folder.is_dir():
+    if is_home(folder) or not is_folder(folder):
         raise Misconfigured(
             "CONFIG_INVALID", "Your home folder is no project. Change to the folder of a project."
         )
@@ -191,9 +191,9 @@ def _make_global(invocation: Invocation, report: Report) -> None:
     if any(each.role is Role.GLOBAL and each.is_there for each in read_registry()):
         return
     root = global_vault(build_config(invocation.layers()).vaults.global_root)
-    if not root.is_dir():
+    if not is_folder(root):
         for folder in (root.parent, root):
-            if not folder.is_dir():
+            if not is_folder(folder):
                 folder.mkdir(mode=PRIVATE_FOLDER, parents=True)
         report.add(f"made the global vault {root}", f"delete {root}")
     add_vault(Registered(root, Role.GLOBAL, "global", new_uid()))

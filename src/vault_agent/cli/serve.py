@@ -46,7 +46,7 @@ from vault_agent.config import rules
 from vault_agent.errors import Busy, Misconfigured, VaultAgentError, explained
 from vault_agent.model.health import Health
 from vault_agent.system.address import noted_vault
-from vault_agent.system.files import keep_new_files_private
+from vault_agent.system.files import is_folder, keep_new_files_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -135,7 +135,7 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
     from vault_agent.config.layers import config_path
     from vault_agent.server.serve import serve  # takes long, so settings are checked before
 
-    if config.vault.root is not None and config.vault.root.is_dir():
+    if config.vault.root is not None and is_folder(config.vault.root):
         require_servable(config)
     warn_of_folders_of_agents(config)
 
@@ -153,7 +153,7 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
 
     def accept(config: Config) -> Config:
         root = config.vault.root
-        if root is None or not root.is_dir():
+        if root is None or not is_folder(root):
             raise Misconfigured("VAULT_NOT_FOUND", "The folder of vault.root does not exist.")
         require_servable(config)
         return require_key(config, invocation.config)[0]
@@ -210,7 +210,7 @@ def started(
         given = {name: value for name, value in flags.items() if value not in (None, "")}
         flags = {**(flags_to_repeat(server.in_use) if server.in_use else {}), **given}
     root = build_config(invocation.layers(flags)).vault.root
-    if root is None or not root.is_dir():
+    if root is None or not is_folder(root):
         return None
     config = _checked(invocation, flags)
     require_servable(config)
@@ -339,7 +339,7 @@ def _tell_running(invocation: Invocation, flags: dict[str, Any], running: Runnin
     say_rows(rows)
     if running.is_new and before is not None:
         if before.vault != vault:
-            taken = "" if before.folder.is_dir() else " Its index was taken over."
+            taken = "" if is_folder(before.folder) else " Its index was taken over."
             tell(f"The server of {in_home(before.vault)} was stopped.{taken}")
         elif before.in_use is not None and before.in_use.at_terminal:
             tell("The server that ran in a terminal was stopped.")

@@ -18,7 +18,7 @@ from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.system.address import ServerAddress, live_address, noted_vault
-from vault_agent.system.files import make_private_folder
+from vault_agent.system.files import is_folder, make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ class Server(NamedTuple):
     @property
     def is_gone(self) -> bool:
         """Whether the folder of its vault is no longer there."""
-        return self.vault is not None and not self.vault.is_dir()
+        return self.vault is not None and not is_folder(self.vault)
 
     @property
     def refused(self) -> str:

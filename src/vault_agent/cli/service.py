@@ -23,7 +23,7 @@ from vault_agent.cli.servers import server_in
 from vault_agent.cli.terminal import clean, envelope, say, tell_prose
 from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
-from vault_agent.system.files import make_private_folder, replace_file
+from vault_agent.system.files import is_folder, make_private_folder, replace_file
 from vault_agent.system.processes import PROGRAM
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def install_service(invocation: Invocation) -> tuple[Service, str]:
     layers = [layer for layer in invocation.layers() if layer.origin == "file"]
     config = build_config(layers)
     folder = index_directory(config)
-    if config.vault.root is None or not config.vault.root.is_dir():
+    if config.vault.root is None or not is_folder(config.vault.root):
         raise Misconfigured("VAULT_NOT_FOUND", "The folder of vault.root does not exist.")
     service = _service(invocation, folder)
     installed = service.file.is_file()

@@ -27,6 +27,7 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
+from vault_agent.system.files import expanded, is_folder
 
 if TYPE_CHECKING:
     from vault_agent.config import Config
@@ -175,8 +176,8 @@ def _checked(typed: str, config: Config | None) -> Path:
     from vault_agent.config.layers import absolute
     from vault_agent.config.rules import data_folder, holds_index
 
-    root = absolute(Path(typed).expanduser())
-    if not (typed and root.is_dir()):
+    root = absolute(expanded(typed))
+    if not (typed and is_folder(root)):
         raise Misconfigured(
             "VAULT_NOT_FOUND",
             f"There is no folder {in_home(root)}." if typed else "",
@@ -197,12 +198,12 @@ def _offered(known: Path | None) -> dict[Path, str]:
     """Return the folders that seem to have the user's notes, the likeliest first, with why."""
     usual = (Path.home() / name for name in _USUAL)
     here = Path.cwd()
-    offered = {known: " (as it is set)"} if known is not None and known.is_dir() else {}
-    if (here / ".obsidian").is_dir():
+    offered = {known: " (as it is set)"} if known is not None and is_folder(known) else {}
+    if is_folder(here / ".obsidian"):
         offered.setdefault(here, " (this folder)")
     for vault in obsidian_vaults():
         offered.setdefault(vault.folder, " (open in Obsidian)" if vault.is_open else " (Obsidian)")
-    return offered or {folder: "" for folder in usual if folder.is_dir()}
+    return offered or {folder: "" for folder in usual if is_folder(folder)}
 
 
 def _agents(*, asks: bool) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ from vault_agent.config.registry import (
 from vault_agent.config.trust import is_trusted, trusted_entry
 from vault_agent.errors import Forbidden, Misconfigured, NotFound
 from vault_agent.model.health import Health
+from vault_agent.system.files import expanded, is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -142,8 +143,8 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
             remedy="Run `vault-agent init` to make one, or name a folder of notes:"
             " `vault-agent vaults add FOLDER`.",
         )
-    root = Path(os.path.realpath(folder.expanduser()))
-    if not root.is_dir():
+    root = Path(os.path.realpath(expanded(folder)))
+    if not is_folder(root):
         raise Misconfigured(
             "CONFIG_INVALID",
             "There is no such folder.",
@@ -184,9 +185,9 @@ def _project(folder: Path | None) -> Project | None:
     """Return the project that is named by its folder or that of its vault, or the one here."""
     if folder is None:
         return find_project()
-    root = Path(os.path.realpath(folder.expanduser()))
+    root = Path(os.path.realpath(expanded(folder)))
     for place in (root, root.parent.parent):
-        project = project_at(place) if place.is_dir() else None
+        project = project_at(place) if is_folder(place) else None
         if project is not None and root in (place, project.vault):
             return project
     return None
@@ -322,7 +323,7 @@ def _problem(entry: Registered) -> str | None:
 
 
 def _state(entry: Registered) -> str:
-    if not entry.root.is_dir():
+    if not is_folder(entry.root):
         return "missing"
     return "ok" if is_trusted(entry) else "not trusted"
 

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Str
 
 from vault_agent.config.keys import Toolset
 from vault_agent.config.rules import seen_folder, vault_folder
+from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +56,7 @@ class AgentSettings(BaseModel):
     def lacks_folder(self, root: Path, *, writes: bool) -> bool:
         """Whether its folder is missing or misspelt. One that may create notes makes its own."""
         makes_it = writes and "create" in self.write
-        return not makes_it and root.is_dir() and not (root / self.folder).is_dir()
+        return not makes_it and is_folder(root) and not is_folder(root / self.folder)
 
 
 def named(agents: Mapping[str, Any]) -> Mapping[str, Any]:

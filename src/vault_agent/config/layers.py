@@ -24,7 +24,7 @@ from vault_agent.config.keys import (
     nearest,
 )
 from vault_agent.errors import Misconfigured
-from vault_agent.system.files import NotRegular, read_file
+from vault_agent.system.files import NotRegular, expanded, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -117,7 +117,7 @@ def user_folder(kind: Literal["config", "data"]) -> Path:
     if _ON_LINUX:
         chosen = os.environ.get(f"XDG_{kind.upper()}_HOME", "")
         usual = ".config" if kind == "config" else ".local/share"
-        base = Path(chosen) if chosen.startswith("/") else Path("~", usual).expanduser()
+        base = Path(chosen) if chosen.startswith("/") else expanded(Path("~", usual))
         return base / "vault-agent"
     from platformdirs import user_config_path, user_data_path
 
@@ -130,7 +130,7 @@ def config_path(chosen: Path | None = None, environ: Mapping[str, str] | None = 
     named = (os.environ if environ is None else environ).get(CONFIG_ENV)
     if chosen is None and named:
         chosen = Path(named)
-    return absolute(chosen.expanduser()) if chosen is not None else default_config_path()
+    return absolute(expanded(chosen)) if chosen is not None else default_config_path()
 
 
 def read_layers(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.errors import Forbidden
-from vault_agent.system.files import read_regular
+from vault_agent.system.files import expanded, is_folder, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,7 +56,7 @@ def find_project(
     """
     named = (os.environ if environ is None else environ).get(PROJECT_ENV)
     if named:
-        return project_at(_resolved(Path(named).expanduser()))
+        return project_at(_resolved(expanded(named)))
     start = _resolved(folder if folder is not None else Path.cwd())
     for each in _upwards(_in_main_checkout(start), _home(home)):
         found = project_at(each)
@@ -74,10 +74,10 @@ def project_at(folder: Path) -> Project | None:
         Forbidden: `VAULT_NOT_TRUSTED` if the vault is a link to a folder outside the project.
     """
     ours, theirs = folder / OURS / VAULT, folder / THEIRS / VAULT
-    if ours.is_dir():
-        warnings = (_two_vaults(),) if theirs.is_dir() else ()
+    if is_folder(ours):
+        warnings = (_two_vaults(),) if is_folder(theirs) else ()
         return Project(folder, _inside(ours, folder), warnings)
-    if theirs.is_dir():
+    if is_folder(theirs):
         return Project(folder, _inside(theirs, folder))
     return None
 
@@ -107,7 +107,7 @@ def global_vault(chosen: Path | None) -> Path:
     if chosen is not None:
         return _resolved(chosen)
     ours, theirs = Path.home() / OURS / VAULT, Path.home() / THEIRS / VAULT
-    return _resolved(theirs if theirs.is_dir() and not ours.is_dir() else ours)
+    return _resolved(theirs if is_folder(theirs) and not is_folder(ours) else ours)
 
 
 def _upwards(start: Path, home: Path | None) -> Iterator[Path]:
@@ -134,7 +134,7 @@ def _in_main_checkout(start: Path) -> Path:
         if _device(folder) != device:
             return start
         marker = folder / ".git"
-        if marker.is_dir():
+        if is_folder(marker):
             return start
         if _text_of(marker) is not None:
             main = _main_checkout(folder)
@@ -161,7 +161,7 @@ def _main_checkout(worktree: Path) -> Path | None:
         return None
     repository = _resolved(git / common)
     # A bare repository has no checkout.
-    return repository.parent if repository.name == ".git" and repository.is_dir() else None
+    return repository.parent if repository.name == ".git" and is_folder(repository) else None
 
 
 def _is_submodule(folder: Path) -> bool:

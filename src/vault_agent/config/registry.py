@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from vault_agent.config.layers import default_config_path, read_text
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Misconfigured, NotFound
+from vault_agent.system.files import expanded, is_folder
 from vault_agent.text.visible import CONTROLS, HIDDEN
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Registered(NamedTuple):
     @property
     def is_there(self) -> bool:
         """Whether its folder exists and is still the folder itself, not a link to another."""
-        return self.root.is_dir() and os.path.realpath(self.root) == str(self.root)
+        return is_folder(self.root) and os.path.realpath(self.root) == str(self.root)
 
     @property
     def has_note_types(self) -> bool:
@@ -127,7 +128,7 @@ def forget_vault(name: str, path: Path | None = None) -> Registered:
 
 def named_vault(name: str, entries: tuple[Registered, ...]) -> Registered:
     """Return the vault with this name or folder. Raises as `forget_vault`."""
-    folder = Path(os.path.realpath(Path(name).expanduser()))
+    folder = Path(os.path.realpath(expanded(name)))
     named = [entry for entry in entries if entry.root == folder]
     named = named or [entry for entry in entries if entry.answers_to(name)]
     if not named:
@@ -167,7 +168,7 @@ def _now() -> str:
 def _is_replaced(old: Registered, new: Registered) -> bool:
     if old.root == new.root or (old.role is new.role is Role.GLOBAL):
         return True
-    return old.uid == new.uid and not old.root.is_dir()
+    return old.uid == new.uid and not is_folder(old.root)
 
 
 def _parsed(text: str, name: str) -> tuple[Registered, ...]:

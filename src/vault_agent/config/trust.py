@@ -14,6 +14,7 @@ from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.config.project import OURS, VAULT, project_folder
 from vault_agent.config.project_file import read_project_file
 from vault_agent.config.registry import Role
+from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +55,7 @@ def missing_entry(
         entry
         for entry in entries
         if entry.role is Role.PROJECT
-        and not entry.root.is_dir()
+        and not is_folder(entry.root)
         and (top := entry.root.parent.parent) in around
         and (project is None or (top != project.folder and top.is_relative_to(project.folder)))
     ]

@@ -17,6 +17,7 @@ from vault_agent.errors import VaultAgentError
 from vault_agent.memory.transcripts.read import AGENTS, read_transcript
 from vault_agent.memory.transcripts.recorder import Exchange, Transcript
 from vault_agent.system.cancelling import in_thread
+from vault_agent.system.files import expanded
 from vault_agent.system.git import Commit, FileChange, History, Work, hashes_at, history
 from vault_agent.text.redaction import doubtful_spans, is_secret_file, redact
 
@@ -88,11 +89,7 @@ class Collector:
         cwd = Path(os.path.realpath(session.cwd))
         shared = read_project_file(project).journal_exclude
         for name in (*self._settings.exclude, *shared):
-            try:
-                folder = Path(name).expanduser()
-            except RuntimeError:
-                continue
-            if cwd.is_relative_to(os.path.realpath(project / folder)):
+            if cwd.is_relative_to(os.path.realpath(project / expanded(name))):
                 return True
         return False
 

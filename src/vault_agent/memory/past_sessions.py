@@ -130,7 +130,7 @@ def _is_of(path: Path, project: Path) -> bool:
             for line in islice(iter(lambda: file.readline(_MAX_LINE), b""), _HEAD_LINES):
                 try:
                     entry = json.loads(line)
-                except ValueError:
+                except (ValueError, RecursionError):
                     continue
                 about = entry.get("payload", entry) if isinstance(entry, dict) else {}
                 cwd = about.get("cwd") if isinstance(about, dict) else None

@@ -11,13 +11,13 @@ import stat
 import sys
 import time
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from vault_agent.errors import Failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 PRIVATE_FILE: Final = 0o600
@@ -156,6 +156,19 @@ def _rename(temporary: str, path: Path) -> None:
 
 _FLAGS: Final = getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _NO_FOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder at a path that a person or another program names.
+
+    `Path.is_dir` fails for a name that is too long, and for what lies in a closed folder.
+    """
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def expanded(path: Path | str) -> Path:
+    """Return a path with `~` expanded. That of an unknown user stays: there is no such folder."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser fails for that one
 
 
 class NotRegular(OSError):

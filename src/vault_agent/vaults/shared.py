@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from vault_agent.config.registry import DEFAULT, read_registry, registry_path, unknown_vault
 from vault_agent.config.trust import is_trusted
 from vault_agent.errors import Conflict, Forbidden, Misconfigured
+from vault_agent.system.files import is_folder
 from vault_agent.system.workers import Allowance
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class KnownVaults:
             Misconfigured: `VAULT_NOT_FOUND`.
             Forbidden: `VAULT_NOT_TRUSTED`.
         """
-        if not entry.root.is_dir():
+        if not is_folder(entry.root):
             raise Misconfigured(
                 "VAULT_NOT_FOUND",
                 "The folder of this vault is missing. It was moved, deleted or unmounted.",

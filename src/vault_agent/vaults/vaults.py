@@ -14,6 +14,7 @@ from vault_agent.model.vaults import VaultReadiness, VaultState
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.lists import count_types
 from vault_agent.system.cancelling import in_thread
+from vault_agent.system.files import is_folder
 from vault_agent.vaults.open_vault import open_vault
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ class Vaults:
 
         def require_trust() -> None:
             # An open vault is also read while its folder is not there.
-            if identity not in self._hosted or entry.root.is_dir():
+            if identity not in self._hosted or is_folder(entry.root):
                 self.known.require_trust(entry)
 
         await in_thread(require_trust)
@@ -294,7 +295,7 @@ async def state_of(
         state: VaultReadiness = "closed"
         if opening:
             state = "indexing"
-        elif not entry.root.is_dir():
+        elif not is_folder(entry.root):
             state = "missing"
         elif not is_trusted(entry):
             state = "untrusted"
