@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import asyncclick as click
@@ -95,6 +96,20 @@ def test_the_pages_made_from_the_program_are_those_of_now():
     """`make docs` writes them."""
     for path, text in pages().items():
         assert (ROOT / path).read_text("utf-8") == text, f"{path}: run `make docs`"
+
+
+def routes_in(page: Path) -> set[tuple[str, str]]:
+    """Return the routes that a page names, with `{}` for each of their parts that varies."""
+    named = re.compile(r"`(GET|POST|DELETE) (?:/vaults/(?:V|\{vault\}))?(/[^`?…]*)(?:\?[^`]*)?`")
+    found = named.findall(page.read_text("utf-8"))
+    return {(method, re.sub(r"\{\w+\}|id:[^/]*", "{}", path)) for method, path in found}
+
+
+def test_every_route_that_a_page_names_exists():
+    routes = routes_in(ROOT / "docs/reference/routes.md") | {("POST", "/mcp")}
+    assert len(routes) > 50
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    assert {page.name: gone for page in pages if (gone := routes_in(page) - routes)} == {}
 
 
 def test_every_code_is_described():
