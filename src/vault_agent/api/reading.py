@@ -15,9 +15,9 @@ from vault_agent.model.reading import NoteFrontmatter, NoteOutline, NotePart, Pa
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, FolderContents, NoteContent
 from vault_agent.model.sent import Between, Doc, Length
 from vault_agent.search.note_file import (
+    NoteFile,
     read_chunk,
-    read_frontmatter,
-    read_outline,
+    read_parsed,
     read_part,
     read_whole,
 )
@@ -87,8 +87,9 @@ async def read(call: CallContext, sent: PartQuery) -> Found[NotePart]:
 async def outline(call: CallContext, sent: NoteParams) -> Found[NoteOutline]:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
     vault = call.vault
+    view = NoteFile.outline
     found = await vault.read_files(
-        read_outline, sent.note_id, sent.path, vault.allowance, scope=call.scope
+        read_parsed, sent.note_id, sent.path, view, allowance=vault.allowance, scope=call.scope
     )
     return Found(found)
 
@@ -97,8 +98,9 @@ async def outline(call: CallContext, sent: NoteParams) -> Found[NoteOutline]:
 async def frontmatter(call: CallContext, sent: NoteParams) -> Found[NoteFrontmatter]:
     """Return the frontmatter of a note as JSON, and its tags."""
     vault = call.vault
+    view = NoteFile.frontmatter
     found = await vault.read_files(
-        read_frontmatter, sent.note_id, sent.path, vault.allowance, scope=call.scope
+        read_parsed, sent.note_id, sent.path, view, allowance=vault.allowance, scope=call.scope
     )
     return Found(found)
 

@@ -367,32 +367,19 @@ async def read_part(
     return await parse_file(allowance, NoteFile.part, file, stored, query, max_bytes)
 
 
-async def read_outline(
+async def read_parsed(
     snapshot: Snapshot,
     root: VaultRoot,
     note_id: str,
     path: str | None,
-    allowance: Allowance,
+    view: Callable[[NoteFile, StoredNote], _T],
     *,
-    scope: Scope = EVERYTHING,
-) -> NoteOutline:
-    """Return the headings and blocks of a note. Raises as `read_note` and `NoteFile.outline`."""
-    stored, file = await read_note(snapshot, root, note_id, path, scope=scope, attachments=False)
-    return await parse_file(allowance, NoteFile.outline, file, stored)
-
-
-async def read_frontmatter(
-    snapshot: Snapshot,
-    root: VaultRoot,
-    note_id: str,
-    path: str | None,
     allowance: Allowance,
-    *,
     scope: Scope = EVERYTHING,
-) -> NoteFrontmatter:
-    """Return a note's frontmatter and tags. Raises as `read_note` and `NoteFile.frontmatter`."""
+) -> _T:
+    """Return a `view` of a note, such as `NoteFile.outline`. Raises as `read_note` and the view."""
     stored, file = await read_note(snapshot, root, note_id, path, scope=scope, attachments=False)
-    return await parse_file(allowance, NoteFile.frontmatter, file, stored)
+    return await parse_file(allowance, view, file, stored)
 
 
 async def read_whole(
