@@ -19,7 +19,7 @@ from vault_agent.model.warning import MAX_WARNINGS, Warning
 from vault_agent.store.jobs import HISTORY, HISTORY_OF_OTHERS, JobStore, open_jobs
 from vault_agent.system.crash import CrashReport
 from vault_agent.vaults import jobs as module
-from vault_agent.vaults.jobs import Jobs, Progress
+from vault_agent.vaults.jobs import ActiveJob, Jobs
 
 
 class Work:
@@ -28,10 +28,10 @@ class Work:
     def __init__(self) -> None:
         self.go = asyncio.Event()
         self.begun = asyncio.Event()
-        self.progress: Progress | None = None
+        self.progress: ActiveJob | None = None
         self.failure: Exception | None = None
 
-    async def run(self, progress: Progress) -> JobSummary:
+    async def run(self, progress: ActiveJob) -> JobSummary:
         self.progress = progress
         self.begun.set()
         await self.go.wait()
@@ -91,7 +91,7 @@ async def test_of_two_jobs_submitted_at_once_one_is_accepted(jobs: Jobs, work: W
 
 
 async def test_a_job_that_ends_during_submit_causes_no_internal_error(store: JobStore):
-    async def run(progress: Progress) -> JobSummary:
+    async def run(progress: ActiveJob) -> JobSummary:
         return JobSummary()
 
     jobs = Jobs(store)
@@ -176,7 +176,7 @@ async def test_an_unexpected_error_is_logged_by_type_and_line(store: JobStore):
     reports: list[CrashReport] = []
     jobs = Jobs(store, reports.append)
 
-    async def run(progress: Progress) -> JobSummary:
+    async def run(progress: ActiveJob) -> JobSummary:
         progress.phase("scan", 0, None)
         await jobs.get(None)  # type: ignore[arg-type]
         return JobSummary()
@@ -186,7 +186,7 @@ async def test_an_unexpected_error_is_logged_by_type_and_line(store: JobStore):
     assert last.error is not None
     assert last.error.code == "JOB_NOT_FOUND"  # our own exceptions are not crashes
 
-    async def crash(progress: Progress) -> JobSummary:
+    async def crash(progress: ActiveJob) -> JobSummary:
         progress.update(secret_canary=3)  # type: ignore[attr-defined]
         return JobSummary()
 
@@ -410,7 +410,7 @@ async def test_a_server_starts_even_if_jobs_cannot_be_recorded(store: JobStore, 
 async def test_cancelling_twice_does_not_interrupt_cleanup(store: JobStore):
     begun, let_go = asyncio.Event(), asyncio.Event()
 
-    async def run(progress: Progress) -> JobSummary:
+    async def run(progress: ActiveJob) -> JobSummary:
         begun.set()
         try:
             await asyncio.sleep(60)

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from vault_agent.store.jobs import JobStore
     from vault_agent.system.crash import CrashReport
 
-    Work = Callable[["Progress"], Coroutine[Any, Any, JobSummary]]
+    Work = Callable[["ActiveJob"], Coroutine[Any, Any, JobSummary]]
 
 WATCH_INTERVAL_SECONDS = 0.2
 _RATE_WINDOW_SECONDS = 5.0
@@ -50,30 +50,6 @@ class JobOptions:
 
     require_embeddings: bool = False
     fresh_embeddings: bool = False
-
-
-class Progress(Protocol):
-    """How the work of a job reports its progress."""
-
-    def phase(
-        self,
-        name: str,
-        done: int,
-        total: int | None,
-        characters: int = 0,
-        asked: str | None = None,
-    ) -> None:
-        """Report the progress of a phase, which becomes the current one.
-
-        `characters` is the amount of text processed, for phases whose time depends on it. `asked`
-        is the address that the phase cannot advance without.
-        """
-
-    def warn(self, warning: Warning) -> None:
-        """Add a warning."""
-
-    def index_finished(self) -> None:
-        """Report that the index is complete. A later failure does not make it incomplete."""
 
 
 class Jobs:
@@ -91,7 +67,7 @@ class Jobs:
         self._turn = turn or asyncio.Lock()
         self._on_change = on_change  # called when a job starts, and when it ends
         self._on_crash = on_crash  # called when an unexpected error ends a job
-        self._active: _Active | None = None
+        self._active: ActiveJob | None = None
         self._submitting: set[asyncio.Task[Job]] = set()
         # States that could not be recorded (a full disk). The next submission tries again.
         self._unrecorded: dict[str, Job] = {}
@@ -145,14 +121,14 @@ class Jobs:
             trigger=trigger,
         )
         await self._store.insert(job)
-        active = _Active(job)
+        active = ActiveJob(job)
         self._active = active
         active.work = asyncio.ensure_future(self._in_turn(work, active))
         self._on_change(job)
         active.recorder = asyncio.create_task(self._run_to_end(active, active.work))
         return job
 
-    async def _in_turn(self, work: Work, active: _Active) -> JobSummary:
+    async def _in_turn(self, work: Work, active: ActiveJob) -> JobSummary:
         async with self._turn:
             active.begun.set()
             return await work(active)
@@ -229,7 +205,7 @@ class Jobs:
             self._active.cancel(JobState.INTERRUPTED)
             await self._active.ended.wait()
 
-    async def _run_to_end(self, active: _Active, work: asyncio.Future[JobSummary]) -> None:
+    async def _run_to_end(self, active: ActiveJob, work: asyncio.Future[JobSummary]) -> None:
         """Run a job and record its end. Cancellation stops the work, not the record."""
         try:
             if await _first(active.begun, work):
@@ -300,8 +276,8 @@ async def _first(event: asyncio.Event, work: asyncio.Future[Any]) -> bool:
     return event.is_set()
 
 
-class _Active:
-    """The running job: its current state, and events for those who wait for a change."""
+class ActiveJob:
+    """The running job: its state, events for those who wait for a change, and what work reports."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -339,6 +315,11 @@ class _Active:
         characters: int = 0,
         asked: str | None = None,
     ) -> None:
+        """Report the progress of a phase, which becomes the current one.
+
+        `characters` is the amount of text processed, for phases whose time depends on it. `asked`
+        is the address that the phase cannot advance without.
+        """
         now = time.monotonic()
         if self.job.phase != name:
             self._rate, self._character_rate = _Rate(), _Rate()
@@ -357,6 +338,7 @@ class _Active:
         )
 
     def warn(self, warning: Warning) -> None:
+        """Add a warning."""
         count = self.job.warning_count + 1
         kept = self.job.warnings
         self.update(
@@ -364,20 +346,24 @@ class _Active:
         )
 
     def index_finished(self) -> None:
+        """Report that the index is complete. A later failure does not make it incomplete."""
         self.update(index_finished=True)
         self.index_complete.set()
 
     def update(self, **changes: Any) -> None:
+        """Change fields of the job's state."""
         self.job = replace(self.job, **changes)
         self.change.announce()
 
     def cancel(self, state: JobState = JobState.CANCELLED) -> None:
+        """Cancel the work; the job then ends with this state."""
         # Only once: a second cancellation would interrupt the cleanup of the work.
         if self.work is not None and not self.work.done() and self.cancelled_as is None:
             self.cancelled_as = state
             self.work.cancel()
 
     def end(self) -> None:
+        """Tell those who wait that the job has ended."""
         self.ended.set()
         self.change.announce()
 

@@ -14,7 +14,7 @@ from vault_agent.writing.transaction import NeedsJob
 if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
     from vault_agent.model.writing import Write, Written
-    from vault_agent.vaults.jobs import Jobs, Progress
+    from vault_agent.vaults.jobs import ActiveJob, Jobs
     from vault_agent.writing.files import Files
     from vault_agent.writing.write import Writing
 
@@ -36,7 +36,7 @@ async def move(
     except NeedsJob:
         pass
 
-    async def work(progress: Progress) -> JobSummary:
+    async def work(progress: ActiveJob) -> JobSummary:
         return await _as_job(files, path, to, write, progress, rewrite_links=rewrite_links)
 
     return await jobs.submit(JobKind.MOVE, work)
@@ -65,7 +65,7 @@ async def undo(
     except NeedsJob:
         pass
 
-    async def work(progress: Progress) -> JobSummary:
+    async def work(progress: ActiveJob) -> JobSummary:
         progress.phase("write", 0, None)
         undoing = asyncio.ensure_future(writing.undo(write_id, write, copy_beside=copy_beside))
         try:
@@ -79,7 +79,7 @@ async def undo(
 
 
 async def _as_job(
-    files: Files, path: str, to: str, write: Write, progress: Progress, *, rewrite_links: bool
+    files: Files, path: str, to: str, write: Write, progress: ActiveJob, *, rewrite_links: bool
 ) -> JobSummary:
     """Move, and report the progress. A cancellation stops the plan, but never the move itself."""
     loop = asyncio.get_running_loop()
@@ -107,7 +107,7 @@ async def _as_job(
     return _summary(written, progress)
 
 
-def _summary(written: Written, progress: Progress) -> JobSummary:
+def _summary(written: Written, progress: ActiveJob) -> JobSummary:
     links = [file.links for file in written.files if file.links]
     # Taking a move back changes no links, but the texts that had them.
     notes = len(links) or written.file_count

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.embeddings import Embeddings
     from vault_agent.vaults.event_stream import EventStream
     from vault_agent.vaults.indexer import Indexer, OnCrash, RunEvent
-    from vault_agent.vaults.jobs import JobOptions, Progress
+    from vault_agent.vaults.jobs import ActiveJob, JobOptions
 
 
 NOTES_EXCLUDED = "NOTES_EXCLUDED"
@@ -162,7 +162,7 @@ class Runs:
         self,
         kind: JobKind,
         options: JobOptions,
-        progress: Progress,
+        progress: ActiveJob,
     ) -> JobSummary:
         """Index the whole vault, and embed if that is enabled."""
         indexed = False
