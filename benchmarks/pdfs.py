@@ -31,15 +31,6 @@ def pdf(pages: Sequence[str], *, encrypted: bool = False) -> bytes:
     return _file(objects, trailer)
 
 
-def pdf_of(content: bytes, attributes: str = "") -> bytes:
-    """Return a PDF of one page with this content, such as a compressed one."""
-    whole = pdf([""])
-    start = whole.index(b"4 0 obj")
-    end = whole.index(b"endobj", start)
-    made = b"4 0 obj\n<< /Length %d %s >>\nstream\n" % (len(content), attributes.encode())
-    return whole[:start] + made + content + b"\nendstream\n" + whole[end:]
-
-
 def _escaped(line: str) -> str:
     return line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
 

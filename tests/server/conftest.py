@@ -136,9 +136,6 @@ class FakeEngine:
     async def submit(self, kind, options=None, trigger=None):
         return await self.jobs.submit(kind, options or JobOptions())
 
-    async def listening_at(self, address, *, until_idle=False):
-        self.address = address
-
     async def health(self):
         name = Path(self.config.vault.root or "notes").name
         return Health(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import anyio
 
 from vault_agent.errors import Unavailable
-from vault_agent.models.vectors import Embedded, Outcome, Reason
+from vault_agent.models.vectors import Embedded, Outcome
 from vault_agent.system.cancelling import to_its_end
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ class Arrived:
     keys: list[bytes]
     vectors: list[Vector]  # as many as keys
     truncated: list[bytes]  # those of `keys` whose text was cut
-    failures: list[tuple[bytes, Reason]]
     done: int  # embedded in this run, including these
     failed: int
     characters: int  # sent in this run, successfully or not
@@ -134,17 +133,13 @@ class _Results:
     def take(self) -> Arrived:
         taken, self.waiting = self.waiting, []
         good = [(key, result) for (key, _), result in taken if isinstance(result, Embedded)]
-        failures = [
-            (key, result.reason) for (key, _), result in taken if not isinstance(result, Embedded)
-        ]
         self.done += len(good)
-        self.failed += len(failures)
+        self.failed += len(taken) - len(good)
         self.characters += sum(len(text) for (_, text), _ in taken)
         return Arrived(
             [key for key, _ in good],
             [result.vector for _, result in good],
             [key for key, result in good if result.truncated],
-            failures,
             self.done,
             self.failed,
             self.characters,
