@@ -18,7 +18,7 @@ import anyio
 
 from vault_agent.errors import Unavailable
 from vault_agent.models.faults import FATAL, Fault, Kind
-from vault_agent.models.vectors import EMBEDDING, Embedded, Failure, Outcome, Reason
+from vault_agent.models.vectors import EMBEDDING, Embedded, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,13 +37,6 @@ _ATTEMPTS: Final = {
 _RESTARTED: Final = frozenset({Kind.UNREACHABLE, Kind.DISCONNECTED})
 # After these a smaller request may succeed.
 _TOO_MUCH: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG})
-
-_REASONS: Final = {
-    Kind.REJECTED: Reason.REJECTED,
-    Kind.TOO_LONG: Reason.REJECTED,
-    Kind.BAD_REPLY: Reason.BAD_VECTOR,
-    Kind.TIMED_OUT: Reason.TIMED_OUT,
-}
 
 # Times are in seconds.
 _FIRST_WAIT: Final = 0.2
@@ -159,7 +152,7 @@ class Documents:
         self._failed_in_a_row += 1
         if self._failed_in_a_row >= _HOPELESS:
             raise self._client.unavailable(fault)
-        return Failure(_REASONS.get(fault.kind, Reason.SERVER_ERROR))
+        return None
 
     async def _verify(self, since: float) -> None:
         """Wait until the endpoint has succeeded with any request after `since`."""

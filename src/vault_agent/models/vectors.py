@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -28,15 +27,6 @@ Vectors: TypeAlias = NDArray[np.float32]
 """Unit vectors, shape (count, dimension)."""
 
 
-class Reason(StrEnum):
-    """Why one text has no vector although the endpoint works."""
-
-    REJECTED = "rejected"  # rejected, also when sent alone or shortened
-    BAD_VECTOR = "bad_vector"  # not finite, all zero, or of another dimension
-    SERVER_ERROR = "server_error"  # a server error each time
-    TIMED_OUT = "timed_out"  # no reply in time, even alone
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Embedded:
     """A text's vector; `truncated` if the endpoint accepted only the beginning of the text."""
@@ -45,14 +35,8 @@ class Embedded:
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A text that cannot be embedded now, although others can."""
-
-    reason: Reason
-
-
-Outcome: TypeAlias = Embedded | Failure
+Outcome: TypeAlias = Embedded | None
+"""None for a text that cannot be embedded now, although others can."""
 
 EMBEDDING: Final = Service(
     "EMBEDDING_UNAVAILABLE",
