@@ -68,8 +68,9 @@ async def test_texts_of_one_meaning_are_near_without_a_shared_word(asked):
 
 
 @needs_built_in_model
-async def test_a_request_without_the_key_gets_nothing(asked):
-    async with Embedder(replace(asked, key="another")) as embedder:
+@pytest.mark.parametrize("key", ["another", "\udcff"])
+async def test_a_request_without_the_key_gets_nothing(asked, key: str):
+    async with Embedder(replace(asked, key=key)) as embedder:
         with pytest.raises(Unavailable) as refused:
             await embedder.embed_query("a word")
     assert refused.value.details["reason"] == "unauthorized"

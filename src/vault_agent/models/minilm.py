@@ -87,7 +87,7 @@ class _Endpoint:
 
     async def embed(self, request: web.Request) -> web.Response:
         """Embed a list of texts."""
-        authorization = request.headers.get("Authorization", "").encode()
+        authorization = request.headers.get("Authorization", "").encode(errors="surrogateescape")
         if not hmac.compare_digest(authorization, self._authorization):
             raise web.HTTPUnauthorized
         loop, data = asyncio.get_running_loop(), []
