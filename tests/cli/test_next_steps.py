@@ -117,12 +117,12 @@ def advised(shown: str) -> str:
     return found[-1]
 
 
-@pytest.mark.parametrize("line", COMMANDS)
-def test_the_advice_of_an_error_works_when_typed(type_: Type, line: str):
-    refused = type_(line)
-    assert refused.err, refused.out
-    done = type_(advised(refused.err))
-    assert done.code == 0, f"{refused.err}{done.out}{done.err}"
+def test_the_advice_of_an_error_works_when_typed(type_: Type):
+    for line in COMMANDS:
+        refused = type_(line)
+        assert refused.err, f"{line}: {refused.out}"
+        done = type_(advised(refused.err))
+        assert done.code == 0, f"{line}: {refused.err}{done.out}{done.err}"
 
 
 @posix("a program of the test")

@@ -109,7 +109,7 @@ def test_an_index_folder_that_cannot_be_created_ends_the_server_with_a_code(prog
     assert ended.returncode == 1
     assert ended.stderr.startswith("INDEX_IO_ERROR: The folder of the index cannot be made")
     assert str(program.indexes) not in ended.stderr
-    assert "config set index.dir" in ended.stderr
+    assert "config unset index.dir" in ended.stderr
 
 
 @pytest.mark.fault(

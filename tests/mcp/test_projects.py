@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import urllib.error
 import urllib.request
@@ -167,7 +168,9 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...,
         ("filed", "files: [src/parse.py]\nstatus: superseded\nupdated: 2020-01-01", "Nothing."),
         ("long", "updated: 2020-01-01", "\n\n".join(f"## {n}\n\nstreamed {n}" for n in range(9))),
     ):
-        (root / f"notes/{name}.md").write_text(f"---\n{head}\n---\n# Note {name}\n\n{text}\n")
+        note = root / f"notes/{name}.md"
+        note.write_text(f"---\n{head}\n---\n# Note {name}\n\n{text}\n")
+        os.utime(note, (0, 0))  # so that `updated` is the property's date
     made.start("--mcp")
     made.tool("list_vault_notes")  # waits for the first index
     made.tool("get_vault_note", noteId="global:patterns/retry.md")

@@ -19,7 +19,7 @@ from tests.support.processes import LISTED, children, command_line
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Unavailable
-from vault_agent.model.vectors import BUILT_IN
+from vault_agent.model.modes import BUILT_IN
 from vault_agent.models import built_in, minilm
 from vault_agent.models.built_in import MODEL, served
 from vault_agent.models.embedder import Embedder
@@ -30,7 +30,7 @@ listed = pytest.mark.skipif(not LISTED, reason="looks for processes as Linux lis
 
 ASKING = """
 import asyncio
-from vault_agent.model.vectors import BUILT_IN
+from vault_agent.model.modes import BUILT_IN
 from vault_agent.models.built_in import MODEL, served
 from vault_agent.models.embedder import Embedder
 from vault_agent.models.settings import EndpointSettings

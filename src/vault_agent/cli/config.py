@@ -27,7 +27,7 @@ from vault_agent.config import rules
 from vault_agent.config.keys import KEYS, Key
 from vault_agent.config.layers import known_key
 from vault_agent.errors import InvalidRequest, Misconfigured
-from vault_agent.model.vectors import BUILT_IN
+from vault_agent.model.modes import BUILT_IN
 from vault_agent.system.files import expanded, is_folder
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from vault_agent.cli.terminal import as_typed, clean, counted, envelope, fitted,
 from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
-from vault_agent.model.vectors import BUILT_IN
+from vault_agent.model.modes import BUILT_IN
 from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_a
 from vault_agent.cli.servers import as_argument
 from vault_agent.cli.terminal import DECLINED, ask, can_ask, clean, envelope, say, say_prose, tell
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.vectors import BUILT_IN
+from vault_agent.model.modes import BUILT_IN
 from vault_agent.model.write_state import Right
 from vault_agent.system.files import is_folder
 

@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import closing
 from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -38,6 +39,13 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Client, Reply
 
 
+@dataclass(frozen=True)
+class _Text:
+    """What is printed of a note or a chunk."""
+
+    content: str
+
+
 _LARGE = click.option("--allow-large", is_flag=True, help="Lift the size limit.")
 
 
@@ -67,7 +75,7 @@ def note(invocation: Invocation, name: str, allow_large: bool) -> None:
         reply = client.call("GET /notes/{noteId}", **place.file, allow_large=allow_large or is_part)
         if is_part and not invocation.json:
             outline = client.call("GET /notes/{noteId}/outline", **place.file).envelope["data"]
-            text = _section(reply.envelope["data"]["content"], outline, place)
+            text = _section(reply.read(_Text).content, outline, place)
             _print_text(text)
             warn(reply.warnings)
             return
@@ -154,7 +162,7 @@ def _show_text(reply: Reply, *, as_json: bool) -> None:
     if as_json:
         pass_on(reply.body)
         return
-    _print_text(reply.envelope["data"]["content"])
+    _print_text(reply.read(_Text).content)
     warn(reply.warnings)
 
 

@@ -106,7 +106,7 @@ SECTIONS = {
         "serve": "Start the server.",
         "status": "Show the server, its vault and its index.",
         "doctor": "Check everything, and say what to type where it is wrong.",
-        "ui": "Open the web page in your browser.",
+        "ui": "Print the address of the web page, and open it in your browser.",
         "demo": "See it work on sample notes: serve, index, search, read.",
         "init": "Make a vault for the project of the current folder.",
         "vaults": "List, add and forget folders of notes.",

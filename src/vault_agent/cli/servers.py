@@ -144,7 +144,7 @@ def require_servable(config: Config) -> None:
         reason = error.strerror or type(error).__name__
         raise Failed(
             "INDEX_IO_ERROR",
-            f"The folder {in_home(folder)} for the index cannot be made: {reason}.",
+            f"The folder of the index cannot be made: {reason}.",
             remedy="To keep indexes in the usual folder: `vault-agent config unset index.dir`.",
         ) from None
 

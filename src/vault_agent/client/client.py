@@ -53,27 +53,43 @@ MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 
 class Reply:
-    """A successful reply: its bytes, the parsed JSON and the warnings."""
+    """A successful reply: its bytes, the parsed JSON and the warnings.
 
-    def __init__(self, body: bytes, envelope: dict[str, Any], warnings: tuple[Notice, ...]) -> None:
+    `fault` is raised for data of another form.
+    """
+
+    def __init__(
+        self,
+        body: bytes,
+        envelope: dict[str, Any],
+        warnings: tuple[Notice, ...],
+        fault: VaultAgentError,
+    ) -> None:
         self.body = body
         self.envelope = envelope
         self.warnings = warnings
+        self._fault = fault
 
     def read(self, kind: type[Data]) -> Data:
         """Return the value of `model` that the data stands for.
 
         Raises:
-            Failed: `INTERNAL_ERROR` if it has another form.
+            Failed: `INTERNAL_ERROR` if it has another form, and is of another version of the
+                server.
+            Unavailable: `SERVER_UNAVAILABLE` if it is of another program.
         """
-        return _value(kind, self.envelope["data"])
+        return _value(kind, self.envelope["data"], self._fault)
 
 
 class _OfOtherVersion(dict[str, Any]):
-    """An object of a server of another version. A missing field says so."""
+    """An object of a server of another version. `fault` is raised for a missing field."""
+
+    def __init__(self, fields: dict[str, Any], fault: VaultAgentError) -> None:
+        super().__init__(fields)
+        self._fault = fault
 
     def __missing__(self, name: str) -> Any:
-        raise _other_version()
+        raise self._fault
 
 
 class Client:
@@ -139,9 +155,10 @@ class Client:
             raise self._not_vault_agent()
         warnings = envelope.get("warnings")
         notices = self._notices(warnings) if warnings else ()
+        fault = self._fault()
         if self._is_other_version:
-            envelope = _of_other_version(envelope)
-        return Reply(received, envelope, notices)
+            envelope = _of_other_version(envelope, fault)
+        return Reply(received, envelope, notices, fault)
 
     def download(self, path: str, *, allow_large: bool = False) -> Generator[bytes]:
         """Yield an attachment's bytes. `allow_large` lifts the limit of 10 MiB.
@@ -167,7 +184,7 @@ class Client:
             for line in self._lines(response):
                 # The data of each event is one line of JSON.
                 if line.startswith(b"data:"):
-                    yield _value(Job, orjson.loads(line[5:]))
+                    yield _value(Job, orjson.loads(line[5:]), self._fault())
 
     # --- internals ----------------------------------------------------------------------------
 
@@ -176,7 +193,7 @@ class Client:
 
         return tuple(
             replace(each, message=at_terminal(each.code, each.message, each.details))
-            for each in _value(tuple[Notice, ...], warnings)
+            for each in _value(tuple[Notice, ...], warnings, self._fault())
         )
 
     @contextmanager
@@ -264,6 +281,14 @@ class Client:
             details if isinstance(details, dict) else None,
         )
 
+    def _fault(self) -> VaultAgentError:
+        """Return the error for data of another form."""
+        if self.vault is None:
+            return self._not_vault_agent()
+        return Failed(
+            "INTERNAL_ERROR", "unexpected reply: client and server may have different versions"
+        )
+
     def _too_much(self, limit: int) -> Unavailable:
         return Unavailable(
             "SERVER_UNAVAILABLE",
@@ -306,28 +331,25 @@ def _quoted(name: str, named: Mapping[str, Any]) -> str:
     return quote(str(named[name]), safe="/" if name == _WITH_SLASHES else "")
 
 
-def _value(kind: type[Data], content: object) -> Data:
-    """Return a part of a reply as a value. Raises Failed: `INTERNAL_ERROR` if it is none."""
+def _value(kind: type[Data], content: object, fault: VaultAgentError) -> Data:
+    """Return a part of a reply as a value. Raises `fault` if it is none."""
     from vault_agent.model.sent import Unreadable
     from vault_agent.model.values import read
 
     try:
         return read(kind, content)
     except Unreadable:
-        raise _other_version() from None
+        raise fault from None
 
 
-def _other_version() -> Failed:
-    return Failed(
-        "INTERNAL_ERROR", "unexpected reply: client and server may have different versions"
-    )
-
-
-def _of_other_version(value: Any) -> Any:
-    """Return parsed JSON whose objects say what a missing field means."""
+def _of_other_version(value: Any, fault: VaultAgentError) -> Any:
+    """Return parsed JSON whose objects raise `fault` for a missing field."""
     if isinstance(value, dict):
-        return _OfOtherVersion({name: _of_other_version(each) for name, each in value.items()})
-    return [_of_other_version(each) for each in value] if isinstance(value, list) else value
+        fields = {name: _of_other_version(each, fault) for name, each in value.items()}
+        return _OfOtherVersion(fields, fault)
+    if isinstance(value, list):
+        return [_of_other_version(each, fault) for each in value]
+    return value
 
 
 def _text(value: object) -> object:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from vault_agent.config.keys import OPENERS
 from vault_agent.config.layers import user_folder
 from vault_agent.model.identifiers import identify
-from vault_agent.model.vectors import BUILT_IN
+from vault_agent.model.modes import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,6 +6,10 @@ Apart from the queries and results, because a command needs only these.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
+
+BUILT_IN: Final = "built-in"
+"""The address of the embedding model that needs no other program."""
 
 
 class Mode(StrEnum):

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Final
-
-BUILT_IN: Final = "built-in"
-"""The address of the model that needs no other program."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import orjson
 
-from vault_agent.model.vectors import BUILT_IN
+from vault_agent.model.modes import BUILT_IN
 from vault_agent.system.processes import end_process, start_process
 
 if TYPE_CHECKING:
