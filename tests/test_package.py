@@ -56,8 +56,6 @@ def script(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(
         f"packaging_{name}", ROOT / f"packaging/{name}.py"
     )
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -183,7 +181,6 @@ def test_the_container_is_set_up_by_settings_that_exist():
     assert set(re.findall(r"\bVAULT_AGENT_[A-Z_]+", text)) <= known
     assert set(service["environment"]) <= known
     port = re.search(r"VAULT_AGENT_SERVER_PORT=(\d+)", text)
-    assert port is not None
     assert service["ports"] == [f"127.0.0.1:{port[1]}:{port[1]}"]
     copied = (ROOT / "packaging/Containerfile.dockerignore").read_text("utf-8")
     for line in re.findall(r"^!(.+)$", copied, re.MULTILINE):

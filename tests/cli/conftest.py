@@ -117,7 +117,7 @@ def type_at_questions(terminal: int, lines: list[str]) -> str:
             if lines and QUESTION.search(shown, answered):
                 file.write(lines.pop(0).encode())
                 answered = len(shown)
-    return shown.decode()
+    return shown.decode().replace("\r\n", "\n")
 
 
 def examine(ended: Ended, variables: dict[str, str]) -> None:

@@ -275,7 +275,6 @@ async def test_print_shows_the_hooks_that_connect_would_add_while_memory_is_on(
     printed = await run("agent", "connect", name, "--print")
     before = await run("agent", "connect", name, "--print", "--no-hooks")
     hooks = CLIENTS[name].hooks
-    assert hooks is not None
     with patch.dict(os.environ, environment):
         path = hooks.user()
     assert not path.exists()

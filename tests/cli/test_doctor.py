@@ -235,4 +235,3 @@ async def test_a_broken_list_of_vaults_is_named_and_stops_no_other_check(run: Ru
     found = await checks(run)
     assert "folders" not in found
     assert {"rerank", "service"} <= set(found)
-    assert notes.is_dir()

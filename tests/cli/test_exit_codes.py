@@ -78,9 +78,9 @@ async def test_without_settings_the_error_says_to_set_a_vault(run: Run):
 
 async def test_misuse_exits_with_2_and_suggests_a_correction(run: Run):
     misuse = {
-        "sarch": "did you mean search?",
+        "sarch": 'No such command: "sarch" (did you mean search?).',
         "search": "Missing query",
-        "search x --limt 3": "did you mean --limit?",
+        "search x --limt 3": 'No such option: "--limt" (did you mean --limit?).',
         "get noet x": "did you mean note?",
         "get note x y": "Too many arguments",
         "search x --mode magic": "lexical",
@@ -134,14 +134,12 @@ async def test_misuse_errors_do_not_repeat_values(run: Run, line: str):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("sarch", 'No such command: "sarch" (did you mean search?).'),
         ("ls", 'No such command: "ls" (did you mean list?).'),
         ("config show", 'No such command: "show" (did you mean config?).'),
         ("service delete", 'No such command: "delete" (did you mean service remove?).'),
         ("rm x", 'No such command: "rm" (did you mean delete?).'),
         ("get Bread", 'No such command: "Bread" (to read a note: vault-agent show).'),
         ("vaults zzz", 'No such command: "zzz".'),
-        ("search --limt 3", 'No such option: "--limt" (did you mean --limit?).'),
         (
             "tasks list --due today",
             'No such option: "--due" (did you mean --due-after or --due-before?).',
@@ -151,6 +149,9 @@ async def test_misuse_errors_do_not_repeat_values(run: Run, line: str):
         ("a\x1b[31mb", 'No such command: "a\\x1b[31mb".'),
         ("grep -n flour", "it limits the lines, whose numbers are shown"),
         ("list -n 0", "not a number from 1"),
+        ("list --sort", "`vault-agent list --help`"),
+        ("context frost", "It takes options, and no argument without one."),
+        ("tasks done 1", "ame the task by its note and line"),
     ],
 )
 async def test_an_unknown_command_or_option_is_repeated_safely(run: Run, line: str, said: str):

@@ -201,7 +201,6 @@ def test_other_agents_have_names_of_their_own(world: World):
             "--agent=gemini",
             endpoint=server.endpoint,
         )
-        assert printed is not None
         assert printed["hookSpecificOutput"]["hookEventName"] == "BeforeAgent"
         world.hook({**START, "hook_event_name": "PreToolUse"}, endpoint=server.endpoint)
         world.hook(START, "--agent", "another", endpoint=server.endpoint)
@@ -315,8 +314,6 @@ def test_the_input_may_stay_open(world: World):
             stdout=subprocess.PIPE,
             env=world.environment(),
         )
-        assert process.stdin is not None
-        assert process.stdout is not None
         whole = json.dumps(world.placed({**PROMPT, "prompt": "a } b"})).encode()
         middle = whole.index(b"}") + 1
         for part in (whole[:middle], whole[middle:]):
@@ -396,7 +393,6 @@ def test_a_vault_that_is_not_trusted_is_told_once_and_not_used(world: World):
     (world.config.with_name("vaults.toml")).unlink()
     with serving(accepted("text")) as server:
         printed = world.hook(START, endpoint=server.endpoint)
-        assert printed is not None
         assert list(printed) == ["systemMessage"]
         assert "vault-agent vaults add" in printed["systemMessage"]
         assert world.hook(PROMPT, endpoint=server.endpoint) is None
@@ -443,7 +439,6 @@ def test_an_event_is_kept_whole_or_not_at_all(world: World):
             stderr=subprocess.DEVNULL,
             env=world.environment(),
         )
-        assert process.stdin is not None
         with suppress(BrokenPipeError):
             process.stdin.write(data)
             process.stdin.close()

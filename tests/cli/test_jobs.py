@@ -10,7 +10,7 @@ import sys
 import orjson
 import pytest
 from tests.cli.fake import PROGRAM, FakeServer, Run, job
-from tests.cli.test_output import needs_pty, on_a_terminal
+from tests.cli.test_output import needs_pty
 from tests.support.clocks import PATIENCE
 
 from vault_agent.cli.jobs import count, duration
@@ -101,8 +101,8 @@ async def test_ctrl_c_detaches_and_says_how_to_follow_again(
 
 
 @needs_pty
-async def test_a_terminal_shows_progress_bars(environment: dict[str, str], server: FakeServer):
-    seen = await on_a_terminal(environment, "index")
+async def test_a_terminal_shows_progress_bars(run_at_terminal: Run, server: FakeServer):
+    seen = (await run_at_terminal("index")).err
     assert "scan" in seen
     assert "4/4" in seen
     assert "━" in seen
@@ -119,11 +119,11 @@ async def test_a_terminal_shows_progress_bars(environment: dict[str, str], serve
     ],
 )
 async def test_a_bar_shows_the_share_done(
-    environment: dict[str, str], server: FakeServer, ended: Job, says: str, full: int
+    run_at_terminal: Run, server: FakeServer, ended: Job, says: str, full: int
 ):
     server.history = [ended]
     # Without colour the rest of a bar is blank.
-    last = (await on_a_terminal(environment, "index", NO_COLOR="1")).split("\r")[-1]
+    last = (await run_at_terminal("index", NO_COLOR="1")).err.split("\r")[-1]
     bar = next(line for line in last.splitlines() if says in line)
     assert bar.count("━") + bar.count("╸") == full
     assert "0/0" not in last
@@ -140,12 +140,12 @@ async def test_a_bar_shows_the_share_done(
     ],
 )
 async def test_a_narrow_terminal_keeps_the_counts(
-    environment: dict[str, str], server: FakeServer, columns: int, bar: int, details: str
+    run_at_terminal: Run, server: FakeServer, columns: int, bar: int, details: str
 ):
     phases = (PhaseProgress(name="embed", done=12_000, total=1_000_000),)
     rates = {"rate": 1200.0, "character_rate": 90_000.0, "warning_count": 3}
     server.history = [job("running", phase="embed", phases=phases, **rates)] * 2 + [job()]
-    seen = await on_a_terminal(environment, "index", NO_COLOR="1", COLUMNS=str(columns))
+    seen = (await run_at_terminal("index", NO_COLOR="1", COLUMNS=str(columns))).err
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen).replace("\r", "\n").splitlines()
     line = next(line for line in lines if "12,000/1,000,000" in line)
     count_at = len("embed  ") + (bar + 1 if bar else 0)
@@ -154,18 +154,16 @@ async def test_a_narrow_terminal_keeps_the_counts(
 
 
 @needs_pty
-async def test_a_bar_is_visible_with_sixteen_colours(
-    environment: dict[str, str], server: FakeServer
-):
-    seen = await on_a_terminal(environment, "index", TERM="xterm")
+async def test_a_bar_is_visible_with_sixteen_colours(run_at_terminal: Run, server: FakeServer):
+    seen = (await run_at_terminal("index", TERM="xterm")).err
     assert "\x1b[32m━" in seen
 
 
 @needs_pty
 async def test_a_narrow_terminal_breaks_no_word_of_the_summary(
-    environment: dict[str, str], server: FakeServer
+    run_at_terminal: Run, server: FakeServer
 ):
-    shown = await on_a_terminal(environment, "jobs", "show", NO_COLOR="1", COLUMNS="40")
+    shown = (await run_at_terminal("jobs", "show", NO_COLOR="1", COLUMNS="40")).err
     assert shown.splitlines() == [
         "job-1  succeeded    index",
         "  2025-01-01  2.0 s",

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import orjson
 import pytest
-from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run, result
-from tests.support.clocks import PATIENCE
+from tests.cli.fake import NOTE, FakeServer, Run, result
 from tests.support.folders import below
 
 from vault_agent.cli.names import local_vault, note_address, recalled
@@ -40,22 +37,6 @@ def vault(tmp_path: Path, environment: dict[str, str], server: FakeServer) -> Pa
     environment.pop("VISUAL", None)
     server.vault = vault_identity(folder)
     return folder
-
-
-async def at_a_terminal(environment: Mapping[str, str], *arguments: str) -> str:
-    """Run the program at a pseudo-terminal and return the little that it shows."""
-    import pty
-
-    ours, theirs = pty.openpty()
-    process = await asyncio.create_subprocess_exec(
-        *PROGRAM, *arguments, env=environment, stdout=theirs, stderr=theirs
-    )
-    async with asyncio.timeout(PATIENCE):
-        await process.wait()
-    shown = os.read(ours, 1 << 16)
-    os.close(theirs)
-    os.close(ours)
-    return shown.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize(
@@ -100,10 +81,14 @@ async def test_a_note_opens_at_the_line_that_was_named(vault: Path, run_apart: R
 
 
 async def test_a_result_opens_by_its_number(
-    vault: Path, environment: dict[str, str], server: FakeServer, run_apart: Run
+    vault: Path,
+    environment: dict[str, str],
+    run_at_terminal: Run,
+    server: FakeServer,
+    run_apart: Run,
 ):
     server.results = [result(line=7), result(id=NOTE, type="note", chunk_index=None, line=None)]
-    shown = await at_a_terminal({**environment, "FORCE_HYPERLINK": "1"}, "search", "bones")
+    shown = (await run_at_terminal("search", "bones", FORCE_HYPERLINK="1")).err
     assert " 1  0.87  " in shown
     assert "Kitchen/Stock.md:7" in shown
     assert f"\x1b]8;;{(vault / 'Kitchen' / 'Stock.md').as_uri()}\x1b\\" in shown
@@ -125,17 +110,17 @@ async def test_a_result_opens_by_its_number(
 
 
 async def test_only_a_search_gives_numbers_and_one_without_results_takes_them(
-    vault: Path, environment: dict[str, str], server: FakeServer, run: Run
+    vault: Path, run_at_terminal: Run, server: FakeServer, run: Run
 ):
-    await at_a_terminal(environment, "search", "bones")
+    await run_at_terminal("search", "bones")
     server.results = [result(id="f" * 32, note_id="f" * 32, type="note", chunk_index=None)]
-    shown = await at_a_terminal(environment, "related", "1")
+    shown = (await run_at_terminal("related", "1")).err
     assert shown.startswith("1 is Kitchen/Stock.md\n")
     assert " 1  " not in shown
     await run("related", "1")
     assert server.asked[-1][2].id == f"{NOTE}:2"
     server.results = []
-    await at_a_terminal(environment, "search", "nothing")
+    await run_at_terminal("search", "nothing")
     server.named = []
     assert "no result 1" in (await run("related", "1")).err
 

@@ -84,6 +84,7 @@ async def test_commands_options_and_settings_are_completed(run: Run):
         "vault-agent search --mode h": {"hybrid"},
         "vault-agent config set embedding.b": {"embedding.batch_size"},
         "vault-agent search x --js": {"--json"},
+        "vault-agent agent connect claude-c": {"claude-code"},
         "vault-agent serve --vault-root No": {"No"},  # the shell's own folders
     }
     shell = {"_VAULT_AGENT_COMPLETE": "bash_complete"}

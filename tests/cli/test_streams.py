@@ -81,6 +81,7 @@ async def test_a_download_does_not_replace_pipes_links_or_folders(
     get = "$P get attachment a.png --download --output"
     pipe, file, link = (tmp_path / name for name in ("pipe", "file", "link"))
     os.mkfifo(pipe)
+    file.write_bytes(b"old")
     link.symlink_to(file)
     _, size, _ = await shell(environment, f"wc -c < {pipe} & {get} {pipe}; wait")
     assert size.strip() == "5000"

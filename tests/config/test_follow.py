@@ -107,7 +107,6 @@ def test_a_file_that_is_whole_is_taken_over(tmp_path: Path):
     clock.seconds += QUIET_SECONDS
     assert follow.has_changed()
     config = follow.read()
-    assert config is not None
     assert not config.memory.show
     assert not follow.has_changed()
     other = tmp_path / "other"  # as `config set` and most editors save
@@ -121,7 +120,6 @@ def test_what_is_wrong_with_a_file_is_noted_for_commands(tmp_path: Path):
     follow = following(file, WHOLE, Clock())
     follow.note(tmp_path)
     in_use = settings_in_use(tmp_path, os.getpid())
-    assert in_use is not None
     assert (in_use.file, in_use.refused) == (file_digest(file), "")
     other = tmp_path / "other"
     other.write_text("[memory]\nshow = 3\n")
@@ -130,6 +128,5 @@ def test_what_is_wrong_with_a_file_is_noted_for_commands(tmp_path: Path):
     assert follow.read() is None
     follow.note(tmp_path)
     in_use = settings_in_use(tmp_path, os.getpid())
-    assert in_use is not None
     assert in_use.file == file_digest(file)
     assert "memory.show" in in_use.refused

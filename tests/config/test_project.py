@@ -94,7 +94,6 @@ def test_the_vault_of_the_seed_is_used_as_it_lies(home: Path):
     theirs = made(home / "app", theirs=True)
     before = sorted((home / "app").rglob("*"))
     project = find_project(home / "app", environ={}, home=home)
-    assert project is not None
     assert (project.vault, project.is_ours, project.warnings) == (theirs, False, ())
     assert sorted((home / "app").rglob("*")) == before
 
@@ -103,7 +102,6 @@ def test_of_two_vaults_ours_is_used_with_a_warning(home: Path):
     made(home / "app", theirs=True)
     ours = made(home / "app")
     project = find_project(home / "app", environ={}, home=home)
-    assert project is not None
     assert project.vault == ours
     assert [each.code for each in project.warnings] == ["TWO_PROJECT_VAULTS"]
 
@@ -141,7 +139,6 @@ def test_the_environment_names_a_project(home: Path):
     elsewhere.mkdir()
     named = {"VAULT_AGENT_PROJECT": str(home / "app")}
     project = find_project(elsewhere, environ=named, home=home)
-    assert project is not None
     assert project.vault == vault
     # Only that folder counts, not those above it.
     inside = {"VAULT_AGENT_PROJECT": str(elsewhere)}

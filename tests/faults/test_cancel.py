@@ -62,7 +62,6 @@ class Stepping:
             self.waits += 1
             if self.waits == self._at:
                 task = asyncio.current_task()
-                assert task is not None
                 asyncio.get_running_loop().call_soon(task.cancel)
             try:
                 value = yield waited

@@ -43,7 +43,6 @@ async def test_a_damaged_current_file_is_detected_and_repaired(tmp_path: Path, c
     task = vault.task()
     index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
     await index.refresh()
-    assert index.refusal is not None
     assert index.refusal.code == "INDEX_INCOMPATIBLE"
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
         await vault.index()

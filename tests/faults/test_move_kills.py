@@ -75,7 +75,6 @@ def _killed_after(folder: Path, seconds: float | None = None) -> float:
         cwd=REPOSITORY,
     )
     try:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         began = time.monotonic()
         if seconds is None:

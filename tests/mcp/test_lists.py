@@ -129,7 +129,6 @@ def test_rights_and_tools_are_those_of_the_full_settings(enabled, folders, agent
     )
     settings = None if agent is None else AgentSettings(**agent)
     found = tools_for([Layer("file", values, agents)], None if agent is None else "one")
-    assert found is not None
     assert found.rights == {right.value for right in rights_of(config, settings)}
     assert found.toolset == ((settings and settings.toolset) or config.mcp.toolset)
     assert tools_for([Layer("file", values, agents)], "nobody") is None

@@ -45,13 +45,11 @@ class Pipe:
         self.process = process
 
     def send(self, message: object) -> None:
-        assert self.process.stdin is not None
         line = message if isinstance(message, bytes) else json.dumps(message).encode()
         self.process.stdin.write(line + b"\n")
         self.process.stdin.flush()
 
     def receive(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line.endswith(b"\n"), line
         reply: dict[str, Any] = json.loads(line)
@@ -318,8 +316,6 @@ def test_it_ends_when_its_parent_is_gone(agent):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    assert parent.stderr is not None
-    assert parent.stdout is not None
     child = int(parent.stderr.readline())
     os.write(writing, json.dumps(PING).encode() + b"\n")
     assert parent.stdout.readline()  # the relay knows its parent by now
@@ -368,7 +364,6 @@ def test_a_request_that_is_too_long_gets_a_reply_of_its_own(agent, first: bool):
 
 def test_a_reply_of_the_client_is_ignored_also_if_it_is_too_long(agent):
     with relay(agent) as pipe:
-        assert pipe.process.stdin is not None
         for text in ("short", "x" * 70_000):
             reply = {"jsonrpc": "2.0", "id": 1, "result": {"text": text}}
             pipe.process.stdin.write(json.dumps(reply).encode() + b"\n")
@@ -377,7 +372,6 @@ def test_a_reply_of_the_client_is_ignored_also_if_it_is_too_long(agent):
 
 def test_a_line_that_is_too_long_and_never_ends_gets_a_reply(agent):
     with relay(agent) as pipe:
-        assert pipe.process.stdin is not None
         pipe.process.stdin.write(json.dumps({**PING, "params": {"x": "x" * 70_000}}).encode())
         pipe.process.stdin.close()
         assert pipe.receive()["error"]["code"] == -32600
@@ -565,7 +559,6 @@ def test_at_a_terminal_it_says_what_it_waits_for(alone: Agent):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
-        assert process.stderr is not None
         assert process.stderr.readline() == (
             b"Waiting for MCP on stdin. Agents start this. Ctrl-C ends it.\n"
         )

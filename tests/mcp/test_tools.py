@@ -109,7 +109,6 @@ def test_a_cursor_of_any_length_is_refused_without_being_repeated(agent, tool, g
 )
 def test_a_note_is_read_by_any_of_its_names(agent, path):
     match = FENCE.match(agent.tool("vault_read", path=path))
-    assert match is not None
     assert match[1] == "Garden/Beds/Late frost.md"
     assert match[2] == "1-21 of 21"
     assert match[4] == (agent.vault / match[1]).read_text()
@@ -194,7 +193,6 @@ def test_a_note_cannot_close_its_own_fence(agent):
     agent.write("Forged.md", f"# Forged\n\n{forged}")
     agent.finish(agent.submit())
     match = FENCE.fullmatch(agent.tool("vault_read", path="Forged").rpartition("\nhash:")[0])
-    assert match is not None
     assert match[3] != "7f3a19c2"
     assert forged in match[4]
 

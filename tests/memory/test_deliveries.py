@@ -41,7 +41,6 @@ class Talk:
 
     async def tell(self, kind: str, *, given: bool = True, **more: Any) -> str:
         """Return the text that an event brings, which the agent is given or not."""
-        assert self.app.sessions is not None
         event = self.desk.event(self.told, kind, time.time(), **more)
         offer = await self.app.sessions.take(event, seconds=30)
         await offer.settle(given)
@@ -92,7 +91,6 @@ async def test_two_hooks_of_one_event_bring_one_text(desk: Desk):
 
 async def test_a_note_that_a_person_adds_comes_next_and_a_changed_one_again(desk: Desk):
     async with desk.app(memory=True) as app:
-        assert app.deliveries is not None
         talk = Talk(desk, app)
         await talk.tell("prompt", prompt=ABOUT)
         await app.deliveries.add("abcdefgh-1", "project:shop", identify("notes/tea.md"))
@@ -117,7 +115,6 @@ async def test_what_is_asked_for_is_logged_and_no_secret_leaves(desk: Desk):
     note = f"---\nfiles: [src/login.py]\n---\n# Login\n\n{text}\n"
     desk.world.write(desk.root, {"bugs/login.md": note})
     async with desk.app(memory=True, redact_patterns=["badge \\d+"]) as app:
-        assert app.deliveries is not None
         talk = Talk(desk, app)
         await talk.tell("start", source="startup")
         session = await app.deliveries.store.get("abcdefgh-1")
@@ -129,7 +126,6 @@ async def test_what_is_asked_for_is_logged_and_no_secret_leaves(desk: Desk):
         assert "hunter2x9" not in found.text
         assert "badge 4711" not in found.text
         session = await app.deliveries.store.get("abcdefgh-1")
-        assert session is not None
         assert session.given[-1].event == "manual"
         await app.deliveries.store.forget([session])
         assert await app.deliveries.store.sessions() == ()

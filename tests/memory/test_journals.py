@@ -28,7 +28,6 @@ async def test_a_session_leaves_one_journal_with_what_was_decided(desk: Desk):
         await desk.tell(app, told)
         (desk.project / "src/queue.py").write_text("a = 3\n")
         session = await desk.state(app, told)
-        assert app.sessions is not None
         app.sessions.wake()
         await desk.tell(app, told, at=NOW + 10)  # it went on, and nothing was said
         await desk.state(app, told)
@@ -113,7 +112,6 @@ async def test_a_journal_that_a_person_has_changed_is_never_rewritten(desk: Desk
         before = path.read_text() if path.exists() else None
         await desk.tell(app, told, at=NOW + 100)
         session = await desk.state(app, told)
-        assert session.journal is not None
         assert session.journal.reason == "edited"
     assert (path.read_text() if path.exists() else None) == before
     assert len(desk.notes()) == (before is not None)
@@ -127,7 +125,6 @@ async def test_an_aborted_session_is_written_when_the_next_one_starts(desk: Desk
         following = desk.writer("7d1f3c6e-1111-4222-8333-4444").end()
         await desk.tell(app, following, ends=False, at=time.time() + 605)
         session = await desk.state(app, told, "incomplete")
-        assert session.journal is not None
         assert session.journal.reason == "crash"
     assert "no, after 3" in desk.note()
 
@@ -136,15 +133,12 @@ async def test_a_session_that_waits_is_no_aborted_one(desk: Desk):
     async with desk.app() as app:
         told = desk.work()
         await desk.tell(app, told, ends=False, at=time.time() + 60)
-        assert app.journals is not None
         await app.journals.write_due()
     assert desk.notes() == []
 
 
 async def test_the_agents_own_sections_come_first_and_what_follows_is_added(desk: Desk):
     async with desk.app() as app:
-        assert app.journals is not None
-        assert app.sessions is not None
         told = desk.work()
         await desk.tell(app, told, ends=False)
         session = await app.journals.session_named(told.session_id[:8], None)
@@ -166,7 +160,6 @@ async def test_the_agents_own_sections_come_first_and_what_follows_is_added(desk
 
 async def test_of_two_open_sessions_the_latest_is_meant(desk: Desk):
     async with desk.app() as app:
-        assert app.journals is not None
         first, second = desk.work(), desk.work("6c1f3c6e-1111-4222-8333-444455556666")
         await desk.tell(app, first, ends=False, at=NOW - 100)
         await desk.tell(app, second, ends=False)
@@ -226,12 +219,9 @@ async def test_no_journal_is_written_unasked_where_none_is_wanted(
     desk: Desk, settings: dict[str, Any], reason: str
 ):
     async with desk.app(**settings) as app:
-        assert app.journals is not None
-        assert app.sessions is not None
         told = desk.work()
         await desk.tell(app, told)
         session = await desk.state(app, told, "skipped")
-        assert session.journal is not None
         assert session.journal.reason == reason
         assert desk.notes() == []
         following = desk.event(desk.writer("9e1f3c6e-1111").end(), "start", NOW + 5)
@@ -260,7 +250,6 @@ async def test_one_journal_that_fails_stops_no_other(desk: Desk, monkeypatch: py
         await desk.tell(app, second)
         await desk.state(app, second)
         session = await desk.state(app, first, "failed")
-        assert session.journal is not None
         assert session.journal.reason == "INTERNAL_ERROR"
     assert second.session_id in desk.note()
 
@@ -275,7 +264,6 @@ async def test_a_journal_is_known_as_ours_after_a_crash(desk: Desk):
     async with desk.app() as app:
         await desk.tell(app, told)
         await desk.state(app, told)
-        assert app.journals is not None
         session = await app.journals.store.get(told.session_id)
         assert session is not None
     [file] = (desk.world.data / "sessions").glob("*.jsonl")

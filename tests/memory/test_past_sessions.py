@@ -60,7 +60,6 @@ def test_only_sessions_of_this_project_that_have_ended_are_found(tmp_path: Path)
 async def test_they_become_journals_of_their_own_day(desk: Desk, agent: str):
     left(desk.home, agent, desk.project, 1)
     async with desk.app() as app:
-        assert app.journals is not None
         found = past_sessions(desk.project, environ={}, home=desk.home)
         made = take_over_sessions(
             desk.world.data, desk.vault, desk.project, found, environ={}, home=desk.home

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.one_task import in_one_task
 from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.api import graph, links
@@ -89,78 +89,74 @@ class Vaults:
         return dict(read_keys((self.shop / "journals/costs.md").read_bytes()))
 
 
-@asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[Vaults]:
-    world = RegisteredVaults(folder)
+@pytest.fixture
+async def vaults(tmp_path: Path) -> AsyncIterator[Vaults]:
+    world = RegisteredVaults(tmp_path)
     world.write(world.default, {"Bread.md": "# Bread\n"})
     world.project("shop", {"journals/costs.md": JOURNAL, "modules/costs.md": "# Costs\n"})
     world.project("other", {"notes/x.md": "# Something else\n"})
     world.registered(Role.GLOBAL, "global", {"patterns/retry.md": "# Retry\n\nTry again.\n"})
-    async with world.app(**ON) as app:
+    async with in_one_task(world.app(**ON)) as app:
         for name in ("project:shop", "global"):
             async with app.vaults.open(name) as vault:
                 await indexed(vault)
         yield Vaults(world, app)
 
 
-async def test_a_promoted_note_is_found_from_another_project(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        done = await vaults.promote()
-        assert done.created
-        assert done.copy.path == COPY
-        async with vaults.app.vaults.open("global") as vault:
-            await vault.runs.follow([COPY])
-        found = await vaults.app.several.search(
-            ["project:other", "global"], SearchQuery("streamed output regex")
-        )
-        first = found.hits[0]
-        assert (first.vault, first.path) == ("global", COPY)
-        both = await vaults.app.several.search(
-            ["project:shop", "global"], SearchQuery("streamed output regex")
-        )
-        [hit] = [
-            each for each in both.hits if "regex" in each.path or each.path.startswith("journals")
-        ]
-        assert (hit.vault, hit.also[0].note_id) == ("project:shop", done.copy.note_id)
-        # The copy knows its origin, and its text is that of the original.
-        text = (vaults.shared / COPY).read_text()
-        values = read_keys(text.encode())
-        assert str(values["id"]).startswith("pattern-")
-        assert (values["type"], values["project"]) == ("pattern", "shop")
-        assert values["tags"] == ["parsing", "project/shop"]
-        assert values["source_files"] == ["src/costs.py"]
-        assert str(values["promoted_from"]).endswith(":journal-2026-02-13-abc12345")
-        assert not {"files", "model", "status", "promoted", "links"} & set(values)
-        assert text.partition("\n---\n")[2] == JOURNAL.partition("\n---\n")[2]
-        # The original names its copy, and keeps its body.
-        text = (vaults.shop / "journals/costs.md").read_text()
-        assert text.partition("\n---\n")[2] == JOURNAL.partition("\n---\n")[2]
-        values = vaults.original()
-        assert (values["promoted"], values["promoted_to"]) == (True, f"global:{COPY}")
-        assert values["links"] == ["modules/costs", f"global:{COPY}"]
-        # Again it changes nothing.
-        before = (vaults.shop / "journals/costs.md").read_bytes()
-        again = await vaults.promote()
-        assert (again.created, again.copy) == (False, done.copy)
-        assert (vaults.shop / "journals/costs.md").read_bytes() == before
-        assert vaults.copies() == [COPY, "patterns/retry.md"]
+async def test_a_promoted_note_is_found_from_another_project(vaults: Vaults):
+    done = await vaults.promote()
+    assert done.created
+    assert done.copy.path == COPY
+    async with vaults.app.vaults.open("global") as vault:
+        await vault.runs.follow([COPY])
+    found = await vaults.app.several.search(
+        ["project:other", "global"], SearchQuery("streamed output regex")
+    )
+    first = found.hits[0]
+    assert (first.vault, first.path) == ("global", COPY)
+    both = await vaults.app.several.search(
+        ["project:shop", "global"], SearchQuery("streamed output regex")
+    )
+    [hit] = [each for each in both.hits if "regex" in each.path or each.path.startswith("journals")]
+    assert (hit.vault, hit.also[0].note_id) == ("project:shop", done.copy.note_id)
+    # The copy knows its origin, and its text is that of the original.
+    text = (vaults.shared / COPY).read_text()
+    values = read_keys(text.encode())
+    assert str(values["id"]).startswith("pattern-")
+    assert (values["type"], values["project"]) == ("pattern", "shop")
+    assert values["tags"] == ["parsing", "project/shop"]
+    assert values["source_files"] == ["src/costs.py"]
+    assert str(values["promoted_from"]).endswith(":journal-2026-02-13-abc12345")
+    assert not {"files", "model", "status", "promoted", "links"} & set(values)
+    assert text.partition("\n---\n")[2] == JOURNAL.partition("\n---\n")[2]
+    # The original names its copy, and keeps its body.
+    text = (vaults.shop / "journals/costs.md").read_text()
+    assert text.partition("\n---\n")[2] == JOURNAL.partition("\n---\n")[2]
+    values = vaults.original()
+    assert (values["promoted"], values["promoted_to"]) == (True, f"global:{COPY}")
+    assert values["links"] == ["modules/costs", f"global:{COPY}"]
+    # Again it changes nothing.
+    before = (vaults.shop / "journals/costs.md").read_bytes()
+    again = await vaults.promote()
+    assert (again.created, again.copy) == (False, done.copy)
+    assert (vaults.shop / "journals/costs.md").read_bytes() == before
+    assert vaults.copies() == [COPY, "patterns/retry.md"]
 
 
-async def test_the_copy_of_a_note_without_an_id_is_not_recalled_beside_it(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        await vaults.add("patterns/hail.md", "---\ntags: [hail]\n---\n# Hail\n\nCover it.\n")
-        done = await vaults.promote("patterns/hail.md")
-        for name in ("project:shop", "global"):
-            async with vaults.app.vaults.open(name) as vault:
-                await indexed(vault)
-        async with vaults.app.vaults.open("project:shop") as vault:
-            query = RecallQuery(tags=("hail",), explain=True)
-            found = await vaults.app.memory.recall(vault, query)
-        assert [(each.vault, each.path) for each in found.notes] == [
-            ("project:shop", "patterns/hail.md")
-        ]
-        left = {each.note_id: each.left_out for each in found.left_out if each.vault == "global"}
-        assert left[done.copy.note_id] == "duplicate"
+async def test_the_copy_of_a_note_without_an_id_is_not_recalled_beside_it(vaults: Vaults):
+    await vaults.add("patterns/hail.md", "---\ntags: [hail]\n---\n# Hail\n\nCover it.\n")
+    done = await vaults.promote("patterns/hail.md")
+    for name in ("project:shop", "global"):
+        async with vaults.app.vaults.open(name) as vault:
+            await indexed(vault)
+    async with vaults.app.vaults.open("project:shop") as vault:
+        query = RecallQuery(tags=("hail",), explain=True)
+        found = await vaults.app.memory.recall(vault, query)
+    assert [(each.vault, each.path) for each in found.notes] == [
+        ("project:shop", "patterns/hail.md")
+    ]
+    left = {each.note_id: each.left_out for each in found.left_out if each.vault == "global"}
+    assert left[done.copy.note_id] == "duplicate"
 
 
 @pytest.mark.fault(
@@ -168,30 +164,28 @@ async def test_the_copy_of_a_note_without_an_id_is_not_recalled_beside_it(tmp_pa
     "somebody changes a promoted note or its copy",
     "promoting again replaces nothing; undo keeps the edit, and the copy in the trash",
 )
-async def test_a_copy_that_a_person_has_edited_is_never_lost(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        await vaults.promote()
-        edited = (vaults.shared / COPY).read_text() + "Mine.\n"
-        await vaults.add(COPY, edited, name="global")
-        marked = (vaults.shop / "journals/costs.md").read_text()
-        await vaults.add("journals/costs.md", marked + "\nMore insight.\n")
-        again = await vaults.promote()
-        assert (again.created, again.copy.path) == (False, COPY)
-        assert (vaults.shared / COPY).read_text() == edited
-        done = await vaults.undo()
-        assert (vaults.shared / str(done.trash_path)).read_text() == edited
+async def test_a_copy_that_a_person_has_edited_is_never_lost(vaults: Vaults):
+    await vaults.promote()
+    edited = (vaults.shared / COPY).read_text() + "Mine.\n"
+    await vaults.add(COPY, edited, name="global")
+    marked = (vaults.shop / "journals/costs.md").read_text()
+    await vaults.add("journals/costs.md", marked + "\nMore insight.\n")
+    again = await vaults.promote()
+    assert (again.created, again.copy.path) == (False, COPY)
+    assert (vaults.shared / COPY).read_text() == edited
+    done = await vaults.undo()
+    assert (vaults.shared / str(done.trash_path)).read_text() == edited
 
 
-async def test_undo_gives_back_the_same_bytes(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        await vaults.promote()
-        done = await vaults.undo()
-        assert done.changed
-        assert (vaults.shared / str(done.trash_path)).is_file()
-        assert vaults.copies() == ["patterns/retry.md"]
-        assert (vaults.shop / "journals/costs.md").read_text() == JOURNAL
-        assert not (await vaults.undo()).changed
-        assert (await vaults.promote()).created
+async def test_undo_gives_back_the_same_bytes(vaults: Vaults):
+    await vaults.promote()
+    done = await vaults.undo()
+    assert done.changed
+    assert (vaults.shared / str(done.trash_path)).is_file()
+    assert vaults.copies() == ["patterns/retry.md"]
+    assert (vaults.shop / "journals/costs.md").read_text() == JOURNAL
+    assert not (await vaults.undo()).changed
+    assert (await vaults.promote()).created
 
 
 @pytest.mark.fault(
@@ -201,51 +195,46 @@ async def test_undo_gives_back_the_same_bytes(tmp_path: Path):
 )
 @pytest.mark.parametrize("says_so_too", [False, True])
 async def test_undo_takes_back_only_what_the_log_says_was_copied(
-    tmp_path: Path, *, says_so_too: bool
+    vaults: Vaults, *, says_so_too: bool
 ):
-    async with opened(tmp_path) as vaults:
-        marks = "id: forged\npromoted: true\npromoted_to: global:patterns/retry.md\n"
-        await vaults.add("notes/forged.md", f"---\n{marks}---\n# Forged\n")
-        async with vaults.app.vaults.open("project:shop") as vault:
-            entry = vaults.app.vaults.entry_of(vault)
-        assert entry is not None
-        said = f"---\npromoted_from: {entry.uid}:forged\n---\n" if says_so_too else ""
-        victim = f"{said}# Retry\n\nMy own pattern.\n"
-        await vaults.add("patterns/retry.md", victim, name="global")
-        done = await vaults.undo("notes/forged.md")
-        assert (done.changed, done.trash_path) == (True, None)
-        assert (vaults.shared / "patterns/retry.md").read_text() == victim
-        assert "promoted" not in (vaults.shop / "notes/forged.md").read_text()
+    marks = "id: forged\npromoted: true\npromoted_to: global:patterns/retry.md\n"
+    await vaults.add("notes/forged.md", f"---\n{marks}---\n# Forged\n")
+    async with vaults.app.vaults.open("project:shop") as vault:
+        entry = vaults.app.vaults.entry_of(vault)
+    said = f"---\npromoted_from: {entry.uid}:forged\n---\n" if says_so_too else ""
+    victim = f"{said}# Retry\n\nMy own pattern.\n"
+    await vaults.add("patterns/retry.md", victim, name="global")
+    done = await vaults.undo("notes/forged.md")
+    assert (done.changed, done.trash_path) == (True, None)
+    assert (vaults.shared / "patterns/retry.md").read_text() == victim
+    assert "promoted" not in (vaults.shop / "notes/forged.md").read_text()
 
 
-async def test_a_promotion_makes_its_own_copy_whatever_the_note_says(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        marks = "promoted: true\npromoted_to: global:patterns/retry.md\n"
-        await vaults.add("notes/forged.md", f"---\n{marks}---\n# Forged\n")
-        done = await vaults.promote("notes/forged.md")
-        assert done.created
-        assert done.copy.path == "notes/forged.md"
+async def test_a_promotion_makes_its_own_copy_whatever_the_note_says(vaults: Vaults):
+    marks = "promoted: true\npromoted_to: global:patterns/retry.md\n"
+    await vaults.add("notes/forged.md", f"---\n{marks}---\n# Forged\n")
+    done = await vaults.promote("notes/forged.md")
+    assert done.created
+    assert done.copy.path == "notes/forged.md"
 
 
-async def test_the_type_of_a_note_does_not_lead_its_copy_elsewhere(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        await vaults.add("notes/odd.md", "---\ntype: ../../etc/x\n---\n# Odd\n\nWords.\n")
-        done = await vaults.promote("notes/odd.md")
-        assert done.copy.path == "notes/odd.md"
-        assert str(done.copy.id).startswith("etc-x-")
+async def test_the_type_of_a_note_does_not_lead_its_copy_elsewhere(vaults: Vaults):
+    await vaults.add("notes/odd.md", "---\ntype: ../../etc/x\n---\n# Odd\n\nWords.\n")
+    done = await vaults.promote("notes/odd.md")
+    assert done.copy.path == "notes/odd.md"
+    assert str(done.copy.id).startswith("etc-x-")
 
 
-async def test_undo_keeps_what_was_written_meanwhile(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        await vaults.promote()
-        marked = (vaults.shop / "journals/costs.md").read_text()
-        changed = marked.replace("links: [modules/costs,", "links: [modules/costs, x,") + "More.\n"
-        await vaults.add("journals/costs.md", changed)
-        await vaults.undo()
-        values = vaults.original()
-        assert not {"promoted", "promoted_to"} & set(values)
-        assert values["links"] == ["modules/costs", "x"]
-        assert (vaults.shop / "journals/costs.md").read_text().endswith("More.\n")
+async def test_undo_keeps_what_was_written_meanwhile(vaults: Vaults):
+    await vaults.promote()
+    marked = (vaults.shop / "journals/costs.md").read_text()
+    changed = marked.replace("links: [modules/costs,", "links: [modules/costs, x,") + "More.\n"
+    await vaults.add("journals/costs.md", changed)
+    await vaults.undo()
+    values = vaults.original()
+    assert not {"promoted", "promoted_to"} & set(values)
+    assert values["links"] == ["modules/costs", "x"]
+    assert (vaults.shop / "journals/costs.md").read_text().endswith("More.\n")
 
 
 @pytest.mark.fault(
@@ -253,46 +242,44 @@ async def test_undo_keeps_what_was_written_meanwhile(tmp_path: Path):
     "a note with secrets, or one whose frontmatter cannot be edited, is promoted",
     "refused before anything is written; the error has no secret",
 )
-async def test_a_note_that_may_not_be_promoted_stays_where_it_is(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        secret = "password: " + "hunter2x9\n"
-        await vaults.add("notes/keys.md", f"# Keys\n\nfine\n{secret}")
-        error = await vaults.refused("PROMOTE_SECRETS", path="notes/keys.md", force=True)
-        assert error.details["secrets"] == [{"kind": "password", "line": 4}]
-        assert "hunter2x9" not in error.message
-        assert vaults.copies() == ["patterns/retry.md"]
-        await vaults.add("notes/broken.md", "---\ntitle: [a\n---\n# Broken\n")
-        await vaults.refused("FRONTMATTER_INVALID", path="notes/broken.md")
-        assert vaults.copies() == ["patterns/retry.md"]
-        promotion = vaults.app.promotion
-        with pytest.raises(Forbidden):
-            await promotion.promote(vaults.app.vaults.default, identify("Bread.md"), OWNER)
-        async with vaults.app.vaults.open("global") as vault:
-            with pytest.raises(InvalidRequest):
-                await promotion.promote(vault, identify("patterns/retry.md"), OWNER)
-        with pytest.raises(NotFound):
-            await vaults.promote(path="nothing.md")
+async def test_a_note_that_may_not_be_promoted_stays_where_it_is(vaults: Vaults):
+    secret = "password: " + "hunter2x9\n"
+    await vaults.add("notes/keys.md", f"# Keys\n\nfine\n{secret}")
+    error = await vaults.refused("PROMOTE_SECRETS", path="notes/keys.md", force=True)
+    assert error.details["secrets"] == [{"kind": "password", "line": 4}]
+    assert "hunter2x9" not in error.message
+    assert vaults.copies() == ["patterns/retry.md"]
+    await vaults.add("notes/broken.md", "---\ntitle: [a\n---\n# Broken\n")
+    await vaults.refused("FRONTMATTER_INVALID", path="notes/broken.md")
+    assert vaults.copies() == ["patterns/retry.md"]
+    promotion = vaults.app.promotion
+    with pytest.raises(Forbidden):
+        await promotion.promote(vaults.app.vaults.default, identify("Bread.md"), OWNER)
+    async with vaults.app.vaults.open("global") as vault:
+        with pytest.raises(InvalidRequest):
+            await promotion.promote(vault, identify("patterns/retry.md"), OWNER)
+    with pytest.raises(NotFound):
+        await vaults.promote(path="nothing.md")
 
 
-async def test_a_note_like_one_of_the_global_vault_needs_force(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        words = " ".join(f"word{number}" for number in range(60))
-        await vaults.add("patterns/again.md", f"# Other words\n\n{words}\n", name="global")
-        await vaults.add("notes/same.md", f"# A title\n\n{words} more\n")
-        await vaults.add("patterns/retry.md", "# Retry\n\nQuite different.\n")
-        by_text = await vaults.refused("PROMOTE_SIMILAR", path="notes/same.md")
-        assert [(each["path"], each["by"]) for each in by_text.details["similar"]] == [
-            ("patterns/again.md", "text")
-        ]
-        short = "Try an idempotent request again three times, with a longer wait each time."
-        await vaults.add("patterns/short.md", f"# Waits\n\n{short}\n", name="global")
-        await vaults.add("notes/other.md", f"# Another title\n\n{short} Then stop.\n")
-        of_few_words = await vaults.refused("PROMOTE_SIMILAR", path="notes/other.md")
-        assert [each["path"] for each in of_few_words.details["similar"]] == ["patterns/short.md"]
-        by_title = await vaults.refused("PROMOTE_SIMILAR", path="patterns/retry.md")
-        assert [each["by"] for each in by_title.details["similar"]] == ["title"]
-        done = await vaults.promote(path="patterns/retry.md", force=True)
-        assert done.copy.path == "patterns/retry-2.md"
+async def test_a_note_like_one_of_the_global_vault_needs_force(vaults: Vaults):
+    words = " ".join(f"word{number}" for number in range(60))
+    await vaults.add("patterns/again.md", f"# Other words\n\n{words}\n", name="global")
+    await vaults.add("notes/same.md", f"# A title\n\n{words} more\n")
+    await vaults.add("patterns/retry.md", "# Retry\n\nQuite different.\n")
+    by_text = await vaults.refused("PROMOTE_SIMILAR", path="notes/same.md")
+    assert [(each["path"], each["by"]) for each in by_text.details["similar"]] == [
+        ("patterns/again.md", "text")
+    ]
+    short = "Try an idempotent request again three times, with a longer wait each time."
+    await vaults.add("patterns/short.md", f"# Waits\n\n{short}\n", name="global")
+    await vaults.add("notes/other.md", f"# Another title\n\n{short} Then stop.\n")
+    of_few_words = await vaults.refused("PROMOTE_SIMILAR", path="notes/other.md")
+    assert [each["path"] for each in of_few_words.details["similar"]] == ["patterns/short.md"]
+    by_title = await vaults.refused("PROMOTE_SIMILAR", path="patterns/retry.md")
+    assert [each["by"] for each in by_title.details["similar"]] == ["title"]
+    done = await vaults.promote(path="patterns/retry.md", force=True)
+    assert done.copy.path == "patterns/retry-2.md"
 
 
 @pytest.mark.fault(
@@ -300,42 +287,39 @@ async def test_a_note_like_one_of_the_global_vault_needs_force(tmp_path: Path):
     "a crash between the two writes of a promotion, or before the copy is in the index",
     "the next promotion completes it; one copy",
 )
-async def test_what_a_crash_left_is_completed_by_the_next_promotion(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        await vaults.promote()
-        (vaults.shop / "journals/costs.md").write_text(JOURNAL)  # the second write never happened
-        done = await vaults.promote()
-        assert not done.created
-        assert vaults.original()["promoted_to"] == f"global:{COPY}"
-        assert vaults.copies() == [COPY, "patterns/retry.md"]
+async def test_what_a_crash_left_is_completed_by_the_next_promotion(vaults: Vaults):
+    await vaults.promote()
+    (vaults.shop / "journals/costs.md").write_text(JOURNAL)  # the second write never happened
+    done = await vaults.promote()
+    assert not done.created
+    assert vaults.original()["promoted_to"] == f"global:{COPY}"
+    assert vaults.copies() == [COPY, "patterns/retry.md"]
 
 
-async def test_a_copy_that_no_index_knows_is_found_by_its_place(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        copy = (await vaults.promote()).copy
-        text = (vaults.shared / COPY).read_bytes()
-        await vaults.undo()
-        (vaults.shared / COPY).write_bytes(text)  # as after a crash before it was indexed
-        done = await vaults.promote()
-        assert (done.created, done.copy) == (False, copy)
-        assert vaults.original()["promoted_to"] == f"global:{COPY}"
+async def test_a_copy_that_no_index_knows_is_found_by_its_place(vaults: Vaults):
+    copy = (await vaults.promote()).copy
+    text = (vaults.shared / COPY).read_bytes()
+    await vaults.undo()
+    (vaults.shared / COPY).write_bytes(text)  # as after a crash before it was indexed
+    done = await vaults.promote()
+    assert (done.created, done.copy) == (False, copy)
+    assert vaults.original()["promoted_to"] == f"global:{COPY}"
 
 
-async def test_links_into_the_global_vault_are_edges_of_the_graph(tmp_path: Path):
-    async with opened(tmp_path) as vaults:
-        copy = (await vaults.promote()).copy
-        text = (vaults.shop / "journals/costs.md").read_text()
-        await vaults.add("journals/costs.md", text + "\n[[global:retry]] and [[global:none]].\n")
-        asked = {"noteId": identify("journals/costs.md")}
-        async with vaults.app.vaults.open("project:shop") as vault:
-            sent = parse_strings(LocalGraphRequest, asked)
-            near_graph = (
-                await perform(graph.local_graph, CallContext(vaults.app, vault, CALLER), sent)
-            ).reply.data
-            sent = parse_strings(LinksRequest, asked)
-            note_links = (
-                await perform(links.links, CallContext(vaults.app, vault, CALLER), sent)
-            ).reply.data.links
+async def test_links_into_the_global_vault_are_edges_of_the_graph(vaults: Vaults):
+    copy = (await vaults.promote()).copy
+    text = (vaults.shop / "journals/costs.md").read_text()
+    await vaults.add("journals/costs.md", text + "\n[[global:retry]] and [[global:none]].\n")
+    asked = {"noteId": identify("journals/costs.md")}
+    async with vaults.app.vaults.open("project:shop") as vault:
+        sent = parse_strings(LocalGraphRequest, asked)
+        near_graph = (
+            await perform(graph.local_graph, CallContext(vaults.app, vault, CALLER), sent)
+        ).reply.data
+        sent = parse_strings(LinksRequest, asked)
+        note_links = (
+            await perform(links.links, CallContext(vaults.app, vault, CALLER), sent)
+        ).reply.data.links
     near = {node.path: (node.vault, node.distance) for node in near_graph.nodes}
     assert near[copy.path] == ("global", 1)
     assert near["patterns/retry.md"] == ("global", 1)
@@ -363,48 +347,46 @@ The output is streamed.
 DECISIONS = "patterns/parse-costs-with-a-regex-key-decisions.md"
 
 
-async def test_a_section_is_promoted_alone_and_both_sides_say_so(tmp_path: Path):
+async def test_a_section_is_promoted_alone_and_both_sides_say_so(vaults: Vaults):
     secret = "Password: correct-horse-battery"
-    async with opened(tmp_path) as vaults:
-        await vaults.add("journals/costs.md", SESSION.replace("TOKEN", secret))
-        done = await vaults.promote(section="key decisions")
-        assert (done.created, done.copy.path) == (True, DECISIONS)
-        copy = (vaults.shared / DECISIONS).read_text()
-        assert "## Key Decisions" in copy
-        assert "The output is streamed." in copy  # a heading below it belongs to it
-        assert "cost module" not in copy
-        assert secret not in copy
-        assert read_keys(copy.encode())["promoted_from"].endswith("#key-decisions")
-        original = vaults.original()
-        assert (original["promoted"], original.get("promoted_to")) == (True, None)
-        assert original["links"] == ["modules/costs", f"global:{DECISIONS}"]
-        async with vaults.app.vaults.open("global") as vault:
-            await vault.runs.follow([DECISIONS])
-        again = await vaults.promote(section="Key Decisions")
-        assert (again.created, again.copy.path) == (False, DECISIONS)
-        await vaults.refused("PROMOTE_SECRETS", section="Open Questions")
-        await vaults.refused("PROMOTE_SECRETS")
-        await vaults.refused("HEADING_NOT_FOUND", section="Nothing")
-        undone = await vaults.undo(section="Key Decisions")
-        assert undone.changed
-        assert undone.trash_path is not None
-        assert (vaults.shop / "journals/costs.md").read_text() == SESSION.replace("TOKEN", secret)
+    await vaults.add("journals/costs.md", SESSION.replace("TOKEN", secret))
+    done = await vaults.promote(section="key decisions")
+    assert (done.created, done.copy.path) == (True, DECISIONS)
+    copy = (vaults.shared / DECISIONS).read_text()
+    assert "## Key Decisions" in copy
+    assert "The output is streamed." in copy  # a heading below it belongs to it
+    assert "cost module" not in copy
+    assert secret not in copy
+    assert read_keys(copy.encode())["promoted_from"].endswith("#key-decisions")
+    original = vaults.original()
+    assert (original["promoted"], original.get("promoted_to")) == (True, None)
+    assert original["links"] == ["modules/costs", f"global:{DECISIONS}"]
+    async with vaults.app.vaults.open("global") as vault:
+        await vault.runs.follow([DECISIONS])
+    again = await vaults.promote(section="Key Decisions")
+    assert (again.created, again.copy.path) == (False, DECISIONS)
+    await vaults.refused("PROMOTE_SECRETS", section="Open Questions")
+    await vaults.refused("PROMOTE_SECRETS")
+    await vaults.refused("HEADING_NOT_FOUND", section="Nothing")
+    undone = await vaults.undo(section="Key Decisions")
+    assert undone.changed
+    assert undone.trash_path is not None
+    assert (vaults.shop / "journals/costs.md").read_text() == SESSION.replace("TOKEN", secret)
 
 
 async def test_a_section_that_is_there_is_warned_of_and_leaves_the_marks_of_the_whole(
-    tmp_path: Path,
+    vaults: Vaults,
 ):
-    async with opened(tmp_path) as vaults:
-        await vaults.add("journals/costs.md", SESSION)
-        body = "## Key Decisions\n- **User:** a regex, no structured parsing\n\n### Why\n"
-        await vaults.add("patterns/old.md", f"{body}The output is streamed.\n", name="global")
-        refused = await vaults.refused("PROMOTE_SIMILAR", section="Key Decisions")
-        assert [note["path"] for note in refused.details["similar"]] == ["patterns/old.md"]
-        await vaults.promote(force=True)
-        await vaults.promote(section="Key Decisions", force=True)
-        async with vaults.app.vaults.open("global") as vault:
-            await vault.runs.follow([DECISIONS])
-        await vaults.undo(section="Key Decisions")
-        original = vaults.original()
-        assert (original["promoted"], original["promoted_to"]) == (True, f"global:{COPY}")
-        assert original["links"] == ["modules/costs", f"global:{COPY}"]
+    await vaults.add("journals/costs.md", SESSION)
+    body = "## Key Decisions\n- **User:** a regex, no structured parsing\n\n### Why\n"
+    await vaults.add("patterns/old.md", f"{body}The output is streamed.\n", name="global")
+    refused = await vaults.refused("PROMOTE_SIMILAR", section="Key Decisions")
+    assert [note["path"] for note in refused.details["similar"]] == ["patterns/old.md"]
+    await vaults.promote(force=True)
+    await vaults.promote(section="Key Decisions", force=True)
+    async with vaults.app.vaults.open("global") as vault:
+        await vault.runs.follow([DECISIONS])
+    await vaults.undo(section="Key Decisions")
+    original = vaults.original()
+    assert (original["promoted"], original["promoted_to"]) == (True, f"global:{COPY}")
+    assert original["links"] == ["modules/costs", f"global:{COPY}"]

@@ -53,7 +53,6 @@ def test_a_session_is_read_as_it_was(tmp_path: Path, agent: str):
     for seed in range(5):
         made = made_session(agent, "/work/shop", seed)
         found = read(tmp_path, agent, made.data())
-        assert found is not None
         assert {Path(path).name for path in found.edited} == {Path(p).name for p in made.edited}
         assert words(found) == made.prompts
         assert (found.tokens_in, found.tokens_out) == made.tokens
@@ -82,7 +81,6 @@ def test_what_nobody_wrote_is_no_prompt(tmp_path: Path):
         {"type": "brand-new", "x": 1},
     ]
     found = read(tmp_path, "claude-code", writer.end().data() + b"{not json\n[1]\n")
-    assert found is not None
     assert words(found) == ["Fix the parser"]
     assert found.title == "My title"
 
@@ -95,7 +93,6 @@ def test_edits_of_subagents_count_and_those_without_a_result_do_not(tmp_path: Pa
     writer.edit("src/cut.py")
     writer.made.lines.pop()
     found = read(tmp_path, "claude-code", writer.end().data())
-    assert found is not None
     assert found.edited == ("/work/shop/src/side.py",)
 
 
@@ -106,7 +103,6 @@ def test_a_newer_gemini_file_with_a_message_a_line_and_changes_of_it(tmp_path: P
         lines += [{**message, "toolCalls": []}, message, {"$set": {"lastUpdated": "x"}}]
     lines.append({"$rewindTo": "id-1"})
     found = read(tmp_path, "gemini", b"\n".join(json.dumps(each).encode() for each in lines))
-    assert found is not None
     assert (found.tokens_in, found.tokens_out) == made.tokens
     assert words(found) == made.prompts
     assert {Path(path).name for path in found.edited} == {Path(p).name for p in made.edited}
@@ -131,7 +127,6 @@ def test_codex_reports_files_in_several_ways_and_messages_without_events(tmp_pat
     ]  # fmt: skip
     data = b"\n".join(json.dumps({"type": k, "payload": p}).encode() for k, p in lines)
     found = read(tmp_path, "codex", data)
-    assert found is not None
     assert found.edited == ("/work/shop/a.py", "c.py", "b.py")
     assert words(found) == ["Fix it"]
 
@@ -144,7 +139,6 @@ def test_long_lines_and_deep_objects_are_passed_over(tmp_path: Path):
     deep = b'{"type":' * 100_000 + b"1" + b"}" * 100_000
     long = b'{"type":"user","message":"' + b"x" * (2 * MAX_LINE) + b'"}'
     found = read(tmp_path, "claude-code", b"\n".join((deep, long, made.data())))
-    assert found is not None
     assert len(found.edited) == len(made.edited)
 
 
@@ -167,7 +161,6 @@ def test_of_a_large_file_the_start_and_the_end_are_read(tmp_path: Path):
     started = time.process_time()
     found = read_transcript("claude-code", str(path), clean, environ={}, home=tmp_path)
     assert time.process_time() - started < 5
-    assert found is not None
     assert words(found) == ["The first prompt"]
     assert found.edited == ("/work/shop/src/last.py",)
     assert MAX_BYTES == 64 << 20
@@ -178,7 +171,6 @@ def test_a_file_that_is_cut_or_replaced_while_it_is_read_gives_what_there_was(tm
     path = place_of(tmp_path, "claude-code")
     path.write_bytes(made.data() * 400)
     file = open_transcript("claude-code", str(path), environ={}, home=tmp_path)
-    assert file is not None
     with file:
         lines = iter(Lines(file))
         first = [next(lines), next(lines)]
@@ -188,7 +180,6 @@ def test_a_file_that_is_cut_or_replaced_while_it_is_read_gives_what_there_was(tm
     assert len(first) + len(rest) == 400 * len(made.lines)
     path.write_bytes(made.data() * 400)
     file = open_transcript("claude-code", str(path), environ={}, home=tmp_path)
-    assert file is not None
     with file:
         lines = iter(Lines(file))
         next(lines)
@@ -268,7 +259,6 @@ def test_words_that_are_no_prompts_are_the_persons_too(tmp_path: Path):
     writer.refuse("psql -c 'delete'", "use tools/purge.py")
     writer.answer("For which accounts?", "service only")
     found = read(tmp_path, "claude-code", writer.end().data())
-    assert found is not None
     assert words(found) == [
         "Report slow jobs.",
         "never query events",
@@ -289,12 +279,10 @@ def test_hashes_of_commits_and_the_last_tests_are_read(tmp_path: Path, agent: st
     writer.run("pytest -q", "x\n4 passed in 0.1s")
     writer.run("git add . && git commit -m x", "[main 3a4b5c6] Limit retries\n 1 file changed")
     found = read(tmp_path, agent, writer.made.data())
-    assert found is not None
     assert (found.commits, found.commits_unseen) == (("3a4b5c6",), False)
     assert found.tests == "4 passed in 0.1s"
     writer.run("git commit -qm y", "")
     found = read(tmp_path, agent, writer.end().data())
-    assert found is not None
     assert found.commits_unseen
 
 
@@ -311,7 +299,6 @@ def test_a_proposal_is_told_from_a_report_by_what_was_changed_before_it(tmp_path
     writer.say("It takes 0.4 seconds.")
     writer.prompt("good")
     found = read(tmp_path, agent, writer.end().data())
-    assert found is not None
     assert [exchange.manner for exchange in found.exchanges[1:]] == ["proposed", "reported", "said"]
 
 
@@ -323,5 +310,4 @@ def test_a_word_that_is_typed_meanwhile_ends_no_turn(tmp_path: Path):
     writer.say("The ports are sorted, islands last.")
     writer.prompt("ship it")
     found = read(tmp_path, "claude-code", writer.end().data())
-    assert found is not None
     assert found.exchanges[-1].manner == "reported"

@@ -93,7 +93,6 @@ async def test_a_killed_server_leaves_no_child():
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", ASKING, stdout=asyncio.subprocess.PIPE
     )
-    assert process.stdout is not None
     assert await process.stdout.readline() == b"ready\n"
     (model,) = models_of(process.pid)
     os.kill(process.pid, signal.SIGKILL)

@@ -15,7 +15,6 @@ from tests.support.waiting import eventually
 def processes_of(program: Program) -> list[int]:
     """Return the server's process and those that it and its children have started."""
     _skip_unless_linux()
-    assert program.server is not None
     found, pending = [], [program.server.pid]
     while pending:
         parent = pending.pop()

@@ -64,7 +64,6 @@ def test_a_server_that_stops_is_not_found_any_more(program: Program):
     with socket.create_connection((where.hostname, where.port)) as half:
         half.sendall(b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
         assert is_served(program.call("GET", "/health"))  # so this was read before
-        assert program.server is not None
         program.server.send_signal(signal.SIGTERM)
         eventually(lambda: refuses(where))
         assert live_address(folder) is None

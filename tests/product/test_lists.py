@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.support.clocks import PATIENCE
-from tests.support.program import PROGRAM, Program
-from tests.support.systems import NO_TERMINALS
+from tests.support.program import Program
 
 from vault_agent.api.cursors import encode_cursor
 from vault_agent.model.lists import ListQuery, Sort, TaskQuery
@@ -44,23 +40,9 @@ def posted(served: Program, path: str, **body: Any) -> Any:
 
 def at_terminal(served: Program, *arguments: str) -> str:
     """Return what a command prints at a terminal."""
-    ours, theirs = pytest.importorskip("pty", reason=NO_TERMINALS).openpty()
-    variables = {**served.environment, "TERM": "xterm"}
-    del variables["NO_COLOR"]
-    ended = subprocess.Popen([*PROGRAM, *arguments], env=variables, stdout=theirs, stdin=theirs)
-    os.close(theirs)
-    text = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(ours)
-    assert ended.wait(PATIENCE) == 0
-    return text.decode().replace("\r\n", "\n")
+    code, shown = served.at_a_terminal(*arguments, TERM="xterm", NO_COLOR="")
+    assert code == 0, shown
+    return shown.replace("\r\n", "\n")
 
 
 def test_wrong_requests_are_refused(served: Program):
@@ -204,8 +186,8 @@ def test_a_pipe_gets_everything_and_a_terminal_a_screenful(large: Program):
     assert len(lines) == len(set(lines)) == 449 + 450
     around = large.run("grep", "^Rye", "-C", "1").stdout.splitlines()
     assert len(around) == len(set(around))
-    shown = at_terminal(large, "list").splitlines()
-    assert len(shown) == 50
+    *shown, more = at_terminal(large, "list").splitlines()
+    assert (len(shown), more) == (50, "400 more: --limit 450")
     assert len(large.run("list", "-n", "300").stdout.splitlines()) == 300
     assert large.run("list", "-n", "300").stderr == "150 more: --limit 450\n"
     assert len(large.run("grep", "^Rye", "--limit", "460").stdout.splitlines()) == 460

@@ -26,7 +26,6 @@ def endpoint() -> Iterator[str]:
         return
     command = [sys.executable, str(Path(__file__).with_name("minilm.py"))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
         line = server.stdout.readline()
         assert line, "the endpoint did not start"
         yield json.loads(line)["endpoint"]

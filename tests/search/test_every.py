@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
@@ -19,19 +17,13 @@ from vault_agent.text.words import fold_words, whole_word
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Snapshot]:
-    vault = Vault(tmp_path_factory.mktemp("vault"))
-    vault.write(
-        "frost.md", "---\naliases: [Cold snap]\n---\n# Frost\n\nFleece.\n\n## B\n\nThe beds"
-    )
-    vault.write("frosty.md", "# Frosty\n\nfleeced beds and frosts, frost-free\n")
-    vault.write("cafe.md", "---\ntags: [drinks/hot]\n---\nA NAÏVE Café, ＡＢＣ and C++ at 8.30\n")
-    vault.write("tokyo.md", "今日は東京で新しい図書館を見た。late\nfrost\n")
-    vault.write("京東.md", "京東と図書\n")
-    async with indexed(vault) as opened:
-        yield opened
+NOTES = {
+    "frost.md": "---\naliases: [Cold snap]\n---\n# Frost\n\nFleece.\n\n## B\n\nThe beds",
+    "frosty.md": "# Frosty\n\nfleeced beds and frosts, frost-free\n",
+    "cafe.md": "---\ntags: [drinks/hot]\n---\nA NAÏVE Café, ＡＢＣ and C++ at 8.30\n",
+    "tokyo.md": "今日は東京で新しい図書館を見た。late\nfrost\n",
+    "京東.md": "京東と図書\n",
+}
 
 
 async def found(snapshot: Snapshot, query: str, **more) -> list[str]:
@@ -151,7 +143,6 @@ async def test_the_pages_end_after_the_last_ranked_result(tmp_path: Path, match:
 )
 async def test_a_word_has_borders(literal: str, text: str, there: bool):
     word = whole_word(literal)
-    assert word is not None
     assert (word.search(fold_words(text)) is not None) is there
 
 

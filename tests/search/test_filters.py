@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
@@ -22,20 +20,15 @@ from vault_agent.store.fulltext.reader import FulltextReader
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Snapshot]:
-    vault = Vault(tmp_path_factory.mktemp("vault"))
-    vault.write(
-        "ADR/one.md",
-        "---\nstatus: Accepted\nowner: '[[People/Ada Lane]]'\nrank: 1\nkeep: true\n---\ntea\n",
-    )
-    vault.write("ADR/two.md", "---\nstatus: [draft, in review]\nmeta:\n  kind: adr\n---\ntea\n")
-    vault.write("日記 2025/東京.md", "tea\n")
-    vault.write("日記 2025/Reading Journal.md", "tea\n")
-    vault.write("Journal/may.md", "tea\n")
-    async with indexed(vault) as opened:
-        yield opened
+NOTES = {
+    "ADR/one.md": (
+        "---\nstatus: Accepted\nowner: '[[People/Ada Lane]]'\nrank: 1\nkeep: true\n---\ntea\n"
+    ),
+    "ADR/two.md": "---\nstatus: [draft, in review]\nmeta:\n  kind: adr\n---\ntea\n",
+    "日記 2025/東京.md": "tea\n",
+    "日記 2025/Reading Journal.md": "tea\n",
+    "Journal/may.md": "tea\n",
+}
 
 
 async def found(snapshot: Snapshot, query: str, filters: Filters | None = None) -> list[str]:

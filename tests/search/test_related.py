@@ -74,7 +74,6 @@ async def test_a_shared_neighbour_relates_notes_without_common_words(vault: Vaul
     answer = await ask(vault, "Pizza.md", linked=Linked.EXCLUDE, explain=True)
     hit = answer.hits[0]
     assert (hit.path, hit.reason) == (BREAD, Reason.RELATED_NEIGHBOURS)
-    assert hit.explanation is not None
     assert "neighbours" in hit.explanation["votes"]
 
 
@@ -171,7 +170,6 @@ async def test_what_similar_notes_link_to_is_found(tmp_path: Path):
     answer = await ask(vault, "new.md", explain=True)
     hit = next(hit for hit in answer.hits if hit.path == "Orchard fruit.md")
     assert hit.reason is Reason.RELATED_NEIGHBOURS
-    assert hit.explanation is not None
     assert hit.explanation["votes"].keys() == {"similar"}
     scoped = await ask(vault, "new.md", filters=Filters(scope=Scope(deny=("a.md", "b.md", "c.md"))))
     assert [hit.path for hit in scoped.hits] == []

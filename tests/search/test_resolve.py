@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
@@ -22,19 +20,15 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 
 ROOT = "/home/ada/Notes"
 
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Snapshot]:
-    vault = Vault(tmp_path_factory.mktemp("vault"))
-    vault.write("Garden/Beds/Late frost.md", "---\naliases: [Cold snap, TCP/IP]\n---\n# Fleece\n")
-    vault.write("Garden/index.md", "# Garden\n")
-    vault.write("Kitchen/index.md", "# Kitchen\n")
-    vault.write("Fleece.md", "# Sheep\n")
-    vault.write(unicodedata.normalize("NFD", "Café.md"), "# Coffee\n")
-    vault.write("日記 2025/日記.markdown", "# 日記\n")
-    vault.write("C#.md", "# C sharp\n")
-    async with indexed(vault) as opened:
-        yield opened
+NOTES = {
+    "Garden/Beds/Late frost.md": "---\naliases: [Cold snap, TCP/IP]\n---\n# Fleece\n",
+    "Garden/index.md": "# Garden\n",
+    "Kitchen/index.md": "# Kitchen\n",
+    "Fleece.md": "# Sheep\n",
+    unicodedata.normalize("NFD", "Café.md"): "# Coffee\n",
+    "日記 2025/日記.markdown": "# 日記\n",
+    "C#.md": "# C sharp\n",
+}
 
 
 async def found(snapshot: Snapshot, name: str) -> list[str]:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
-from tests.search.opened import indexed
-from tests.support.index_runs import Vault
 
 from vault_agent.model.search import SearchQuery
 from vault_agent.search.search import search
@@ -15,21 +10,17 @@ from vault_agent.store.current import Snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Snapshot]:
-    vault = Vault(tmp_path_factory.mktemp("vault"))
-    for number in range(5):
-        vault.write(f"plan{number}.md", f"A backup of shelf {number} by email.\n")
-        vault.write(f"rows{number}.md", f"Turn back the soil, then move up row {number}.\n")
-        vault.write(f"sows{number}.md", f"What is it that a gardener in row {number} is to do?\n")
-    vault.write("apart.md", "Please back up the seeds.\n")
-    vault.write("hyphen.md", "An e-mail, and a health check of the greenhouse.\n")
-    vault.write("parts.md", "Call `renderSeedTray` or set `seed_tray_size`.\n")
-    vault.write("compost map.md", "---\naliases: [MOC]\n---\nWhere the heaps are.\n")
-    vault.write("watering.md", "Water in the morning.\n")
-    async with indexed(vault) as opened:
-        yield opened
+NOTES = {
+    "apart.md": "Please back up the seeds.\n",
+    "hyphen.md": "An e-mail, and a health check of the greenhouse.\n",
+    "parts.md": "Call `renderSeedTray` or set `seed_tray_size`.\n",
+    "compost map.md": "---\naliases: [MOC]\n---\nWhere the heaps are.\n",
+    "watering.md": "Water in the morning.\n",
+}
+for number in range(5):
+    NOTES[f"plan{number}.md"] = f"A backup of shelf {number} by email.\n"
+    NOTES[f"rows{number}.md"] = f"Turn back the soil, then move up row {number}.\n"
+    NOTES[f"sows{number}.md"] = f"What is it that a gardener in row {number} is to do?\n"
 
 
 async def found(snapshot: Snapshot, query: str) -> list[str]:

@@ -131,7 +131,6 @@ class Wire:
         return found
 
     def _receive(self) -> None:
-        assert self._socket is not None
         piece = self._socket.recv(1 << 16)
         if not piece:
             raise EOFError

@@ -125,7 +125,6 @@ def serving() -> Iterator[tuple[subprocess.Popen[str], int]]:
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])},
     )
     try:
-        assert process.stdout is not None
         assert process.stdout.readline() == f"{port} ok\n"
         yield process, port
     finally:
@@ -167,7 +166,6 @@ def test_a_second_signal_stops_the_server_at_once():
         )
         assert half.recv(4096).startswith(b"HTTP/1.1 100 ")  # it waits for the body
         process.send_signal(signal.SIGTERM)
-        assert process.stderr is not None
         while '"event":"stopping"' not in process.stderr.readline():
             pass
         process.send_signal(signal.SIGTERM)

@@ -114,7 +114,6 @@ async def test_a_file_is_compressed_once_and_not_at_the_start():
     assets = Assets()
     assets.load()
     frame = assets.get(assets.version, diagrams.NAME)
-    assert frame is not None
     assert "compressed" not in vars(frame)
     assert frame.compressed is frame.compressed
 

@@ -82,7 +82,6 @@ async def test_an_index_with_missing_metadata_is_reported_as_damaged(vault: Vaul
     index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
     await index.refresh()
     assert index.meta is None
-    assert index.refusal is not None
     assert "damaged" in index.refusal.message
 
 
@@ -111,7 +110,6 @@ async def test_a_reader_keeps_its_revision_to_the_end(vault: Vault):
         with snapshot.connection() as connection:
             [(count,)] = connection.execute("SELECT count(*) FROM note")
     assert count == 2
-    assert index.meta is not None
     assert index.meta.notes == 3
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         connection.execute("SELECT 1")

@@ -15,7 +15,6 @@ def test_positions_are_read_as_they_were_written(tmp_path: Path):
     places = np.array([[0.5, -1], [2, 3e5]], np.float32)
     write_positions(file, Positions("7.12", handles, places))
     found = read_positions(file)
-    assert found is not None
     assert found.revision == "7.12"
     assert (found.handles == handles).all()
     assert (found.places == places).all()

@@ -199,7 +199,6 @@ class Vault:
         """Return what a note's links resolve to: target -> (path or None, ambiguous)."""
         with self.reader() as connection:
             note = reading.note_by_id(connection, identify(path))
-            assert note is not None
             return {
                 link.target: (link.path, bool(link.ambiguous))
                 for link in links.outgoing(connection, note.rowid)
@@ -212,7 +211,6 @@ class Vault:
             held: dict[str, Any] = {"totals": (meta.notes, meta.chunks, meta.links)}
             for file in reading.files(connection):
                 note = reading.note_by_id(connection, identify(file.entry.path))
-                assert note is not None
                 span = keys_of(note.rowid)
                 chunks, *parts = [
                     connection.execute(part, span).fetchall() for part in PARTS_OF_A_NOTE

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.command import run_here
 from tests.support.homes import at_home
 from tests.support.privacy import Confidences
+from tests.support.systems import NO_TERMINALS
 from tests.support.waiting import eventually
 
 PROGRAM = (sys.executable, "-m", "vault_agent")
@@ -140,7 +144,6 @@ class Program:
             *("--json", "serve", "--vault-root", str(self.vault), "--port", "0"),
             *("--index-dir", str(self.indexes), *arguments),
         )
-        assert self.server.stdout is not None
         line = self.server.stdout.readline()
         if not line:
             self.server.communicate()
@@ -150,13 +153,11 @@ class Program:
 
     def kill(self) -> None:
         """Kill the server as a power cut would."""
-        assert self.server is not None
         self.server.kill()
         self._see_it_ended()
 
     def stop(self) -> tuple[int, float]:
         """Stop the server. Return its exit code and the seconds this took."""
-        assert self.server is not None
         began = time.monotonic()
         self.server.send_signal(signal.SIGTERM)
         self._see_it_ended()
@@ -164,7 +165,6 @@ class Program:
 
     def wait(self) -> int:
         """Wait until the server has ended by itself. Return its exit code."""
-        assert self.server is not None
         self._see_it_ended()
         return int(self.server.returncode)
 
@@ -179,7 +179,6 @@ class Program:
             self.private.examine("the server's log", self.log.read_bytes())
 
     def _see_it_ended(self) -> None:
-        assert self.server is not None
         out, _ = self.server.communicate(timeout=PATIENCE)
         self.private.examine("the server's standard output", out)
         self.private.examine("the server's log", self.log.read_bytes())
@@ -210,6 +209,48 @@ class Program:
             timeout=JOB_SECONDS,
         )
         return self._examined(ended)
+
+    def at_a_terminal(
+        self, *arguments: str, answers: Iterable[Any] = (), **variables: str
+    ) -> tuple[int, str]:
+        """Run a command at a terminal. An answer that can be called is called first.
+
+        Return its exit code and what the terminal shows.
+        """
+        left = list(answers)
+        ours, theirs = pytest.importorskip("pty", reason=NO_TERMINALS).openpty()
+        process = subprocess.Popen(
+            [*PROGRAM, *arguments],
+            env={**self.environment, **variables},
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        shown = b""
+        deadline = time.monotonic() + PATIENCE
+        try:
+            while time.monotonic() < deadline:
+                ready, _, _ = select.select([ours], [], [], 0.1)
+                try:
+                    part = os.read(ours, 4096) if ready else b""
+                except OSError:  # the end of a terminal
+                    break
+                if ready and not part:
+                    break
+                shown += part
+                if shown.endswith(b"[y/N] ") and left:
+                    answer = left.pop(0)
+                    if callable(answer):
+                        answer()
+                        continue
+                    os.write(ours, answer.encode())
+                    shown += b" "
+            return process.wait(PATIENCE), shown.decode()
+        finally:
+            os.close(ours)
+            if process.poll() is None:
+                process.kill()
 
     def _examined(
         self, ended: subprocess.CompletedProcess[str]

@@ -104,7 +104,6 @@ class Desk:
 
     async def tell(self, app: App, told: Made, *, ends: bool = True, at: float = NOW) -> None:
         """Tell of a session as its hooks do."""
-        assert app.sessions is not None
         path = self.transcript(told)
         start = self.git("rev-parse", "HEAD") if not told.prompts else self.begun
         events = [self.event(told, "start", at - 600, transcript_path=path, commit=start)]
@@ -132,7 +131,6 @@ class Desk:
 
     async def state(self, app: App, told: Made, *states: str) -> Session:
         """Wait until the journal of a session is in one of the states."""
-        assert app.journals is not None
         store = app.journals.store
         wanted = states or ("complete",)
         session = await eventually_async(

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import select
-import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-import pytest
-from tests.support.clocks import PATIENCE
-from tests.support.program import PROGRAM, Program, Reply
-from tests.support.systems import NO_TERMINALS
+from tests.support.program import Program, Reply
 from tests.support.waiting import eventually
 
 from vault_agent.cli.command import Exit
@@ -71,38 +64,3 @@ class WritableProgram(Program):
             yield self
         finally:
             self.close()
-
-    def at_a_terminal(self, *arguments: str, answers: list[Any]) -> tuple[int, str]:
-        """Run a command at a terminal. An answer that can be called is called first.
-
-        Return its exit code and what the terminal shows.
-        """
-        ours, theirs = pytest.importorskip("pty", reason=NO_TERMINALS).openpty()
-        process = subprocess.Popen(
-            [*PROGRAM, *arguments], env=self.environment, stdin=theirs, stdout=theirs, stderr=theirs
-        )
-        os.close(theirs)
-        shown = b""
-        deadline = time.monotonic() + PATIENCE
-        try:
-            while time.monotonic() < deadline:
-                ready, _, _ = select.select([ours], [], [], 0.1)
-                try:
-                    part = os.read(ours, 4096) if ready else b""
-                except OSError:  # the end of a terminal
-                    break
-                if ready and not part:
-                    break
-                shown += part
-                if shown.endswith(b"[y/N] ") and answers:
-                    answer = answers.pop(0)
-                    if callable(answer):
-                        answer()
-                        continue
-                    os.write(ours, answer.encode())
-                    shown += b" "
-            return process.wait(PATIENCE), shown.decode()
-        finally:
-            os.close(ours)
-            if process.poll() is None:
-                process.kill()

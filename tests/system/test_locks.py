@@ -57,7 +57,6 @@ def test_a_killed_process_releases_its_lock(tmp_path: Path):
         [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     with holder:
-        assert holder.stdout is not None
         assert holder.stdout.readline().strip() == b"locked"
         assert is_locked(path)
         holder.kill()

@@ -26,7 +26,6 @@ async def start(code: str, *, piped: bool) -> ChildProcess:
     process = await start_process(
         sys.executable, "-c", code, stdin=PIPE if piped else DEVNULL, stdout=PIPE
     )
-    assert process.stdout is not None
     assert (await process.stdout.readline()).strip() == b"ready"
     return process
 
@@ -129,7 +128,6 @@ async def test_pipes_are_closed_even_if_a_grandchild_holds_them():
     code = f"import subprocess, sys; c = subprocess.Popen([sys.executable, '-c', {child!r}]);"
     code += f"{READY} print(c.pid, flush=True); sys.stdin.read()"
     process = await start(code, piped=True)
-    assert process.stdout is not None
     pid = int(await process.stdout.readline())
     try:
         await end_process(process, 0.5)

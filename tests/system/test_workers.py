@@ -171,7 +171,6 @@ async def test_a_worker_error_is_reported_by_type_and_line_only(
     async with pool:
         with pytest.raises(WorkerCrashed) as crash:
             await pool.run("fail", cpu_seconds=PATIENCE)
-        assert crash.value.report is not None
         assert crash.value.report.error_type == "ValueError"
         assert "vault_agent.system.workers:" in crash.value.report.frames[-1]
         assert "canary" not in f"{crash.value!r} {crash.value.report}"
@@ -183,7 +182,6 @@ async def test_a_worker_that_cannot_start_reports_the_reason():
     async with pool:
         with pytest.raises(WorkerNotReady) as crash:
             await pool.run("a", cpu_seconds=PATIENCE)
-    assert crash.value.report is not None
     assert crash.value.report.error_type == "ValueError"
 
 

@@ -165,7 +165,6 @@ async def test_a_vault_that_left_the_list_is_closed_when_another_is_opened(world
         forget_vault("project:app", world.registry)
         assert await paths(app, "project:other", "quinces") == ["a.md"]
         (hosted,) = app.vaults._hosted.values()
-        assert hosted.vault is not None
         assert hosted.vault.address == "project:other"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,9 @@ from tests.writing.authored import OpenedVault
 from tests.writing.opened import QUIET, Vault
 
 from vault_agent.model.writing import WriteLimits
+from vault_agent.store.writes import WriteLog
+from vault_agent.writing.disk import Disk
+from vault_agent.writing.journal import Journal
 
 
 @pytest.fixture
@@ -41,3 +44,36 @@ def opened_vault(tmp_path: Path) -> Iterator[OpenedVault]:
     opened = OpenedVault(tmp_path)
     yield opened
     asyncio.run(opened.writing.close())
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.fixture
+def killed(closed: Vault, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awaitable[None]]:
+    """Return what writes until a kill, and leaves the log as a killed process does."""
+
+    async def killed(work: Callable[[], Awaitable[object]], at: int = 1, *, after: bool = True):
+        """Let the change number `at` be the last one: the kill is before it, or right after it."""
+        applied, count = Disk.apply, 0
+
+        def apply(self, root, change):
+            nonlocal count
+            count += 1
+            if count == at and not after:
+                raise Killed
+            done = applied(self, root, change)
+            if count == at:
+                raise Killed
+            return done
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Disk, "apply", apply)
+            patched.setattr(Journal, "_is_done", lambda *_: False)
+            patched.setattr(WriteLog, "fail", lambda *_: None)
+            async with closed.opened(close=False):
+                with pytest.raises(Killed):
+                    await work()
+
+    return killed

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from vault_agent.markdown.edit import append, overwrite
 from vault_agent.model.identifiers import content_hash
@@ -24,6 +28,7 @@ from vault_agent.model.writing import (
 from vault_agent.store.writes import WriteLog
 from vault_agent.system.crash import CrashReport
 from vault_agent.system.workers import Allowance
+from vault_agent.vault import folder
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import Strategy, VaultRoot
 from vault_agent.vault.write import SPARE
@@ -174,3 +179,20 @@ def save_by_rename(file: Path, data: bytes) -> None:
     new = file.with_name(f".{file.name}.saving")
     new.write_bytes(data)
     new.replace(file)
+
+
+def separate_file_systems(monkeypatch: pytest.MonkeyPatch, mounted: Path) -> None:
+    """Let a folder be on another file system than all others."""
+    inode = mounted.stat().st_ino
+
+    def refused(call: Any) -> Any:
+        def checked(fd: int, name: str, other: int, to: str) -> None:
+            inside = [os.fstat(each).st_ino == inode for each in (fd, other)]
+            if inside[0] != inside[1]:
+                raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+            call(fd, name, other, to)
+
+        return checked
+
+    for name in ("exchange", "rename_new"):
+        monkeypatch.setattr(folder, name, refused(getattr(folder, name)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,50 +21,10 @@ from vault_agent.writing.disk import Disk
 from vault_agent.writing.transaction import Transaction
 
 
-class Crash(BaseException):
-    """The process ends here."""
-
-
-@pytest.fixture
-def crash(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], None]:
-    """Return what lets the change number `at` be the last one: before it, or right after it."""
-
-    def chosen(at: int, after: bool) -> None:
-        applied = Disk.apply
-        count = 0
-
-        def apply(self, root, change):
-            nonlocal count
-            count += 1
-            if count == at and not after:
-                raise Crash
-            done = applied(self, root, change)
-            if count == at:
-                raise Crash
-            return done
-
-        monkeypatch.setattr(Disk, "apply", apply)
-        monkeypatch.setattr("vault_agent.writing.journal.Journal._is_done", lambda *_: False)
-        monkeypatch.setattr("vault_agent.store.writes.WriteLog.fail", lambda *_: None)
-
-    return chosen
-
-
-async def crashed(vault: Vault, monkeypatch: pytest.MonkeyPatch, work) -> None:
-    """Write until the crash, and leave the log as a killed process does."""
-    async with vault.opened(close=False):
-        with pytest.raises(Crash):
-            await work()
-    monkeypatch.undo()
-
-
 @pytest.mark.parametrize("after", [False, True])
-async def test_an_edit_was_made_or_not(closed: Vault, crash, monkeypatch, after: bool):
+async def test_an_edit_was_made_or_not(closed: Vault, killed, after: bool):
     closed.put("A.md", "one\n")
-    crash(1, after)
-    await crashed(
-        closed, monkeypatch, lambda: closed.append("A.md", "two\n", key="k", request=b"r")
-    )
+    await killed(lambda: closed.append("A.md", "two\n", key="k", request=b"r"), after=after)
     assert len(closed.temporaries()) == after
     async with closed.opened():
         assert closed.tree() == {"A.md": b"one\ntwo\n" if after else b"one\n"}
@@ -74,27 +33,9 @@ async def test_an_edit_was_made_or_not(closed: Vault, crash, monkeypatch, after:
         assert closed.bytes("A.md") == b"one\ntwo\n"
 
 
-@pytest.mark.fault(
-    "Writing",
-    "a kill between the exchange and the look, with a save displaced",
-    "the save gets its name back at the next start",
-)
-async def test_a_save_that_was_displaced_gets_its_name_back(closed: Vault, crash, monkeypatch):
-    """The process was killed after the exchange, before it looked at what it had displaced."""
-    closed.put("A.md", "one\n")
-    crash(1, True)
-    await crashed(closed, monkeypatch, lambda: closed.append("A.md", "two\n"))
-    [displaced] = closed.temporaries()
-    (closed.root / displaced).write_bytes(b"saved by a person\n")
-    async with closed.opened():
-        assert closed.tree() == {"A.md": b"saved by a person\n"}
-        assert await closed.writing.writes() == []
-
-
-async def test_a_newer_save_is_not_replaced_by_a_displaced_one(closed: Vault, crash, monkeypatch):
+async def test_a_newer_save_is_not_replaced_by_a_displaced_one(closed: Vault, killed):
     file = closed.put("A.md", "one\n")
-    crash(1, True)
-    await crashed(closed, monkeypatch, lambda: closed.append("A.md", "two\n"))
+    await killed(lambda: closed.append("A.md", "two\n"))
     [displaced] = closed.temporaries()
     (closed.root / displaced).write_bytes(b"saved by a person\n")
     save_by_rename(file, b"saved later\n")
@@ -105,21 +46,14 @@ async def test_a_newer_save_is_not_replaced_by_a_displaced_one(closed: Vault, cr
         }
 
 
-async def test_an_older_save_is_kept_beside_a_newer_one_in_every_change(
-    closed: Vault, crash, monkeypatch
-):
+async def test_an_older_save_is_kept_beside_a_newer_one_in_every_change(closed: Vault, killed):
     closed.put("A.md", "one\n")
     changes = (
         VaultChange.create("C.md", b"c\n"),
         VaultChange.edit("A.md", b"one\n", b"one\ntwo\n"),
     )
-    crash(2, True)
     made = write("move", Right.EDIT)
-    await crashed(
-        closed,
-        monkeypatch,
-        lambda: closed.writing.transact(made, lambda: Transaction("C.md", changes)),
-    )
+    await killed(lambda: closed.writing.transact(made, lambda: Transaction("C.md", changes)), at=2)
     [displaced] = closed.temporaries()
     (closed.root / displaced).write_bytes(b"saved by a person\n")
     save_by_rename(closed.root / "A.md", b"saved later\n")
@@ -133,12 +67,9 @@ async def test_an_older_save_is_kept_beside_a_newer_one_in_every_change(
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("permanent", [False, True])
-async def test_a_removal_was_made_or_not(
-    closed: Vault, crash, monkeypatch, after: bool, permanent: bool
-):
+async def test_a_removal_was_made_or_not(closed: Vault, killed, after: bool, permanent: bool):
     closed.put("A.md", "one\n")
-    crash(1, after)
-    await crashed(closed, monkeypatch, lambda: closed.remove("A.md", permanent=permanent))
+    await killed(lambda: closed.remove("A.md", permanent=permanent), after=after)
     async with closed.opened():
         gone = {} if permanent else {".trash/A.md": b"one\n"}
         assert closed.tree() == (gone if after else {"A.md": b"one\n"})
@@ -147,7 +78,7 @@ async def test_a_removal_was_made_or_not(
 @pytest.mark.parametrize("at", [1, 2, 3, 4])
 @pytest.mark.parametrize("after", [False, True])
 async def test_after_the_first_change_all_others_are_finished(
-    closed: Vault, crash, monkeypatch, at: int, after: bool
+    closed: Vault, killed, at: int, after: bool
 ):
     closed.put("Old/A.md", "a\n")
     closed.put("B.md", "[[Old/A]]\n")
@@ -158,12 +89,11 @@ async def test_after_the_first_change_all_others_are_finished(
         VaultChange.edit("B.md", b"[[Old/A]]\n", b"[[New/A]]\n"),
         VaultChange.create("C.md", b"c\n"),
     )
-    crash(at, after)
     made = write("move", Right.MOVE)
-    await crashed(
-        closed,
-        monkeypatch,
+    await killed(
         lambda: closed.writing.transact(made, lambda: Transaction("New", changes)),
+        at=at,
+        after=after,
     )
     async with closed.opened():
         states = [each.state for each in await closed.writing.writes()]
@@ -174,7 +104,7 @@ async def test_after_the_first_change_all_others_are_finished(
         assert states == [WriteState.DONE]
 
 
-async def test_what_a_person_changed_meanwhile_is_merged_or_left(closed: Vault, crash, monkeypatch):
+async def test_what_a_person_changed_meanwhile_is_merged_or_left(closed: Vault, killed):
     closed.put("A.md", "a\nb\nc\n")
     closed.put("B.md", "[[A]]\n")
     changes = (
@@ -182,13 +112,8 @@ async def test_what_a_person_changed_meanwhile_is_merged_or_left(closed: Vault, 
         VaultChange.edit("A.md", b"a\nb\nc\n", b"A\nb\nc\n"),
         VaultChange.edit("B.md", b"[[A]]\n", b"[[C]]\n"),
     )
-    crash(1, True)
     made = write("move", Right.EDIT)
-    await crashed(
-        closed,
-        monkeypatch,
-        lambda: closed.writing.transact(made, lambda: Transaction("C.md", changes)),
-    )
+    await killed(lambda: closed.writing.transact(made, lambda: Transaction("C.md", changes)))
     closed.put("A.md", "a\nb\nc, by a person\n")
     closed.put("B.md", "all new\n")
     async with closed.opened():
@@ -201,10 +126,9 @@ async def test_what_a_person_changed_meanwhile_is_merged_or_left(closed: Vault, 
     }
 
 
-async def test_unfinished_temporaries_are_removed(closed: Vault, crash, monkeypatch):
+async def test_unfinished_temporaries_are_removed(closed: Vault, killed):
     closed.put("A.md", "one\n")
-    crash(1, False)
-    await crashed(closed, monkeypatch, lambda: closed.create("B.md", "two\n"))
+    await killed(lambda: closed.create("B.md", "two\n"), after=False)
     log = closed.journal().log
     [logged] = log.unfinished()
     log.close()

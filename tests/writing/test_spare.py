@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.systems import linux, posix
 from tests.support.waiting import eventually_async
-from tests.writing.opened import Vault, lingering
+from tests.writing.opened import Vault, lingering, separate_file_systems
 
 from vault_agent.model.writing import WriteLimits
-from vault_agent.vault import folder
 from vault_agent.vault.folder import copy_attributes
 from vault_agent.vault.write import SPARE
-from vault_agent.writing.disk import Disk
 
 
 @pytest.fixture
 def limits() -> WriteLimits:
     """Let displaced files stay until the vault is closed."""
     return lingering(PATIENCE)
-
-
-class Killed(BaseException):
-    """The process ends here."""
 
 
 def git(vault: Vault, *arguments: str) -> str:
@@ -38,49 +31,19 @@ def git(vault: Vault, *arguments: str) -> str:
     return done.stdout
 
 
-async def killed_after(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch, permanent: bool = False
-) -> Path:
-    """Kill the process right after a change of `Notes/A.md`. Return the displaced file."""
-    applied = Disk.apply
-
-    def apply(*arguments: Any) -> None:
-        applied(*arguments)
-        raise Killed
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Disk, "apply", apply)
-        patched.setattr("vault_agent.writing.journal.Journal._is_done", lambda *_: False)
-        async with vault.opened(close=False):
-            with pytest.raises(Killed):
-                await (
-                    vault.remove("Notes/A.md", permanent=True)
-                    if permanent
-                    else vault.append("Notes/A.md", "two\n")
-                )
-    [displaced] = vault.temporaries()
-    return vault.root / displaced
+async def change(vault: Vault, permanent: bool) -> None:
+    """Change `Notes/A.md`, or remove it."""
+    if permanent:
+        await vault.remove("Notes/A.md", permanent=True)
+    else:
+        await vault.append("Notes/A.md", "two\n")
 
 
-def separate_file_systems(monkeypatch: pytest.MonkeyPatch, mounted: Path) -> None:
-    """Let a folder be on another file system than all others."""
-    inode = mounted.stat().st_ino
-
-    def refused(call: Any) -> Any:
-        def checked(fd: int, name: str, other: int, to: str) -> None:
-            inside = [os.fstat(each).st_ino == inode for each in (fd, other)]
-            if inside[0] != inside[1]:
-                raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
-            call(fd, name, other, to)
-
-        return checked
-
-    for name in ("exchange", "rename_new"):
-        monkeypatch.setattr(folder, name, refused(getattr(folder, name)))
+Kill = Callable[..., Awaitable[None]]
 
 
 @posix("git of Windows looks at file modes in another way")
-async def test_git_sees_no_temporary_file(closed: Vault, monkeypatch: pytest.MonkeyPatch):
+async def test_git_sees_no_temporary_file(closed: Vault, killed: Kill):
     git(closed, "init")
     closed.put("Notes/A.md", "one\n")
     closed.put("B.md", "b\n")
@@ -91,7 +54,7 @@ async def test_git_sees_no_temporary_file(closed: Vault, monkeypatch: pytest.Mon
         assert len(closed.temporaries()) == 2
         assert git(closed, "status", "--short") == "AD B.md\nAM Notes/A.md\n"
     closed.put("Notes/A.md", "one\n")
-    await killed_after(closed, monkeypatch)
+    await killed(lambda: change(closed, permanent=False))
     assert git(closed, "status", "--short") == "AD B.md\nAM Notes/A.md\n"
 
 
@@ -104,27 +67,35 @@ async def test_the_folder_comes_back_when_it_is_removed(vault: Vault):
     assert vault.bytes("A.md") == b"one\ntwo\n"
 
 
+@pytest.mark.fault(
+    "Writing",
+    "a kill between the exchange and the look, with a save displaced",
+    "the save gets its name back at the next start",
+)
 @pytest.mark.parametrize("permanent", [False, True])
 @pytest.mark.parametrize("is_beside", [False, True])
 async def test_a_displaced_save_is_found_where_this_and_earlier_versions_leave_it(
-    closed: Vault, monkeypatch: pytest.MonkeyPatch, is_beside: bool, permanent: bool
+    closed: Vault, killed: Kill, is_beside: bool, permanent: bool
 ):
     closed.put("Notes/A.md", "one\n")
-    displaced = await killed_after(closed, monkeypatch, permanent)
+    await killed(lambda: change(closed, permanent))
+    [displaced] = map(closed.root.joinpath, closed.temporaries())
     assert displaced.parent.name == SPARE
     displaced.write_bytes(b"saved by a person\n")
     if is_beside:
         displaced.rename(closed.root / "Notes" / displaced.name)
     async with closed.opened():
         assert closed.tree() == {"Notes/A.md": b"saved by a person\n"}
+        assert await closed.writing.writes() == []
 
 
 @pytest.mark.parametrize("permanent", [False, True])
 async def test_a_displaced_save_outlives_the_folder_of_its_note(
-    closed: Vault, monkeypatch: pytest.MonkeyPatch, permanent: bool
+    closed: Vault, killed: Kill, permanent: bool
 ):
     closed.put("Notes/A.md", "one\n")
-    displaced = await killed_after(closed, monkeypatch, permanent)
+    await killed(lambda: change(closed, permanent))
+    [displaced] = map(closed.root.joinpath, closed.temporaries())
     displaced.write_bytes(b"saved by a person\n")
     (closed.root / "Notes/A.md").unlink(missing_ok=True)
     (closed.root / "Notes").rmdir()

@@ -166,38 +166,27 @@ async def test_an_agent_learns_no_exclusion_outside_its_folders(tmp_path: Path):
                 await vault.create(path, "x", caller=replace(AGENT, folders=("claude",)))
 
 
-async def test_only_the_folders_of_the_settings_and_the_agent_are_written(tmp_path: Path):
-    vault = Vault(tmp_path, replace(QUIET, folders=("claude", "Shared")))
+@pytest.mark.parametrize("limits", [replace(QUIET, folders=("claude", "Shared"))])
+async def test_only_the_folders_of_the_settings_and_the_agent_are_written(vault: Vault):
     vault.put("A.md", "mine\n")
-    async with vault.opened():
+    with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+        await vault.append("A.md", "x")
+    with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+        await vault.create("claudette/A.md", "x")
+    await vault.create("Claude/A.md", "x")
+    narrow = replace(AGENT, folders=("claude",), deny=("claude/Diary",))
+    await vault.append("Claude/A.md", "y", caller=narrow)
+    for path in ("Shared/A.md", "claude/diary.md", "claude/Diary/A.md"):
         with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-            await vault.append("A.md", "x")
-        with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-            await vault.create("claudette/A.md", "x")
-        await vault.create("Claude/A.md", "x")
-        narrow = replace(AGENT, folders=("claude",), deny=("claude/Diary",))
-        await vault.append("Claude/A.md", "y", caller=narrow)
-        for path in ("Shared/A.md", "claude/diary.md", "claude/Diary/A.md"):
-            with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-                await vault.create(path, "x", caller=narrow)
+            await vault.create(path, "x", caller=narrow)
 
 
-async def test_only_the_rights_that_are_given_are_used(tmp_path: Path):
-    vault = Vault(tmp_path, QUIET)
+async def test_only_the_rights_that_are_given_are_used(vault: Vault):
     vault.put("A.md", "mine\n")
-    async with vault.opened():
-        maker = replace(AGENT, allow=frozenset({Right.CREATE}))
-        with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED") as caught:
-            await vault.append("A.md", "x\n", caller=maker)
-        assert caught.value.details == {"right": "append"}
-
-
-async def test_the_owner_has_every_right_in_the_folders(tmp_path: Path):
-    vault = Vault(tmp_path, QUIET)
-    vault.put("A.md", "mine\n")
-    async with vault.opened():
-        await vault.append("A.md", "x\n")
-        await vault.remove("A.md")
+    maker = replace(AGENT, allow=frozenset({Right.CREATE}))
+    with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED") as caught:
+        await vault.append("A.md", "x\n", caller=maker)
+    assert caught.value.details == {"right": "append"}
 
 
 async def test_a_link_is_written_at_its_target_if_that_is_in_the_scope(tmp_path: Path):
@@ -253,16 +242,15 @@ async def test_one_key_at_the_same_time_is_one_write(vault: Vault):
     assert len({each.write_id for each in replies}) == 1
 
 
-async def test_an_agent_writes_only_so_often(tmp_path: Path):
-    vault = Vault(tmp_path, replace(QUIET, max_per_minute=3))
-    async with vault.opened():
-        for number in range(3):
-            await vault.create(f"{number}.md", "x", caller=AGENT)
-        with pytest.raises(Busy, match="WRITE_RATE_LIMITED") as caught:
-            await vault.create("4.md", "x", caller=AGENT)
-        assert 1 <= caught.value.details["retryAfter"] <= 60
-        await vault.create("4.md", "x", dry_run=True, caller=AGENT)
-        await vault.create("4.md", "x")
+@pytest.mark.parametrize("limits", [replace(QUIET, max_per_minute=3)])
+async def test_an_agent_writes_only_so_often(vault: Vault):
+    for number in range(3):
+        await vault.create(f"{number}.md", "x", caller=AGENT)
+    with pytest.raises(Busy, match="WRITE_RATE_LIMITED") as caught:
+        await vault.create("4.md", "x", caller=AGENT)
+    assert 1 <= caught.value.details["retryAfter"] <= 60
+    await vault.create("4.md", "x", dry_run=True, caller=AGENT)
+    await vault.create("4.md", "x")
 
 
 async def test_a_note_does_not_grow_over_its_limit(tmp_path: Path):
@@ -277,19 +265,18 @@ async def test_a_note_does_not_grow_over_its_limit(tmp_path: Path):
     assert vault.bytes("A.md") == b"12345\n"
 
 
-async def test_a_note_that_somebody_changes_is_waited_for(tmp_path: Path):
-    vault = Vault(tmp_path, replace(QUIET, quiet_seconds=3.0))
+@pytest.mark.parametrize("limits", [replace(QUIET, quiet_seconds=3.0)])
+async def test_a_note_that_somebody_changes_is_waited_for(vault: Vault):
     file = vault.put("A.md", "one\n")
-    async with vault.opened():
-        writing = asyncio.create_task(vault.append("A.md", "end\n"))
-        for number in range(4):
-            await asyncio.sleep(0.2)
-            file.write_text(f"typing {number}\n")
-        assert not writing.done()
-        await writing
-        assert vault.bytes("A.md") == b"typing 3\nend\n"
-        await vault.append("A.md", "ours\n")  # our own change is not waited for
-        assert vault.bytes("A.md") == b"typing 3\nend\nours\n"
+    writing = asyncio.create_task(vault.append("A.md", "end\n"))
+    for number in range(4):
+        await asyncio.sleep(0.2)
+        file.write_text(f"typing {number}\n")
+    assert not writing.done()
+    await writing
+    assert vault.bytes("A.md") == b"typing 3\nend\n"
+    await vault.append("A.md", "ours\n")  # our own change is not waited for
+    assert vault.bytes("A.md") == b"typing 3\nend\nours\n"
 
 
 def test_a_note_is_quiet_for_a_while_between_the_saves_of_an_editor():
