@@ -12,11 +12,15 @@ from pathlib import Path
 
 import pytest
 from aiohttp.test_utils import TestServer
-from tests.cli.fake import PROGRAM, FakeServer, Run
+from tests.cli.fake import PROGRAM, FakeServer, Run, vault_named
 from tests.support.clocks import PATIENCE
 from tests.support.command import Ended, run_here
+from tests.support.folders import below
 from tests.support.homes import at_home
+from tests.support.listening import free_port
 from tests.support.privacy import Confidences
+
+from vault_agent.cli import detached
 
 QUESTION = re.compile(rb"(: |\] )(\x1b\[[^a-zA-Z]*[a-zA-Z])*$")
 """The end of a question, where the terminal waits for an answer."""
@@ -137,3 +141,16 @@ async def server(environment: dict[str, str]) -> AsyncIterator[FakeServer]:
         fake.endpoint = str(running.make_url("")).rstrip("/")
         environment["VAULT_AGENT_SERVER_ENDPOINT"] = fake.endpoint
         yield fake
+
+
+@pytest.fixture
+async def notes(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
+    """Create a vault that the config file names. All servers are stopped at the end."""
+    folder = vault_named("My Notes", environment)
+    port = str(free_port())
+    await run("config", "set", "server.port", port)
+    await run("config", "set", "vault.root", str(folder))
+    yield folder
+    for noted in list(below(Path(environment["HOME"]), "server.address")):
+        for _ in range(3):  # the starts that lost may follow
+            await asyncio.to_thread(detached.stop, noted.parent)

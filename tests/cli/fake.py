@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import orjson
 from aiohttp import web
@@ -324,3 +325,10 @@ class FakeServer:
 def _error(status: int, code: str, message: str, details: dict) -> web.Response:
     body = {"error": {"code": code, "message": message, "details": {**details, "requestId": "r-1"}}}
     return web.Response(body=orjson.dumps(body), status=status, content_type="application/json")
+
+
+def vault_named(name: str, environment: dict[str, str]) -> Path:
+    folder = Path(environment["HOME"], name)
+    folder.mkdir()
+    (folder / "Stock.md").write_text(f"# Stock\n\nSimmer the bones in {name}.\n", "utf-8")
+    return folder

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 from tests.cli.fake import FakeServer, Run
-from tests.cli.test_restart import notes, started
+from tests.cli.test_restart import started
 from tests.support.local_model import LocalModel
 from tests.support.waiting import eventually_async
 
@@ -17,8 +17,6 @@ from vault_agent import __version__
 from vault_agent.codes import CODES
 from vault_agent.model.warning import Warning
 from vault_agent.system.address import note_vault
-
-__all__ = ["notes"]
 
 
 async def checks(run: Run) -> dict[str, dict]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 from tests.cli.fake import Run
-from tests.cli.test_restart import notes, started
+from tests.cli.test_restart import started
 from tests.support.local_model import LocalModel
 from tests.support.meaning import needs_built_in_model
 from tests.support.systems import posix
@@ -17,8 +17,6 @@ from tests.support.systems import posix
 from vault_agent.cli.features import FEATURES
 from vault_agent.config.keys import KEYS
 from vault_agent.models import built_in
-
-__all__ = ["notes"]
 
 MODELS = ("embedding", "rerank")
 

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 from tests.cli.fake import Run
-from tests.cli.test_restart import notes, refuse_services, started
+from tests.cli.test_restart import refuse_services, started
 from tests.support.folders import below
 
 from vault_agent.system.address import live_address
-
-__all__ = ["notes"]
 
 REFUSED = [
     "setup --folder {home} --yes",

@@ -11,12 +11,6 @@ from tests.cli.fake import Run
 from vault_agent import __version__
 from vault_agent.cli.run import COMMANDS, FIRST, SECTIONS, program
 
-GONE = (
-    "adr", "backlinks", "devlog", "embedding", "folders", "frontmatter", "indexes", "mentions",
-    "mkdir", "promote", "replace", "section", "session", "trust", "watch", "writes", "agents",
-    "hooks",
-)  # fmt: skip
-
 
 async def test_the_first_screen_names_what_most_people_need(run: Run):
     shown = (await run("--help")).out
@@ -46,12 +40,6 @@ async def test_a_mistyped_name_has_no_help(run: Run):
 
 async def test_the_version_is_a_command_too(run: Run):
     assert (await run("version")).out == f"vault-agent {__version__}\n"
-
-
-@pytest.mark.parametrize("name", GONE)
-async def test_no_old_name_stays(run: Run, name: str):
-    ended = await run(name, "x")
-    assert (ended.code, "No such command" in ended.err) == (2, True)
 
 
 def test_the_sections_tell_what_the_commands_tell_themselves():

@@ -9,43 +9,22 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 
 import orjson
 import pytest
-from tests.cli.fake import Run
+from tests.cli.fake import Run, vault_named
 from tests.support.folders import below
 from tests.support.listening import free_port
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
-from vault_agent.cli import applying, detached
+from vault_agent.cli import applying
 from vault_agent.cli.command import Invocation
 from vault_agent.cli.servers import Server
 from vault_agent.config.keys import DEFAULT_PORT
 from vault_agent.system.address import ServerAddress
-
-
-@pytest.fixture
-async def notes(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
-    """Create a vault that the config file names. All servers are stopped at the end."""
-    folder = vault_named("My Notes", environment)
-    port = str(free_port())
-    await run("config", "set", "server.port", port)
-    await run("config", "set", "vault.root", str(folder))
-    yield folder
-    for noted in list(below(Path(environment["HOME"]), "server.address")):
-        for _ in range(3):  # the starts that lost may follow
-            await asyncio.to_thread(detached.stop, noted.parent)
-
-
-def vault_named(name: str, environment: dict[str, str]) -> Path:
-    folder = Path(environment["HOME"], name)
-    folder.mkdir()
-    (folder / "Stock.md").write_text(f"# Stock\n\nSimmer the bones in {name}.\n", "utf-8")
-    return folder
 
 
 def refuse_services(environment: dict[str, str], folder: Path) -> None:

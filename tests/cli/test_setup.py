@@ -12,8 +12,8 @@ from pathlib import Path
 
 import orjson
 import pytest
-from tests.cli.fake import Run
-from tests.cli.test_restart import refuse_services, vault_named
+from tests.cli.fake import Run, vault_named
+from tests.cli.test_restart import refuse_services
 from tests.support.folders import below
 from tests.support.listening import free_port
 from tests.support.meaning import needs_built_in_model

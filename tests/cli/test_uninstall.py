@@ -9,10 +9,8 @@ from pathlib import Path
 import orjson
 import pytest
 from tests.cli.fake import Run
-from tests.cli.test_restart import notes, started
+from tests.cli.test_restart import started
 from tests.support.folders import below
-
-__all__ = ["notes"]
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="homes are set otherwise there")
 

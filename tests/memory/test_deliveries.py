@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,17 +18,16 @@ ABOUT = "why does the queue give up, is that max_attempts in src/queue.py?"
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    made = Desk(tmp_path, monkeypatch)
+def desk(desk: Desk) -> Desk:
     text = (
         "---\ntype: decision\ntitle: Retries of the queue\nfiles: [src/queue.py]\n---\n"
         "# Retries of the queue\n\n## Decision\n\nThe queue gives up after 3 attempts:"
         " max_attempts is 3, as support asked.\n"
     )
-    made.world.write(
-        made.root, {QUEUE: text, "notes/tea.md": "# Tea\n\nGreen tea at 70 degrees.\n"}
+    desk.world.write(
+        desk.root, {QUEUE: text, "notes/tea.md": "# Tea\n\nGreen tea at 70 degrees.\n"}
     )
-    return made
+    return desk
 
 
 class Talk:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +16,6 @@ from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.memory import journals as journals_module
 
 
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    return Desk(tmp_path, monkeypatch)
-
-
 async def test_a_session_leaves_one_journal_with_what_was_decided(desk: Desk):
     async with desk.app() as app:
         told = desk.work()
@@ -29,8 +23,7 @@ async def test_a_session_leaves_one_journal_with_what_was_decided(desk: Desk):
         (desk.project / "src/queue.py").write_text("a = 3\n")
         session = await desk.state(app, told)
         app.sessions.wake()
-        await desk.tell(app, told, at=NOW + 10)  # it went on, and nothing was said
-        await desk.state(app, told)
+        await desk.finish(app, told, at=NOW + 10)  # it went on, and nothing was said
     text = desk.note()
     values = read_keys(text.encode())
     assert values["session"] == told.session_id
@@ -52,8 +45,7 @@ async def test_commits_are_the_sessions_own(desk: Desk):
     told = writer.end()
     desk.commit("src/other.py", "b = 1\n", "Somebody else's in the same folder")
     async with desk.app() as app:
-        await desk.tell(app, told)
-        await desk.state(app, told)
+        await desk.finish(app, told)
     text = desk.note()
     assert "Limit retries" in text
     assert "Somebody" not in text
@@ -65,14 +57,12 @@ async def test_commits_after_the_session_and_of_others_are_not_its_own(desk: Des
     desk.commit("src/queue.py", "a = 3\n", "Limit retries")
     desk.commit("src/queue.py", "a = 4\n", "By a colleague", author="C <c@example.org>")
     async with desk.app() as app:
-        await desk.tell(app, told, at=time.time())
-        await desk.state(app, told)
+        await desk.finish(app, told, at=time.time())
         assert "By a colleague" not in desk.note()
         assert "Limit retries" in desk.note()
     later = desk.work("6c1f3c6e-1111-4222-8333-444455556666")
     async with desk.app() as app:
-        await desk.tell(app, later, at=NOW - 10_000)  # long before the commits
-        await desk.state(app, later)
+        await desk.finish(app, later, at=NOW - 10_000)  # long before the commits
     [text] = [path.read_text() for path in desk.notes() if later.session_id in path.read_text()]
     assert "Limit retries" not in text
 
@@ -86,8 +76,7 @@ async def test_a_file_that_was_put_back_is_not_a_changed_one(desk: Desk):
     (desk.project / "src/new.py").write_text("n = 1\n")
     told = writer.end()
     async with desk.app() as app:
-        await desk.tell(app, told)
-        await desk.state(app, told)
+        await desk.finish(app, told)
     assert read_keys(desk.note().encode())["files"] == ["src/new.py"]
 
 
@@ -100,8 +89,7 @@ async def test_a_file_that_was_put_back_is_not_a_changed_one(desk: Desk):
 async def test_a_journal_that_a_person_has_changed_is_never_rewritten(desk: Desk, change: str):
     async with desk.app() as app:
         told = desk.work()
-        await desk.tell(app, told)
-        await desk.state(app, told)
+        await desk.finish(app, told)
         [path] = desk.notes()
         if change == "edited":
             path.write_text(path.read_text() + "Mine.\n")
@@ -110,8 +98,7 @@ async def test_a_journal_that_a_person_has_changed_is_never_rewritten(desk: Desk
         else:
             path.unlink()
         before = path.read_text() if path.exists() else None
-        await desk.tell(app, told, at=NOW + 100)
-        session = await desk.state(app, told)
+        session = await desk.finish(app, told, at=NOW + 100)
         assert session.journal.reason == "edited"
     assert (path.read_text() if path.exists() else None) == before
     assert len(desk.notes()) == (before is not None)
@@ -179,8 +166,7 @@ async def test_no_secret_and_no_random_token_reaches_a_journal(desk: Desk):
     writer.say("badge 4711 is in use.")
     told = writer.end()
     async with desk.app(redact_patterns=[r"badge \d+"]) as app:
-        await desk.tell(app, told)
-        await desk.state(app, told)
+        await desk.finish(app, told)
     text = desk.note()
     assert "aB3dE5gH7jK9mN1pQ2rS4t" not in text
     assert "badge 4711" not in text
@@ -207,8 +193,7 @@ COMMAND = f"{sys.executable} -c \"print('# By it\\\\n## Goal\\\\nG\\\\n## Outcom
 async def test_a_command_writes_the_journal(desk: Desk, command: str, state: str, title: str):
     async with desk.app(command=command) as app:
         told = desk.work()
-        await desk.tell(app, told)
-        await desk.state(app, told, state)
+        await desk.finish(app, told, state)
     assert f"# {title}" in desk.note()
 
 
@@ -220,8 +205,7 @@ async def test_no_journal_is_written_unasked_where_none_is_wanted(
 ):
     async with desk.app(**settings) as app:
         told = desk.work()
-        await desk.tell(app, told)
-        session = await desk.state(app, told, "skipped")
+        session = await desk.finish(app, told, "skipped")
         assert session.journal.reason == reason
         assert desk.notes() == []
         following = desk.event(desk.writer("9e1f3c6e-1111").end(), "start", NOW + 5)
@@ -247,8 +231,7 @@ async def test_one_journal_that_fails_stops_no_other(desk: Desk, monkeypatch: py
     monkeypatch.setattr(journals_module, "dialogue", fails)
     async with desk.app() as app:
         await desk.tell(app, first)
-        await desk.tell(app, second)
-        await desk.state(app, second)
+        await desk.finish(app, second)
         session = await desk.state(app, first, "failed")
         assert session.journal.reason == "INTERNAL_ERROR"
     assert second.session_id in desk.note()
@@ -262,8 +245,7 @@ async def test_one_journal_that_fails_stops_no_other(desk: Desk, monkeypatch: py
 async def test_a_journal_is_known_as_ours_after_a_crash(desk: Desk):
     told = desk.work()
     async with desk.app() as app:
-        await desk.tell(app, told)
-        await desk.state(app, told)
+        await desk.finish(app, told)
         session = await app.journals.store.get(told.session_id)
         assert session is not None
     [file] = (desk.world.data / "sessions").glob("*.jsonl")

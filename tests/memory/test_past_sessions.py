@@ -70,9 +70,3 @@ async def test_they_become_journals_of_their_own_day(desk: Desk, agent: str):
     assert "no, after 3, support asked for that" in text
     assert "/2026-02-02-" in str(desk.notes()[0])
     assert json.dumps(text)
-
-
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    monkeypatch.delenv("CODEX_HOME", raising=False)
-    return Desk(tmp_path, monkeypatch)

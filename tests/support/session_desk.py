@@ -145,6 +145,11 @@ class Desk:
         assert session is not None
         return session
 
+    async def finish(self, app: App, told: Made, *states: str, at: float = NOW) -> Session:
+        """Tell of a whole session, and wait until its journal is in one of the states."""
+        await self.tell(app, told, at=at)
+        return await self.state(app, told, *states)
+
     def notes(self) -> list[Path]:
         return sorted((self.root / "journals").glob("[!.]*.md"))
 

@@ -273,22 +273,6 @@ async def test_a_missing_vault_raises_its_own_error(tmp_path: Path):
         assert crashes == []
 
 
-async def test_a_damaged_index_is_rebuilt_at_the_start(root: Path):
-    async with opened(root):
-        pass
-    [meta] = (root.parent / "data").glob("**/fulltext/notes/meta.json")
-    meta.write_bytes(os.urandom(200))
-    config = Config(vault={"root": root}, index={"dir": root.parent / "data"})
-    async with open_app(config) as app:
-        vault = app.vaults.default
-        with pytest.raises(IndexUnavailable) as refused:
-            await vault.search(SearchQuery("flour"))
-        assert refused.value.details["jobId"]
-        await settled(vault)
-        assert (await vault.search(SearchQuery("flour"))).hits
-        assert len(await vault.jobs.list()) == 2
-
-
 async def last_job(vault: OpenVault, count: int) -> Job:
     """Wait until a vault has so many jobs and the last one has ended, and return that."""
 
@@ -339,17 +323,22 @@ async def test_a_rebuild_that_fails_after_damage_is_not_repeated(root: Path):
 @pytest.mark.parametrize(
     "change",
     [
+        None,
         "PRAGMA user_version = 1",
         "UPDATE meta SET value = 'other.' || value WHERE key = 'fingerprint'",
     ],
-    ids=["another format", "other settings"],
+    ids=["damaged", "another format", "other settings"],
 )
-async def test_an_index_of_another_version_is_rebuilt_at_the_start(root: Path, change: str):
+async def test_an_index_that_cannot_be_used_is_rebuilt_at_the_start(root: Path, change: str | None):
     async with opened(root):
         pass
-    [database] = (root.parent / "data").glob("**/index.db")
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute(change)
+    if change is None:
+        [meta] = (root.parent / "data").glob("**/fulltext/notes/meta.json")
+        meta.write_bytes(os.urandom(200))
+    else:
+        [database] = (root.parent / "data").glob("**/index.db")
+        with closing(sqlite3.connect(database)) as connection, connection:
+            connection.execute(change)
     config = Config(vault={"root": root}, index={"dir": root.parent / "data"})
     async with open_app(config) as app:
         vault = app.vaults.default

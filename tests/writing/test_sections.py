@@ -42,13 +42,6 @@ async def test_a_section_is_edited_and_the_reply_has_its_hash(vault: Vault):
     assert written.section_hash == sha256(b"## Log\n\none\ntwo\n\n").hexdigest()
 
 
-async def test_the_undo_of_a_section_edit_gives_the_bytes_before(vault: Vault):
-    vault.put("a.md", NOTE)
-    written = await edited(vault, "replace", "new", expected_hash=LOG)
-    await vault.undo(written.write_id)
-    assert vault.bytes("a.md") == NOTE.encode()
-
-
 @pytest.mark.parametrize("digits", [16, 64])
 async def test_the_hash_is_that_of_the_section_or_of_the_note(vault: Vault, digits: int):
     for known in (LOG, sha256(NOTE.encode()).hexdigest()):
