@@ -22,8 +22,10 @@ from vault_agent.codes import CODES
 from vault_agent.errors import Failed, Unauthorized, Unavailable, VaultAgentError, error_of
 from vault_agent.model.jobs import JobList, JobState, OneJob
 from vault_agent.model.modes import Mode
+from vault_agent.model.reply import Reply as Envelope
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
 from vault_agent.model.search import Answer
+from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning
 from vault_agent.server.routes import ROUTES
 
@@ -51,6 +53,11 @@ async def answering(handler) -> TestServer:
     server = TestServer(app)
     await server.start_server()
     return server
+
+
+def reply_with(data: object, *warnings: Warning) -> web.Response:
+    body = dump(Envelope(data, warnings=warnings))
+    return web.Response(body=body, content_type="application/json")
 
 
 def test_every_code_of_the_server_is_raised_as_its_class():
@@ -137,6 +144,59 @@ async def test_unknown_reply_fields_are_ignored(fake: FakeServer):
     async with server:
         client = Client(str(server.make_url("")))
         assert (await ask(client, "GET /jobs")).read(JobList).jobs == ()
+
+
+def building(details: dict[str, str]) -> dict[str, object]:
+    return {"code": "INDEX_NOT_FOUND", "message": "It is being built.", "details": details}
+
+
+async def test_a_search_waits_for_the_first_index_of_each_of_its_vaults():
+    """First no vault answers, then one does, then both do."""
+    skipped = Warning("VAULT_SKIPPED", "It is left out.", {"vault": "two", "jobId": "second"})
+    search = [
+        web.json_response({"error": building({"vault": "one", "jobId": "first"})}, status=503),
+        reply_with(Answer(Mode.LEXICAL, Mode.LEXICAL, 1, ()), skipped),
+        reply_with(Answer(Mode.LEXICAL, Mode.LEXICAL, 1, ())),
+    ]
+    asked = []
+
+    async def handler(request: web.Request) -> web.Response:
+        asked.append(request.path)
+        if request.path == "/search":
+            return search.pop(0)
+        return web.Response(
+            body=b"data: " + dump(job()) + b"\n\n", content_type="text/event-stream"
+        )
+
+    async with await answering(handler) as server:
+        client = Client(str(server.make_url("")))
+        told = []
+        client.on_first_index = lambda: told.append("once")
+        assert (await ask(client, "POST /search", query="x")).warnings == ()
+    first, second = "/vaults/one/jobs/first/events", "/vaults/two/jobs/second/events"
+    assert asked == ["/search", first, "/search", second, "/search"]
+    assert told == ["once"]
+
+
+async def test_a_search_waits_for_no_job_twice():
+    skipped = Warning("VAULT_SKIPPED", "It is left out.", {"vault": "two", "jobId": "second"})
+    asked = []
+
+    async def handler(request: web.Request) -> web.Response:
+        asked.append(request.path)
+        if request.path == "/search":
+            return reply_with(Answer(Mode.LEXICAL, Mode.LEXICAL, 1, ()), skipped)
+        return web.Response(
+            body=b"data: " + dump(job()) + b"\n\n", content_type="text/event-stream"
+        )
+
+    async with await answering(handler) as server:
+        client = Client(str(server.make_url("")))
+        await ask(client, "POST /search", query="x")
+        assert asked == ["/search"]  # only a person waits
+        client.on_first_index = lambda: None
+        assert (await ask(client, "POST /search", query="x")).warnings[0].code == "VAULT_SKIPPED"
+    assert asked[1:] == ["/search", "/vaults/two/jobs/second/events", "/search"]
 
 
 @pytest.mark.parametrize("body", [b"<html>canary</html>", b"[]", b"{}", b'"canary"', b""])

@@ -16,7 +16,7 @@ from vault_agent.api.context import CallContext
 from vault_agent.api.operation import perform
 from vault_agent.app import App
 from vault_agent.config.registry import Role
-from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
+from vault_agent.errors import IndexUnavailable, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Mode
 from vault_agent.model.search import (
@@ -27,6 +27,7 @@ from vault_agent.model.search import (
     SearchQuery,
     Weights,
 )
+from vault_agent.vaults.several import left_out
 
 NOTES = Path(__file__).parent.parent.parent / "fixtures" / "vault"
 QUERIES = (
@@ -276,6 +277,13 @@ async def test_a_vault_that_fails_is_left_out(world: RegisteredVaults):
             await app.several.search(["project:gone"], SearchQuery("quinces"))
         with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
             await app.several.search(["project:app", "nothing"], SearchQuery("quinces"))
+
+
+def test_a_vault_that_is_left_out_names_the_job_that_builds_its_index():
+    error = IndexUnavailable("INDEX_NOT_FOUND", "It is being built.", {"jobId": "0123"})
+    warning = left_out("slow", error)
+    assert warning.details["vault"] == "slow"
+    assert warning.details["jobId"] == "0123"
 
 
 async def test_no_word_is_unknown_while_a_vault_is_left_out(world: RegisteredVaults):

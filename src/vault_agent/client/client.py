@@ -128,18 +128,32 @@ class Client:
 
         `fields` have the names of the request in Python. Those that are None, False or empty are
         left out, so their defaults apply. `body` has names of JSON and is sent as it is. With
-        `on_first_index`, an operation that needs the first index waits until it is built.
+        `on_first_index`, an operation that needs the first index waits until it is built, of each
+        vault that it is about.
         """
-        try:
-            return self._call(route, body, fields)
-        except IndexUnavailable as error:
-            job_id = error.details.get("jobId")
-            if self.on_first_index is None or not isinstance(job_id, str):
-                raise
-            self.on_first_index()
-            for _ in self.events(job_id):
-                pass
-            return self._call(route, body, fields)
+        waited_for: set[str] = set()
+        while True:
+            try:
+                reply = self._call(route, body, fields)
+                skipped = [each for each in reply.warnings if each.code == "VAULT_SKIPPED"]
+                jobs = {
+                    each.details["jobId"]: each.details["vault"]
+                    for each in skipped
+                    if "jobId" in each.details
+                }
+                if self.on_first_index is None or jobs.keys() <= waited_for:
+                    return reply
+            except IndexUnavailable as error:
+                job_id = error.details.get("jobId")
+                if self.on_first_index is None or job_id is None or job_id in waited_for:
+                    raise
+                jobs = {job_id: error.details.get("vault", self.vault_name)}
+            if not waited_for:
+                self.on_first_index()
+            for job_id in jobs.keys() - waited_for:
+                for _ in self.events(job_id, jobs[job_id]):
+                    pass
+            waited_for |= jobs.keys()
 
     def _call(
         self, route: str, body: Mapping[str, Any] | None, fields: Mapping[str, object]
@@ -175,12 +189,12 @@ class Client:
                 raise self._too_much(DOWNLOAD_LIMIT)
             yield from response.blocks()
 
-    def events(self, job_id: str) -> Generator[Job]:
-        """Yield the states of a job until it has ended."""
+    def events(self, job_id: str, vault: str | None = None) -> Generator[Job]:
+        """Yield the states of a job until it has ended. `vault`: by default `vault_name`."""
         from vault_agent.model.jobs import Job
 
         _, path, _ = addressed("GET /jobs/{jobId}/events", {"job_id": job_id})
-        with self._open("GET", path, silence=_SILENCE_SECONDS) as response:
+        with self._open("GET", path, silence=_SILENCE_SECONDS, vault=vault) as response:
             for line in self._lines(response):
                 # The data of each event is one line of JSON.
                 if line.startswith(b"data:"):
@@ -204,11 +218,13 @@ class Client:
         body: Mapping[str, Any] | None = None,
         *,
         silence: float = _READ_SECONDS,
+        vault: str | None = None,
     ) -> Iterator[Response]:
         """Send a request and yield the successful response. Its body is not read yet."""
         headers = dict(self._headers)
-        if self.vault_name is not None:
-            path = f"/vaults/{quote(self.vault_name, safe='')}{path}"
+        vault = vault or self.vault_name
+        if vault is not None:
+            path = f"/vaults/{quote(vault, safe='')}{path}"
         content = None
         if body is not None:
             headers["Content-Type"] = "application/json"

@@ -155,7 +155,10 @@ class Several:
             else:
                 answered.append(_Answered(name, vault, reply))
         if not answered:
-            raise failed[0][1]
+            name, error = failed[0]
+            if "jobId" in error.details:
+                error.details["vault"] = name  # whose job it is
+            raise error
         warnings = [left_out(name, error) for name, error in failed]
         warnings += [warning for each in answered for warning in each.answer.warnings]
         return answered, tuple({(each.code, each.message): each for each in warnings}.values())
@@ -251,7 +254,10 @@ async def _owner(vaults: Sequence[OpenVault], identifier: str, home: OpenVault) 
 def left_out(name: str, error: VaultAgentError) -> Warning:
     """Return the warning about a vault that is left out."""
     what = f"The vault {name} is left out: {error.what}"
-    return Warning.of("VAULT_SKIPPED", what, {"vault": name, "code": error.code})
+    details = {"vault": name, "code": error.code}
+    if "jobId" in error.details:  # it answers when this job has ended
+        details["jobId"] = error.details["jobId"]
+    return Warning.of("VAULT_SKIPPED", what, details)
 
 
 def signs_of(
