@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import orjson
 import pytest
 from tests.cli.fake import FakeServer, Run
+from tests.support.systems import posix
 
 from vault_agent.config.project_file import path_of, read_project_file
 from vault_agent.config.rules import vault_identity
@@ -97,6 +98,20 @@ async def test_init_makes_what_a_project_needs_and_says_how_to_undo_it(
     assert (again.code, again.out) == (0, "")
     assert "Nothing was changed" in again.err
     assert files(home) == before
+
+
+@posix("a terminal is made by a POSIX call")
+@pytest.mark.parametrize("answer", ["", "maybe\n"], ids=["leaves", "says no"])
+async def test_who_leaves_init_at_its_question_leaves_nothing_behind(
+    run_at_terminal: Run, project: Path, home: Path, answer: str
+):
+    before = files(home)
+    ended = await run_at_terminal("init", stdin=answer or "\x04", VAULT_AGENT_PROJECT=str(project))
+    assert "Turn on the memory of agents" in ended.err
+    if answer:
+        assert (ended.code, (project / ".vault-agent" / "vault").is_dir()) == (0, True)
+    else:
+        assert (ended.code, files(home)) == (130, before)
 
 
 async def test_init_names_the_hooks_of_agents_and_changes_their_settings_only_if_asked(

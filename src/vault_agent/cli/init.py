@@ -87,9 +87,15 @@ def command(invocation: Invocation, private: bool, private_journals: bool, yes: 
 
     build_config(invocation.layers())  # raises before anything is made
     report = Report()
-    project = _project(report, is_private=private or private_journals)
+    project = _project(is_private=private or private_journals)
+    # All questions come first: who leaves at one leaves nothing behind.
+    _require_consent(invocation, project, yes=yes)
+    switched = _chosen_switches(invocation, report, yes=yes)
+    past = _count_past_sessions(invocation, project, switched)
+    takes_past = past > 0 and _takes_past_sessions(invocation, report, past, yes=yes)
     try:
-        _register(invocation, report, project, yes=yes)
+        _make_vault(report, project)
+        _register(report, project)
         for wanted, line in ((private, _PRIVATE), (private_journals, _PRIVATE_JOURNALS)):
             if wanted:
                 _ignore(report, project, line)
@@ -97,10 +103,11 @@ def command(invocation: Invocation, private: bool, private_journals: bool, yes: 
     except OSError as error:
         raise unwritable(error) from None
     _set_default(invocation, report)
-    switched = _switch_on(invocation, report, yes=yes)
+    _switch_on(invocation, report, switched)
     _wait_for_indexes(invocation)
     _name_agents(invocation, report)
-    _offer_past_sessions(invocation, report, project, yes=yes)
+    if takes_past:
+        _take_past_sessions(invocation, report)
     if project.is_ours and not (private or private_journals) and report.done:
         report.notes.append(
             "The vault is meant to be committed with the project. Nothing was added to git."
@@ -108,8 +115,8 @@ def command(invocation: Invocation, private: bool, private_journals: bool, yes: 
     _show(invocation, report, project, switched)
 
 
-def _project(report: Report, *, is_private: bool) -> Project:
-    """Return the project of the current folder, with a vault.
+def _project(*, is_private: bool) -> Project:
+    """Return the project of the current folder, whose vault need not be there.
 
     Raises:
         InvalidRequest: if it is to be private, and cannot be.
@@ -132,26 +139,37 @@ def _project(report: Report, *, is_private: bool) -> Project:
         )
     if is_private:
         _require_no_link(_gitignore(folder))
-    vault = folder / OURS / VAULT
-    try:
-        for each in (vault.parent, vault):  # what is written there gets the rights of its folder
-            each.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
-    except OSError as error:
-        raise unwritable(error) from None
-    report.add(f"made {vault}", f"delete {vault.parent}")
-    return Project(folder, vault)
+    return Project(folder, folder / OURS / VAULT)
 
 
-def _register(invocation: Invocation, report: Report, project: Project, *, yes: bool) -> None:
-    known = trusted_entry(project, read_registry())
-    if known is not None:
+def _make_vault(report: Report, project: Project) -> None:
+    vault = project.vault
+    if vault.is_dir():
         return
-    counts = notes_by_type(project.vault)
+    for folder in (vault.parent, vault):  # what is written there gets the rights of its folder
+        folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    report.add(f"made {vault}", f"delete {vault.parent}")
+
+
+def _require_consent(invocation: Invocation, project: Project, *, yes: bool) -> None:
+    """Ask before the notes of a project that is not trusted yet.
+
+    Raises:
+        InvalidRequest: if the person says no, or there is nobody to ask.
+    """
+    if trusted_entry(project, read_registry()) is not None:
+        return
+    counts = notes_by_type(project.vault) if project.vault.is_dir() else {}
     if counts:  # it was here before: perhaps others have written it
         if not invocation.json:
             say(f"{clean(str(project.vault))}: {counts_as_text(counts)}")
         if not agreed("Index these notes and give them to agents?", yes=yes):
             raise InvalidRequest("INVALID_REQUEST", "The vault was not allowed.")
+
+
+def _register(report: Report, project: Project) -> None:
+    if trusted_entry(project, read_registry()) is not None:
+        return
     settings = path_of(project.folder)
     had_settings = settings.is_file()
     entry = add_vault(entry_of(project))
@@ -212,8 +230,8 @@ def _set_default(invocation: Invocation, report: Report) -> None:
     report.add(f"set vault.root to {root}, as no notes of yours were set", _UNSET_ROOT)
 
 
-def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str]:
-    """Turn on what the vaults need, if the user agrees, and return what was turned on."""
+def _chosen_switches(invocation: Invocation, report: Report, *, yes: bool) -> list[str]:
+    """Return what the user agrees to turn on, of what the vaults need."""
     from vault_agent.config import build_config, switched_on
 
     on = switched_on(build_config(invocation.layers()))
@@ -226,6 +244,15 @@ def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str
     if not agreed(f"Turn on the memory of agents ({', '.join(off)})?", yes=yes):
         report.notes.append("To turn it on later: vault-agent enable memory")
         return []
+    return off
+
+
+def _switch_on(invocation: Invocation, report: Report, off: Sequence[str]) -> None:
+    """Turn on some switches."""
+    from vault_agent.config import build_config
+
+    if not off:
+        return
     applied = apply(invocation, [(name, "true") for name in off])
     for name in off:
         report.add(f"turned on {name}", f"vault-agent config set {name} false")
@@ -234,7 +261,6 @@ def _switch_on(invocation: Invocation, report: Report, *, yes: bool) -> list[str
             "To let agents and commands write notes of projects too: vault-agent enable write"
         )
     report.notes += applied.lines
-    return off
 
 
 def _wait_for_indexes(invocation: Invocation) -> None:
@@ -268,20 +294,17 @@ def _name_agents(invocation: Invocation, report: Report) -> None:
             report.notes.append(f"To let {agent.title} remember: vault-agent agent connect {name}")
 
 
-def _offer_past_sessions(
-    invocation: Invocation, report: Report, project: Project, *, yes: bool
-) -> None:
-    """Offer journals of the sessions that agents have left on this disk.
-
-    They are written by the server, which is started.
-    """
-    from vault_agent.cli.hook import start_server
-    from vault_agent.cli.journal import count_here, import_here
+def _count_past_sessions(invocation: Invocation, project: Project, switched: Sequence[str]) -> int:
+    """Return how many sessions on this disk can become journals. `switched` will be turned on."""
+    from vault_agent.cli.journal import count_here
     from vault_agent.config import build_config
 
-    count = count_here(project.folder)
-    if not count or not build_config(invocation.layers()).journal.enabled:
-        return
+    enabled = "journal.enabled" in switched or build_config(invocation.layers()).journal.enabled
+    return count_here(project.folder) if enabled else 0
+
+
+def _takes_past_sessions(invocation: Invocation, report: Report, count: int, *, yes: bool) -> bool:
+    """Offer journals of the sessions that agents have left on this disk."""
     latest = "" if count <= _PAST else f" the last {_PAST} of"
     what = f"{counted(count, 'session')} of this project {'lies' if count == 1 else 'lie'} here."
     asks = can_ask() and not invocation.json
@@ -289,7 +312,15 @@ def _offer_past_sessions(
         yes or (asks and agreed(f"{what} Make journals of{latest} them?", yes=False, default=True))
     ):
         report.notes.append(f"{what} To make journals of them: vault-agent journal import")
-        return
+        return False
+    return True
+
+
+def _take_past_sessions(invocation: Invocation, report: Report) -> None:
+    """Let the server write journals of the sessions on this disk. It is started."""
+    from vault_agent.cli.hook import start_server
+    from vault_agent.cli.journal import import_here
+
     made, _ = import_here(invocation, _PAST)
     if made:
         report.add(
