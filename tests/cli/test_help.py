@@ -52,7 +52,17 @@ def test_the_sections_tell_what_the_commands_tell_themselves():
 
 
 async def test_a_noun_alone_lists_and_its_verbs_are_named(run: Run):
-    for noun in ("tags", "tasks", "vaults", "jobs", "agent", "journal", "config", "service"):
+    for noun in (
+        "tags",
+        "tasks",
+        "vaults",
+        "jobs",
+        "agent",
+        "journal",
+        "memory",
+        "config",
+        "service",
+    ):
         shown = (await run(noun, "--help")).out
         assert "Commands:" in shown, noun
         assert shown.startswith(f"Usage: vault-agent {noun} [OPTIONS]"), noun

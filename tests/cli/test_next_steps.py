@@ -50,7 +50,7 @@ COMMANDS = [
     "ui",
     "open Soup",
     "journal",
-    "memory log",
+    "memory",
     "--vault nobody search x",
     "links nosuch --vault nobody",
     # What is typed wrongly.

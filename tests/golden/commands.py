@@ -155,6 +155,7 @@ READING = {
             given='{"hook_event_name": "start", "session_id": "golden-session-3",'
             ' "cwd": "«shop»", "session_title": "Prices"}'),
         run("memory show", "round prices in src/costs.py", project=True),
+        run("memory"),
         run("memory log"),
         run("memory log", "golden-session-3", what="one session"),
         run("memory log", "none", what="unknown"),

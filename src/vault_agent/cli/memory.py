@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli.command import Command, Group, Invocation
+from vault_agent.cli.command import Command, Invocation, Noun
 from vault_agent.cli.names import find, whole_id
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import ago, clean, counted, say, style, tell, tell_prose, warn
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Client, Reply
 
 
-@click.group("memory", cls=Group)
-def command() -> None:
-    """Show what is recalled, and what agents got."""
+command = Noun("memory")
 
 
 @command.command("show", cls=Command)
@@ -103,6 +101,16 @@ def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
         tell("No session of an agent is known. Next: vault-agent agent connect NAME")
     if data["nextCursor"] is not None:
         tell(f"More: add --cursor {clean(data['nextCursor'])}")
+
+
+@command.by_itself
+@click.pass_context
+async def sessions(context: click.Context) -> None:
+    """Show what is recalled, and what agents got.
+
+    By itself it lists the sessions of agents, as `memory log` does.
+    """
+    await context.invoke(log, session=None, project=None, limit=20, cursor=None)
 
 
 @command.command("forget", cls=Command)
