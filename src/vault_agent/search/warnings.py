@@ -116,10 +116,7 @@ def _above(folder: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-OFF = (
-    "Embeddings are off. Set embedding.enabled and embedding.model and index again, or leave out "
-    "the mode."
-)
+OFF = "Embeddings are off. `vault-agent enable embedding` turns them on. Or leave out the mode."
 
 
 def off() -> Unavailable:

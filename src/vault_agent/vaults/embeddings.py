@@ -51,8 +51,8 @@ class Embeddings:
         if not self.enabled:
             raise Unavailable(
                 "EMBEDDING_UNAVAILABLE",
-                "Embeddings are off, and the job requires them. Set embedding.enabled and "
-                "embedding.model first.",
+                "Embeddings are off, and the job requires them. `vault-agent enable embedding` "
+                "turns them on.",
                 remedy="",
             )
 
