@@ -248,7 +248,9 @@ class Command(click.Command):
     async def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or report extra arguments."""
         if ctx.args and not any(isinstance(each, click.Argument) for each in self.params):
-            raise click.UsageError("It takes options, and no argument without one", ctx)
+            names = {option for each in self.params for option in each.opts}
+            more = ": name the folder with --folder" if "--folder" in names else ""
+            raise click.UsageError(f"It takes options, and no argument without one{more}", ctx)
         if ctx.args:
             takes_text = any(each.name == "text" and each.opts != ["text"] for each in self.params)
             more = ", and give the text with --text" if takes_text else ""

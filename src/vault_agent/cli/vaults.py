@@ -24,6 +24,7 @@ from vault_agent.cli.indexes import (
 from vault_agent.cli.jobs import follow
 from vault_agent.cli.registering import counts_as_text, entry_of, notes_by_type, shown_name
 from vault_agent.cli.scope import name_of
+from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import DECLINED, agreed, clean, envelope, say, tell, warn
 from vault_agent.config import build_config, rules
 from vault_agent.config.connection import index_folders, several_vaults, vault_root
@@ -147,8 +148,8 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
     if not is_folder(root):
         raise Misconfigured(
             "CONFIG_INVALID",
-            "There is no such folder.",
-            remedy="Those on the list: `vault-agent vaults`",
+            f"There is no folder {in_home(root)}.",
+            remedy="Name one that is there: `vault-agent vaults add FOLDER`.",
         )
     chosen = clean_name(name or root.name)
     if chosen in (DEFAULT, GLOBAL) or is_uid(chosen):
