@@ -29,6 +29,7 @@ from vault_agent.vault.watch import WatchFailed
 from vault_agent.vaults import following, indexer
 from vault_agent.vaults import watch as module
 from vault_agent.vaults.open_vault import OpenVault
+from vault_agent.vaults.runs import Runs
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
 
@@ -52,6 +53,30 @@ async def test_changes_made_before_the_start_are_found(root: Path):
     async with watched(root) as vault:
         await until_found(vault, "quinces", "New.md")
         assert (await vault.health()).index.notes == NOTES
+
+
+async def test_until_the_vault_was_looked_at_a_search_tells_how_old_the_index_is(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async with watched(root):
+        pass
+    go_on, look = asyncio.Event(), Runs.look
+
+    async def wait_and_look(self: Runs, *arguments: Any) -> None:
+        await go_on.wait()
+        await look(self, *arguments)
+
+    monkeypatch.setattr(Runs, "look", wait_and_look)
+    config = Config(
+        vault={"root": root}, index={"dir": root.parent / "data"}, watch={"enabled": True}
+    )
+    async with open_app(config) as app:
+        vault = app.vaults.default
+        await eventually_async(lambda: vault.watch.is_live)
+        assert (await vault.search(SearchQuery("quinces"))).indexed_at is not None
+        go_on.set()
+        await eventually_async(lambda: vault.watch.is_current)
+        assert (await vault.search(SearchQuery("quinces"))).indexed_at is None
 
 
 async def test_a_note_that_is_removed_and_written_again_at_once_is_not_removed(root: Path):

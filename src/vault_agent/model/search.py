@@ -250,7 +250,7 @@ IndexedAt: TypeAlias = IfAny[
         str | None,
         Doc(
             "When the last run had read all notes; ISO 8601, UTC. Only without results, and if"
-            " changes of notes are not watched."
+            " changes of notes are not watched, or not looked for yet since the start."
         ),
     ]
 ]

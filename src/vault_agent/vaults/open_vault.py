@@ -209,7 +209,7 @@ class OpenVault:
             warnings=self.warnings(),
             indexing=self.jobs.is_indexing,
         )
-        if answer.hits or self.watch.is_live:
+        if answer.hits or self.watch.is_current:
             return answer
         return replace(answer, indexed_at=self.runs.indexed_at)
 

@@ -86,6 +86,11 @@ class Watch:
         """Whether changes are noticed."""
         return self.state in (WatchState.WATCHING, WatchState.POLLING)
 
+    @property
+    def is_current(self) -> bool:
+        """Whether changes are noticed, and those from before the start have been looked for."""
+        return self.is_live and "scan" in self._times
+
     def status(self) -> WatchStatus:
         """Return the whole state."""
         return WatchStatus(
