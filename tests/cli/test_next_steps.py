@@ -32,6 +32,7 @@ COMMANDS = [
     "jobs nope",
     "jobs cancel nope",
     "enable write",
+    "search --mode embedding x",
     "vaults forget nobody",
     "vaults add",
     "vaults add missing",
@@ -46,7 +47,6 @@ COMMANDS = [
     # What is off, and turned on by the advice.
     "write Other/x.md -t hi",
     "undo 0123",
-    "search --mode embedding x",
     "ui",
     "open Soup",
     "journal",
@@ -102,7 +102,16 @@ def type_(home: Path) -> Iterator[Type]:
             return thread.submit(run_here, words, variables, at=home).result()
 
         type_(f"config set server.port {free_port()}")
-        setup = (*PROGRAM, "setup", "--folder", "Notes", "--no-agents", "--no-watch", "--no-web")
+        setup = (
+            *PROGRAM,
+            "setup",
+            "--folder",
+            "Notes",
+            "--no-agents",
+            "--no-watch",
+            "--no-web",
+            "--no-meaning",
+        )
         subprocess.run(setup, env=variables, cwd=home, check=True, capture_output=True)
         yield type_
         type_("serve --stop")
