@@ -93,7 +93,7 @@ def opens_in_browser(address: str) -> bool:
 @click.option("--print", "printed", is_flag=True, help="Print the address, and do not open it.")
 @click.pass_obj
 def ui(invocation: Invocation, name: str | None, *, view: str, printed: bool) -> None:
-    """Open the web page in your browser, and print its address.
+    """Print the address of the web page, and open it in your browser.
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search. The
     page needs `web.enabled`, or a server that runs with `serve --web`.
