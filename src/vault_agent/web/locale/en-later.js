@@ -522,6 +522,7 @@ export const enLater = {
       tag: (/** @type {string} */ tag) => `has the tag ${tag}`,
       words: "has words of the prompt",
       pinned: "was added by you",
+      open: "holds what is still open",
     },
     parts: (/** @type {string} */ tag, /** @type {string} */ semantic, /** @type {string} */ recency) =>
       `Tags and files ${tag}, text ${semantic}, recency ${recency}`,
@@ -529,10 +530,11 @@ export const enLater = {
     leftOut: (/** @type {number} */ n) => `${n} left out`,
     leftOutWhy: {
       relevance: "scored too low",
-      journals: "enough journals",
       duplicate: "the same as another",
       limit: "over the limit of notes",
       budget: "over the token limit",
+      empty: "says no more than its title",
+      session: "the journal of this very session",
       delivered: "the session has it",
     },
     text: "Text that the agent got",
