@@ -133,6 +133,9 @@ class FakeEngine:
     def identity(self):
         return vault_identity(self.config.vault.root or Path("notes"))
 
+    async def listening_at(self, address, *, until_idle=False):
+        """Take the address of a server in a process of its own."""
+
     async def submit(self, kind, options=None, trigger=None):
         return await self.jobs.submit(kind, options or JobOptions())
 

@@ -15,6 +15,7 @@ import asyncio
 import gc
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -205,7 +206,8 @@ class _Worker:
                 raise WorkerNotReady(error.report) from error
             self._ready = True
         try:
-            self._connection.send(task)
+            # Not `send`: Python 3.13 complains of the buffer that it leaves in a traceback.
+            self._connection.send_bytes(pickle.dumps(task))
         except OSError as error:
             raise WorkerCrashed from error
         return self._receive(lambda: self._exceeds(cpu_seconds))
