@@ -40,7 +40,8 @@ def in_view(page: Page, text: str) -> None:
 
 
 def at_top(page: Page, text: str) -> None:
-    """Scroll the reader so that a heading is at its top."""
+    """Scroll the reader so that a heading is at its top, as one who has pressed a key: till then the page stays."""
+    page.keyboard.press("Shift")
     page.locator(".prose h2", has_text=text).first.evaluate("each => each.scrollIntoView()")
 
 
