@@ -15,23 +15,16 @@ NAMES = (
     "run",
     "quality",
     "related",
-    "layout",
     "search",
     "watch",
     "writing",
     "web",
-    "web_editor",
-    "memory.followups",
     "memory.journals",
-    "memory.prompts",
     "memory.live",
     "memory.hooks",
-    "memory.speed",
-    "harm",
     "attachments",
     "versus",
     "exactness",
-    "vault",
 )
 
 

@@ -36,7 +36,7 @@ from benchmarks.shapes import SHAPES, ShapedVault
 from benchmarks.vault import Vault, queries
 
 FLOOR = Path(__file__).with_name("floor.py")
-PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "speed.md"
+PAGE = Path(__file__).with_name("RESULTS.md")
 FIGURES = "<!-- figures: written by `make bench ARGS=--write` -->"
 END = "<!-- end of figures -->"
 SEED = 1
@@ -412,7 +412,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1, help="with --indexing: of the notes")
     parser.add_argument("--cores", type=int, default=2, help="cores to use (Linux)")
     parser.add_argument("--work", type=Path, help="folder for temporary vaults and indexes")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/")
+    parser.add_argument("--write", action="store_true", help="write the table into RESULTS.md")
     arguments = parser.parse_args()
     notes = 1_000 if arguments.quick else arguments.notes
     sizes = sorted({*(arguments.sizes or [max(100, notes // 10)]), notes})

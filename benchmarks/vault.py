@@ -11,12 +11,14 @@ frontmatter, nested tags, code and lists.
 
 from __future__ import annotations
 
-import argparse
 import random
 from itertools import pairwise
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WORDS = 50_000
 MEAN_BYTES = 4_096
@@ -220,25 +222,3 @@ def queries(vocabulary: Vocabulary, count: int, seed: int = 7) -> list[str]:
         vocabulary.draw_cjk(rng, 1)[0] if i % 10 == 9 else " ".join(vocabulary.draw(rng, int(n)))
         for i, n in enumerate(lengths)
     ]
-
-
-def main() -> None:
-    """Write a vault from the command line."""
-    from benchmarks.shapes import SHAPES, ShapedVault
-
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("root", type=Path)
-    parser.add_argument("--notes", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--shape", choices=SHAPES, help="the shape of a real vault")
-    given = parser.parse_args()
-    plan = (
-        ShapedVault(SHAPES[given.shape], given.notes, given.seed)
-        if given.shape
-        else Vault(given.notes, given.seed)
-    )
-    print(f"{given.notes:,} notes, {plan.write(given.root) / 1e6:.1f} MB")
-
-
-if __name__ == "__main__":
-    main()

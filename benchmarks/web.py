@@ -43,9 +43,6 @@ SIZES = (1_284, 9_746, 38_000)
 WAIT_MS = 60
 PATIENCE = 180  # seconds without a figure, after which something hangs
 LONG_KB = (10, 200)
-WALK = 500  # notes
-WARM = 50  # notes, after which the page has what it keeps
-SEARCHES = ("garden", "winter bread", "notes about light", "the river", "stone and water")
 
 _OBSERVE = """
 window.seen = { shift: 0, tasks: [] };
@@ -99,19 +96,6 @@ _OPEN = (
   return await until(shown) ? performance.now() - began : null;
 }"""
 )
-_SWITCH = (
-    """async ([text]) => {"""
-    + _UNTIL_PAINTED
-    + """
-  const field = document.querySelector("dialog input");
-  const options = document.querySelector("#options");
-  const before = options.textContent;
-  field.value = text;
-  const began = performance.now();
-  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
-  return await until(() => options.textContent !== before) ? performance.now() - began : null;
-}"""
-)
 _GRAPH = (
     """async () => {"""
     + _UNTIL_PAINTED
@@ -120,15 +104,6 @@ _GRAPH = (
   location.hash = "#/graph";
   const drawn = () => Number(document.querySelector(".graph canvas")?.dataset.drawn) > 0;
   return await until(drawn, 30000) ? performance.now() - began : null;
-}"""
-)
-_TREE = (
-    """async () => {"""
-    + _UNTIL_PAINTED
-    + """
-  const began = performance.now();
-  document.querySelector(".count .icon").click();
-  return await until(() => document.querySelector("[role=treeitem]")) ? performance.now() - began : null;
 }"""
 )
 # Moves the pointer, or turns the wheel, in each frame of the page; returns the frames a second that
@@ -258,17 +233,13 @@ def typed(titles: list[str], times: int) -> list[str]:
 
 
 def using(page: Page, asset: str, notes: list[dict[str, Any]], figures: Figures) -> None:
-    """Measure search, switcher and reading."""
+    """Measure search and reading."""
     texts = typed([note["title"] for note in notes], figures.keys)
     ids = [[note["noteId"], asset] for note in notes]
     figures.repeated("key to results", page, _SEARCH, ([text, asset] for text in texts), WAIT_MS)
     page.locator("#find").fill("")
     page.wait_for_timeout(200)
     figures.repeated("note opened", page, _OPEN, ids[: figures.keys // 2])
-    page.keyboard.press("Control+k")
-    page.wait_for_selector("dialog input")
-    figures.repeated("switcher, key to painted", page, _SWITCH, ([text] for text in texts))
-    page.keyboard.press("Escape")
 
 
 def reading(page: Page, asset: str, long: dict[int, str], other: str, figures: Figures) -> None:
@@ -280,21 +251,6 @@ def reading(page: Page, asset: str, long: dict[int, str], other: str, figures: F
             times.append(page.evaluate(_OPEN, [note, asset]))
         known = [each for each in times if each is not None]
         figures.add(f"note of {size} KB opened, p95, ms", p95(known) if known else None)
-
-
-def trees(page: Page, times: int, figures: Figures) -> None:
-    """Measure how the tree of files opens. The first time its modules are loaded too."""
-    page.evaluate("location.hash = '#/notes'")
-    taken: list[float | None] = []
-    for _ in range(times + 1):
-        page.wait_for_selector(".row h2")
-        taken.append(page.evaluate(_TREE))
-        page.locator(".count .icon").last.click()  # back to the list
-    known = [each for each in taken[1:] if each is not None]
-    figures.add("tree of files opened first, ms", taken[0])
-    figures.add(
-        "tree of files opened again, median, ms", statistics.median(known) if known else None
-    )
 
 
 def drawing(page: Page, seconds: float, figures: Figures) -> None:
@@ -310,24 +266,6 @@ def drawing(page: Page, seconds: float, figures: Figures) -> None:
     figures.add("graph, zoom, frames a second", page.evaluate(_MOVE, ["zoom", span]))
     longest = max(page.evaluate("seen.tasks"), default=0.0)
     figures.add("page's longest task while the graph moves, ms", longest)
-
-
-def walking(page: Page, asset: str, notes: list[str], figures: Figures) -> None:
-    """Measure how the memory of the tab grows on a walk through notes."""
-    session = page.context.new_cdp_session(page)
-
-    def megabytes() -> float:
-        session.send("HeapProfiler.collectGarbage")
-        return float(session.send("Runtime.getHeapUsage")["usedSize"]) / 1e6
-
-    for note in notes[:WARM]:
-        page.evaluate(_OPEN, [note, asset])
-    before = megabytes()
-    for note in notes[WARM:WALK]:
-        page.evaluate(_OPEN, [note, asset])
-    after = megabytes()
-    figures.add("memory of the tab after a walk, MB", after, f"({len(notes[:WALK])} notes)")
-    figures.add("that, times as much as after a short walk", after / before, f"({WARM} notes)")
 
 
 def notes_of(server: Server, number: int) -> list[dict[str, Any]]:
@@ -350,13 +288,6 @@ def laid_out(server: Server) -> None:
         time.sleep(0.5)
 
 
-def others(server: Server, keys: int) -> float:
-    """Return the 95th percentile of the searches of another client, in milliseconds."""
-    server.hang_up()  # it may have been idle for long
-    texts = [words[: 3 + at] for words in SEARCHES for at in range(4)] * 10
-    return p95([1000 * server.search(text, limit=10) for text in texts[: max(20, keys)]])
-
-
 def measure(browser: Browser, folder: Path, given: argparse.Namespace, figures: Figures) -> None:
     """Serve a vault and measure the page over it."""
     with (
@@ -367,8 +298,7 @@ def measure(browser: Browser, folder: Path, given: argparse.Namespace, figures: 
         running = server.running_job()  # a first index begins by itself
         server.finish(running or server.submit("index"))
         laid_out(server)
-        alone = others(server, given.keys)
-        listed = notes_of(server, WALK)
+        listed = notes_of(server, given.keys)
         long = {}
         for size in LONG_KB:
             for found in server.call("GET", f"/resolve?name=long%20{size}")["notes"]:
@@ -381,13 +311,7 @@ def measure(browser: Browser, folder: Path, given: argparse.Namespace, figures: 
             )
             using(page, asset, listed, figures)
             reading(page, asset, long, listed[-1]["noteId"], figures)
-            walking(page, asset, [note["noteId"] for note in listed], figures)
-            trees(page, given.times, figures)
             drawing(page, given.seconds, figures)
-            figures.add(
-                "search of another client beside it, times as long",
-                others(server, given.keys) / alone,
-            )
 
 
 @contextmanager
@@ -424,9 +348,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--vault", type=Path)
     parser.add_argument("--times", type=int, default=9, help="how often the page is opened")
-    parser.add_argument(
-        "--keys", type=int, default=200, help="searches, switches; half as many notes"
-    )
+    parser.add_argument("--keys", type=int, default=200, help="searches; half as many notes")
     parser.add_argument("--seconds", type=float, default=60, help="at most, for each part")
     given = parser.parse_args()
     found = find_browser()

@@ -4,7 +4,8 @@
 
 Three cases: a server is there (with a project of so many notes), none is there, and one takes
 connections and never answers. Prints the wall time and the CPU time of each. At most: p50 150 ms,
-p95 400 ms, at the end of a session p95 250 ms, and 900 ms where the server hangs.
+p95 400 ms, at the end of a session p95 250 ms, and 900 ms where the server hangs. With a server it
+also measures `POST /memory`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.server import PROGRAM, Server, isolated
+from benchmarks.server import PROGRAM, Server, cpu_seconds, isolated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,6 +107,24 @@ def measure(world: World, endpoint: str, runs: int) -> dict[str, list[tuple[floa
     return found
 
 
+def ask(server: Server, runs: int) -> None:
+    """Ask for the notes of tasks, and print the times of the replies and the server's CPU."""
+    chance = random.Random(13)
+    wall = []
+    before = cpu_seconds(server.process.pid)
+    for _ in range(4 * runs):
+        prompt = " ".join(chance.choices(WORDS, k=20))
+        body = {"prompt": prompt, "files": [f"src/{chance.randrange(300)}.py"]}
+        began = time.perf_counter()
+        server.call("POST", "/vaults/project:project/memory", body)
+        wall.append(time.perf_counter() - began)
+    cpu = (cpu_seconds(server.process.pid) - before) / len(wall)
+    print(
+        f"  {'POST /memory':<18} p50 {1000 * statistics.median(wall):4.0f} ms"
+        f"   p95 {1000 * p95(wall):4.0f} ms   CPU {1000 * cpu:3.0f} ms"
+    )
+
+
 def warm_up(world: World, endpoint: str) -> float:
     """Send prompts until one brings something, and return the seconds that this took."""
     began = time.perf_counter()
@@ -150,6 +169,7 @@ def main() -> None:
             seconds = warm_up(world, endpoint)
             print(f"a server with {options.notes} notes, indexed in {seconds:.1f} s")
             show(measure(world, endpoint, options.runs))
+            ask(server, options.runs)
         print("no server")
         show(measure(world, NOWHERE, options.runs))
         with socket.create_server(("127.0.0.1", 0)) as hung:

@@ -4,7 +4,6 @@
     python -m benchmarks quality --eval FOLDER --only cranfield --mode lexical
     python -m benchmarks quality --eval FOLDER --mode hybrid --endpoint URL --model NAME
     python -m benchmarks quality --eval FOLDER --rerank URL
-    python -m benchmarks quality --eval FOLDER --rerank perfect
 
 The server gives at most 50 results, so its recall@100 is a lower bound. Needs the dependency group
 `bench`. Everything is deterministic: a second run prints the same.
@@ -17,7 +16,6 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from contextlib import ExitStack
 from dataclasses import astuple
 from importlib.metadata import version
 from pathlib import Path
@@ -27,7 +25,6 @@ from typing import TYPE_CHECKING
 from benchmarks.quality.baselines import BASELINES
 from benchmarks.quality.judged import collections
 from benchmarks.quality.measures import LABELS, Measures, mean, measure
-from benchmarks.quality.rerankers import KINDS, Judge, serving
 from benchmarks.server import Server
 
 if TYPE_CHECKING:
@@ -48,16 +45,20 @@ def main() -> None:
     parser.add_argument("--mode", default="lexical", help="the server's search mode")
     parser.add_argument("--endpoint", default="", help="an embedding endpoint for other modes")
     parser.add_argument("--model", default="", help="its model")
-    parser.add_argument(
-        "--rerank", default="", help=f"the address of a reranker, or {', '.join(KINDS)}"
-    )
+    parser.add_argument("--rerank", default="", help="the address of a reranker")
     arguments = parser.parse_args()
     embedding = {
         "VAULT_AGENT_EMBEDDING_ENABLED": "true",
         "VAULT_AGENT_EMBEDDING_ENDPOINT": arguments.endpoint,
         "VAULT_AGENT_EMBEDDING_MODEL": arguments.model,
     }
-    settings = embedding if arguments.model else {}
+    rerank = {
+        "VAULT_AGENT_RERANK_ENABLED": "true",
+        "VAULT_AGENT_RERANK_ENDPOINT": arguments.rerank,
+        # How good a model is does not depend on how slow this computer is.
+        "VAULT_AGENT_RERANK_TIMEOUT_SECONDS": "60",
+    }
+    settings = (embedding if arguments.model else {}) | (rerank if arguments.rerank else {})
     chosen = [
         each
         for each in collections(arguments.eval)
@@ -71,39 +72,23 @@ def main() -> None:
         print(f"|---|---|{'---|' * len(LABELS)}")
         for name, make in BASELINES.items():
             scores[name].append(_judge(name, collection, make(collection)))
-        scores[OURS].append(
-            _through_the_server(collection, arguments.mode, settings, arguments.rerank)
-        )
+        scores[OURS].append(_through_the_server(collection, arguments.mode, settings))
     _summary(scores, [each.name for each in chosen])
     print(f"\nPython {sys.version.split()[0]}, ", end="")
     print(", ".join(f"{name} {version(name)}" for name in (OURS, "tantivy", "bm25s")))
 
 
-def _through_the_server(
-    collection: Collection, mode: str, settings: dict[str, str], rerank: str
-) -> float:
-    judge = Judge(rerank, collection)
-    by_text = {query.text: collection.relevance[query.id] for query in collection.queries}
+def _through_the_server(collection: Collection, mode: str, settings: dict[str, str]) -> float:
     taken: list[float] = []
-    with ExitStack() as stack:
-        if rerank:
-            ours = rerank in KINDS
-            settings = settings | {
-                "VAULT_AGENT_RERANK_ENABLED": "true",
-                "VAULT_AGENT_RERANK_ENDPOINT": (
-                    stack.enter_context(serving(judge)) if ours else rerank
-                ),
-                # How good a model is does not depend on how slow this computer is.
-                "VAULT_AGENT_RERANK_TIMEOUT_SECONDS": "2" if ours else "60",
-            }
-        home = stack.enter_context(tempfile.TemporaryDirectory())
-        server = stack.enter_context(Server(collection.vault, Path(home), **settings))
+    with (
+        tempfile.TemporaryDirectory() as home,
+        Server(collection.vault, Path(home), **settings) as server,
+    ):
         running = server.running_job()
         if running:
             server.finish(running)
 
         def search(query: str) -> list[str]:
-            judge.grades = by_text[query]
             body = {"query": query[:1000], "limit": LIMIT, "mode": mode}
             started = time.perf_counter()
             results = server.call("POST", "/search", body)["results"]
