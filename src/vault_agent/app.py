@@ -107,7 +107,7 @@ async def open_app(
         if config.rerank.enabled and config.rerank.endpoint is not None:
             from vault_agent.models.reranker import Reranker, RerankSettings
 
-            sorting = RerankSettings(**rerank_settings(config.rerank))
+            sorting = RerankSettings(**rerank_settings(config))
             reranker = await stack.enter_async_context(Reranker(sorting))
         shared = Shared(
             embedder,

@@ -331,7 +331,7 @@ CODES: Final[dict[str, Code]] = {
     ),
     "NOTE_TOO_LARGE_TO_RENDER": Code("TooLarge", 413, 1, "Read its text in parts."),
     "ATTACHMENT_TOO_LARGE": Code("TooLarge", 413, 1, "Ask for it with allowLarge=true."),
-    "MOVE_TOO_LARGE": Code("TooLarge", 413, 1, "Raise write.max_move_notes, or move less at once."),
+    "MOVE_TOO_LARGE": Code("TooLarge", 413, 1, "Move less at once."),
     "BODY_TOO_LARGE": Code("TooLarge", 413, 1),
     "UNSUPPORTED_MEDIA_TYPE": Code(
         "Unsupported", 415, 1, "Send the body as application/json, in UTF-8 and not compressed."

@@ -33,9 +33,9 @@ async def test_all_settings_are_listed_with_their_sources(run: Run):
     flagged = await run("config", "get", "--endpoint", "http://127.0.0.1:1", "--json")
     rows = {row["key"]: row for row in orjson.loads(flagged.out)["data"]["settings"]}
     assert rows["server.endpoint"]["origin"] == "flag"
-    assert rows["embedding.batch_size"] == {
-        "key": "embedding.batch_size",
-        "value": 8,
+    assert rows["embedding.concurrency"] == {
+        "key": "embedding.concurrency",
+        "value": 2,
         "origin": "default",
     }
 

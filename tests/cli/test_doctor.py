@@ -174,6 +174,17 @@ async def test_a_missing_vault_stops_the_watch_and_is_one_fault_of_the_server(
     assert found["index"]["ok"] is True
 
 
+async def test_settings_of_earlier_versions_are_named(run: Run):
+    config = Path((await run("config", "path")).out.strip())
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("[web]\nmath = false\n")
+    check = (await checks(run))["settings"]
+    assert check["ok"] is None
+    assert check["found"] == "web.math (config file) is no longer used: remove it"
+    assert (await run("config", "unset", "web.math")).code == 0
+    assert "math" not in config.read_text()
+
+
 async def test_a_named_config_file_that_is_missing_is_the_only_fault(run: Run, tmp_path: Path):
     ended = await run("--json", "--config", str(tmp_path / "none.toml"), "doctor")
     (check,) = orjson.loads(ended.out)["data"]["checks"]

@@ -82,7 +82,7 @@ async def test_commands_options_and_settings_are_completed(run: Run):
         "vault-agent re": {"reindex", "related"},
         "vault-agent get ": {"note", "chunk", "attachment"},
         "vault-agent search --mode h": {"hybrid"},
-        "vault-agent config set embedding.b": {"embedding.batch_size"},
+        "vault-agent config set embedding.c": {"embedding.concurrency"},
         "vault-agent search x --js": {"--json"},
         "vault-agent agent connect claude-c": {"claude-code"},
         "vault-agent serve --vault-root No": {"No"},  # the shell's own folders

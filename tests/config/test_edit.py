@@ -131,21 +131,16 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "index.max_note_bytes": "5",
         "index.frontmatter_fields": "author, summary",
         "index.attachments": "pdf, text",
-        "index.at_start": "true",
         "watch.enabled": "on",
         "watch.mode": "poll",
         "watch.rescan_seconds": "30",
-        "watch.embed_delay_seconds": "0",
         "vaults.enabled": "true",
         "vaults.global_root": "/global",
         "web.enabled": "true",
         "web.open_on_serve": "true",
-        "web.language": "en",
-        "web.math": "false",
         "web.diagrams": "true",
         "web.remote_pictures": "true",
         "memory.enabled": "true",
-        "memory.max_notes": "3",
         "memory.include_global": "false",
         "memory.exclude_types": "bug, journal",
         "memory.auto_inject": "false",
@@ -160,29 +155,21 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "write.enabled": "true",
         "write.allow": "create, move",
         "write.quiet_seconds": "0.5",
-        "write.max_note_bytes": "100",
-        "write.max_body_bytes": "70000",
         "write.max_per_minute": "5",
-        "write.max_move_notes": "6",
         "write.undo_days": "0",
-        "write.undo_writes": "7",
-        "write.undo_bytes": "8",
         "write.template_folder": "T",
         "write.tasks_format": "dataview",
-        "search.regex_seconds": "1.5",
         "search.folders": "Archive=0.5, a/b/=2",
         "search.recency": "180",
         "rerank.endpoint": "http://127.0.0.1:4/v1/rerank",
         "rerank.enabled": "true",
         "rerank.model": "r",
-        "rerank.allow_private_network_endpoint": "false",
         "rerank.timeout_seconds": "1.5",
         "embedding.model": "m",
         "embedding.enabled": "true",
         "embedding.endpoint": "http://127.0.0.1:2/v1/embeddings",
         "embedding.require": "yes",
         "embedding.allow_private_network_endpoint": "false",
-        "embedding.batch_size": "3",
         "embedding.concurrency": "4",
         "embedding.timeout_seconds": "1.5",
         "embedding.query_prefix": "q: ",
@@ -192,8 +179,6 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "cors.allowed_origins": "https://a.example",
         "mcp.enabled": "true",
         "mcp.toolset": "co-cli",
-        "mcp.max_reply_bytes": "9000",
-        "mcp.idle_minutes": "5",
     }
     assert set(values) == set(KEYS)
     for name, text in values.items():
@@ -249,6 +234,16 @@ def test_an_invalid_file_can_be_corrected_one_setting_at_a_time(file: Path):
     assert set_value(file, "server.log_level", "info") == []
 
 
+def test_a_change_names_settings_that_are_no_longer_used(file: Path):
+    write(file, "[write]\nmax_note_bytes = 5\n[chat]\nmodel = 'x'\n")
+    assert list(map(str, set_value(file, "server.port", "8787"))) == [
+        "write.max_note_bytes (config file) is no longer used: remove it",
+        "chat.model (config file) is no longer used: remove it",
+    ]
+    set_value(file, "write.max_note_bytes", None)
+    assert set_value(file, "chat.model", None) == []
+
+
 def test_a_file_that_is_not_toml_is_neither_changed_nor_quoted(file: Path):
     write(file, "api_key = canary")
     with pytest.raises(Misconfigured, match=r"config.toml:1:\d+ is not valid TOML") as refusal:
@@ -273,7 +268,7 @@ def test_concurrent_edits_are_all_kept(file: Path):
         "server.log_level": "debug",
         "index.max_note_bytes": "5000",
         "embedding.model": "m",
-        "embedding.batch_size": "3",
+        "embedding.concurrency": "3",
         "vault.exclude": "a/",
     }
     for _ in range(10):

@@ -134,6 +134,18 @@ def test_an_unknown_key_is_an_error_with_a_suggestion(file: Path, text: str, hin
     assert hint in broken(file, text)
 
 
+def test_settings_of_earlier_versions_are_passed_over(file: Path):
+    text = "[web]\nmath = false\n[chat]\nmodel = 'x'\n[server]\nport = 1001\n"
+    config = load(file, text, WRITE_MAX_NOTE_BYTES="5")
+    assert config.server.port == 1001
+
+
+def test_an_unknown_setting_beside_those_of_earlier_versions_is_an_error(file: Path):
+    assert "[chat] (config file) is an unknown section" in broken(
+        file, "[chat]\nmodel = 'x'\nmodle = 'x'\n"
+    )
+
+
 def test_an_unknown_variable_is_an_error_with_a_suggestion(file: Path):
     message = broken(file, VAULT_ROT="canary")
     assert "canary" not in message  # it may be a key
@@ -154,7 +166,7 @@ def test_an_unknown_variable_is_an_error_with_a_suggestion(file: Path):
         ("[server]\nendpoint = 'http://u:p@x'", "must not hold a user name"),
         ("[server]\nlog_level = 'loud'", "server.log_level (config file) must be 'debug'"),
         ("[index]\nmax_note_bytes = 0", "index.max_note_bytes"),
-        ("[embedding]\nbatch_size = true", "embedding.batch_size (config file) must be a number"),
+        ("[embedding]\nconcurrency = true", "embedding.concurrency (config file) must be a number"),
         ("[embedding]\nenabled = 1", "embedding.enabled (config file) must be true or false"),
         (
             "[embedding]\nenabled = 'maybe'",

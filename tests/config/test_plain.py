@@ -17,7 +17,7 @@ GIVEN: list[dict[str, Any]] = [
     {},
     {"vault.root": "~/Notes", "server.port": "9000", "write.folders": "a/, b ,a"},
     {"vault.root": "/notes", "write.enabled": True, "write.folders": ["."], "watch.enabled": "on"},
-    {"write.allow": ["create", "move", "create"], "search.regex_seconds": 3},
+    {"write.allow": ["create", "move", "create"], "search.recency": 3},
     {"server.host": "[::1]", "server.api_key": "k" * 40, "server.endpoint": "http://a.example/"},
     {"embedding.query_prefix": "query: ", "embedding.model": " spaced "},
     {"cors.allowed_origins": "https://A.example:443,https://b.example"},
@@ -27,9 +27,9 @@ GIVEN: list[dict[str, Any]] = [
     {"server.port": 70_000},
     {"server.port": True},
     {"watch.mode": "never"},
-    {"mcp.idle_minutes": 0},
-    {"mcp.idle_minutes": 1.5},
-    {"search.regex_seconds": "nan"},
+    {"embedding.concurrency": 0},
+    {"embedding.concurrency": 1.5},
+    {"search.recency": "nan"},
     {"search.folders": "Archive = 0.50,a/b/=2", "search.recency": "180"},
     {"search.folders": ["Archive"]},
     {"rerank.endpoint": "http://127.0.0.1:4/v1/rerank", "rerank.timeout_seconds": "1.50"},
@@ -74,10 +74,8 @@ def test_an_agent_is_validated_too():
     ("values", "expected"),
     [
         ({}, None),
-        ({"write.max_body_bytes": 70_000}, None),
         ({"write.enabled": "off"}, None),
         ({"write.enabled": "on"}, 1 << 20),
-        ({"write.enabled": True, "write.max_body_bytes": "70000"}, 70_000),
     ],
 )
 def test_the_longest_line_of_a_relay_is_the_largest_write(values, expected):

@@ -14,8 +14,6 @@ from tests.support.waiting import eventually
 from vault_agent.model.identifiers import identify
 
 BREAD = identify("Bread.md")
-ONE_TEXT_A_REQUEST = {"VAULT_AGENT_EMBEDDING_BATCH_SIZE": "1"}
-"""Only the failing text is asked for again, after longer pauses each time."""
 
 
 @pytest.fixture
@@ -136,7 +134,6 @@ def test_health_reports_why_semantic_search_is_unavailable(program: Program, end
         eventually(health, lambda found: found == expected)
 
     endpoint.poison["crackle"] = misbehaviour.status(500)
-    program.variables |= ONE_TEXT_A_REQUEST
     program.start()
     job = program.index()
     assert job["summary"]["embeddingFailed"] == 1

@@ -234,7 +234,7 @@ async def test_the_message_names_the_place(snapshot: Snapshot):
 @pytest.mark.fault(
     "Queries",
     "a slow pattern; one very large note under it",
-    "an answer after `search.regex_seconds`, marked `incomplete`, with a cursor that "
+    "an answer after two seconds, marked `incomplete`, with a cursor that "
     "continues, also within a note",
 )
 @pytest.mark.parametrize(

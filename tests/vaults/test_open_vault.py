@@ -210,18 +210,6 @@ async def test_the_web_page_has_its_graph_laid_out_with_the_first_index(root: Pa
         await nothing_happens(file.exists, then=indexed_again)
 
 
-@pytest.mark.parametrize("at_start", [True, False])
-async def test_a_start_updates_the_index_if_configured(root: Path, at_start: bool):
-    async with opened(root):
-        pass
-    (root / "New.md").write_text("quinces")
-    async with opened(root, at_start=at_start) as vault:
-        [newest, *_] = jobs = await vault.jobs.list()
-        assert len(jobs) == 1 + at_start
-        assert newest.trigger is Trigger.START
-        assert bool((await vault.search(SearchQuery("quinces"))).hits) is at_start
-
-
 @asynccontextmanager
 async def real_keeper() -> AsyncIterator[tuple[Indexer, list[tuple[str, CrashReport]]]]:
     crashes: list[tuple[str, CrashReport]] = []

@@ -262,9 +262,10 @@ async def test_new_text_is_embedded_after_its_run_and_once(
     stopped: list[float] = []
     clock = SimpleNamespace(monotonic=lambda: stopped[0] if stopped else time.monotonic())
     monkeypatch.setattr(following, "time", clock)
+    monkeypatch.setattr(following, "DELAY_SECONDS", 1.0)
     async with LocalModel() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
-        async with watched(root, embedding=embedding, embed_delay_seconds=1) as vault:
+        async with watched(root, embedding=embedding) as vault:
             await eventually_async(lambda: complete(vault))
             before = len(endpoint.texts)
             stopped.append(time.monotonic())  # all of this is within the delay
@@ -283,11 +284,14 @@ async def complete(vault: OpenVault) -> bool:
 
 
 @pytest.mark.long
-async def test_words_are_fresh_while_the_endpoint_is_slow(root: Path):
+async def test_words_are_fresh_while_the_endpoint_is_slow(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(following, "DELAY_SECONDS", 0.0)
     async with LocalModel() as endpoint:
         endpoint.poison["pears"] = misbehaviour.slow(PATIENCE)
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
-        async with watched(root, embedding=embedding, embed_delay_seconds=0) as vault:
+        async with watched(root, embedding=embedding) as vault:
             (root / "New.md").write_text("quinces and pears")
             await eventually_async(lambda: any("pears" in text for text in endpoint.texts))
             (root / "Newer.md").write_text("apples")
@@ -306,9 +310,10 @@ async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(following, "FIRST_RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(following, "DELAY_SECONDS", 0.0)
     async with LocalModel() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
-        async with watched(root, embedding=embedding, embed_delay_seconds=0) as vault:
+        async with watched(root, embedding=embedding) as vault:
             await eventually_async(lambda: complete(vault))
             endpoint.always = misbehaviour.status(500)
             for turn in range(3):

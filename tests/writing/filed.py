@@ -45,7 +45,7 @@ class Vault(opened.Vault):
             yield snapshot
 
     @asynccontextmanager
-    async def filing(self, *, most_notes: int = 5_000) -> AsyncIterator[Files]:
+    async def filing(self) -> AsyncIterator[Files]:
         """Open the vault to write."""
         async with self.opened() as writing:
             self.files = Files(
@@ -53,7 +53,6 @@ class Vault(opened.Vault):
                 self,
                 lambda: VaultRoot.open(self.root, self.exclusions),
                 writing.may_write,
-                most_notes,
             )
             try:
                 yield self.files

@@ -42,7 +42,7 @@ async def indexed(vault: Vault) -> AsyncIterator[tuple[Snapshot, VaultRoot]]:
 
 
 def asked(path: str, to: str, **options) -> MoveRequest:
-    given = {"rewrite_links": True, "most_notes": 5000}
+    given = {"rewrite_links": True}
     given |= dict.fromkeys(("may_write", "may_see"), lambda _: True)
     return MoveRequest(path, to, **{**given, **options})
 

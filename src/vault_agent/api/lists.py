@@ -34,6 +34,9 @@ from vault_agent.search.tasks import list_tasks
 if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
 
+_REGEX_SECONDS = 2.0
+"""After so long a search by regular expression pauses, and replies with a cursor."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolveRequest:
@@ -160,9 +163,10 @@ async def grep(call: CallContext, sent: GrepQuery) -> Found[GrepAnswer]:
     if sent.cursor is not None:
         position = _position(call.vault, sent, sent.cursor, str, int, int)
         start = Place(str(position[0]), int(position[1]), int(position[2]))
-    seconds = call.vault.config.search.regex_seconds
     async with call.vault.scans:
-        found = await call.vault.answer(find_lines, call.within(sent), seconds=seconds, start=start)
+        found = await call.vault.answer(
+            find_lines, call.within(sent), seconds=_REGEX_SECONDS, start=start
+        )
     if found.place is not None:
         found = replace(found, has_more=True, next_cursor=_next(call.vault, sent, found.place))
     return Found(found, found.warnings)

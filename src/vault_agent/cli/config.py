@@ -243,8 +243,7 @@ def check_address(config: Config | None, name: str, endpoint: str) -> None:
     if convert(name, endpoint) == BUILT_IN:
         return
     section = name.partition(".")[0]
-    known = getattr(config, section, None)
-    allowed = known is not None and known.allow_private_network_endpoint
+    allowed = config is not None and config.embedding.allow_private_network_endpoint
     policy = AddressPolicy(allow_private=allowed, section=section)
     policy.endpoint(str(convert(name, endpoint)))
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from vault_agent.cli.indexes import Index
     from vault_agent.config import Config
-    from vault_agent.config.sections import EmbeddingSettings, RerankSettings
+    from vault_agent.config.sections import EmbeddingSettings
     from vault_agent.models.embedder import Check as Answer
 
 _LEAST_FREE_BYTES = 200 << 20
@@ -53,7 +53,7 @@ def ask_embedder(settings: EmbeddingSettings) -> Answer:
     return asyncio.run(check_endpoint(EndpointSettings(**endpoint_settings(settings))))
 
 
-def ask_reranker(settings: RerankSettings) -> None:
+def ask_reranker(config: Config) -> None:
     """Let the reranker of these settings score two passages. It may take a minute to load first.
 
     Raises:
@@ -63,7 +63,7 @@ def ask_reranker(settings: RerankSettings) -> None:
     from vault_agent.models.reranker import Reranker, RerankSettings
 
     async def test() -> None:
-        async with Reranker(RerankSettings(**rerank_settings(settings))) as reranker:
+        async with Reranker(RerankSettings(**rerank_settings(config))) as reranker:
             await reranker.test()
 
     asyncio.run(test())
@@ -111,6 +111,7 @@ def _show(check: Check) -> None:
 
 def _checks(invocation: Invocation) -> Iterator[Check]:
     from vault_agent.config import build_config
+    from vault_agent.config.layers import config_path, read_text, unused_settings
 
     file = _config_file(invocation)
     yield file
@@ -121,7 +122,11 @@ def _checks(invocation: Invocation) -> Iterator[Check]:
     except Misconfigured as error:
         yield Check("settings", False, error.message, _repair_of(error, invocation))
         return
-    yield Check("settings", True, "all are valid")
+    unused = unused_settings(read_text(config_path(invocation.config)) or "")
+    for problem in unused:
+        yield Check("settings", None, str(problem), f"vault-agent config unset {problem.key}")
+    if not unused:
+        yield Check("settings", True, "all are valid")
     for check in _vaults():
         yield check
     yield _folder(config)
@@ -345,7 +350,7 @@ def _rerank(config: Config) -> Check:
     if not config.rerank.enabled:
         return Check("rerank", None, "off: results keep the order of the search")
     try:
-        ask_reranker(config.rerank)
+        ask_reranker(config)
     except VaultAgentError as error:
         return Check("rerank", False, error.message)
     return Check("rerank", True, f"a reranker answers at {config.rerank.endpoint}")

@@ -295,6 +295,7 @@ def _for_reranker(config: Config, model: str | None, url: str | None) -> list[tu
     if model is not None:
         settings.append(("rerank.model", model))
     changes = {name.partition(".")[2]: value for name, value in settings}
-    ask_reranker(config.rerank.model_copy(update=changes))
+    rerank = config.rerank.model_copy(update=changes)
+    ask_reranker(config.model_copy(update={"rerank": rerank}))
     tell("The reranker works.")
     return settings

@@ -83,7 +83,7 @@ def _folders(
 )
 @click.option("--mcp", is_flag=True, help="Let agents call /mcp, as with mcp.enabled = true.")
 @click.option("--web", is_flag=True, help="Serve the web page, as with web.enabled = true.")
-@click.option("--until-idle", is_flag=True, help="End after mcp.idle_minutes without requests.")
+@click.option("--until-idle", is_flag=True, help="End after 15 minutes without requests.")
 @click.option("--background", is_flag=True, help="Run it in the servers.")
 @click.option("--stop", is_flag=True, help="Stop the server of this vault, or the one found here.")
 @click.pass_obj
@@ -402,8 +402,11 @@ def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     """Return the settings of a server. Warn if other computers can reach it."""
     from vault_agent.config import build_config
     from vault_agent.config.access import require_key
+    from vault_agent.config.layers import config_path, read_text, unused_settings
 
     config = build_config(invocation.layers(flags))
+    for problem in unused_settings(read_text(config_path(invocation.config)) or ""):
+        complain("CONFIG_INVALID", f"{problem}.", look="warning")
     exposed = not rules.is_loopback(config.server.host)
     if exposed:
         from vault_agent.system.ports import require_bindable

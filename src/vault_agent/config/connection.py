@@ -8,8 +8,8 @@ from vault_agent.config import rules
 from vault_agent.config.keys import (
     DEFAULT_HOOK_TIMEOUT_MS,
     DEFAULT_HOST,
-    DEFAULT_MAX_BODY_BYTES,
     DEFAULT_PORT,
+    MAX_WRITE_BYTES,
     OPENERS,
 )
 from vault_agent.config.layers import Problem, invalid
@@ -105,12 +105,8 @@ def hook_settings(layers: Iterable[Layer]) -> HookSettings:
 
 
 def largest_write(layers: Iterable[Layer]) -> int | None:
-    """Return `write.max_body_bytes`, or None while writing is off."""
-    ordered = tuple(layers)
-    if not _first(ordered, "write.enabled", rules.switch):
-        return None
-    most = _first(ordered, "write.max_body_bytes", _whole)
-    return DEFAULT_MAX_BODY_BYTES if most is None else most
+    """Return the most bytes of a request that writes, or None while writing is off."""
+    return MAX_WRITE_BYTES if _first(tuple(layers), "write.enabled", rules.switch) else None
 
 
 def vault_root(layers: Iterable[Layer]) -> Path | None:

@@ -16,6 +16,7 @@ from vault_agent.config.layers import (
     known_key,
     parse_file,
     read_text,
+    unused_settings,
 )
 from vault_agent.config.private import rewrite
 from vault_agent.config.settings import check, convert, index_directory
@@ -81,7 +82,7 @@ def set_values(
             index_directory(config)  # raises if it would be inside the vault
         if accept is not None:
             accept(file._replace(agents=agents_of(after)))
-        problems.extend(found)
+        problems.extend([*found, *unused_settings(after)])
         return after
 
     rewrite(path, change)

@@ -63,7 +63,6 @@ SessionFolders = Annotated[tuple[str, ...], BeforeValidator(rules.session_folder
 SecretPatterns = Annotated[tuple[str, ...], BeforeValidator(rules.secret_patterns)]
 Rights = Annotated[tuple[WriteRight, ...], BeforeValidator(rules.once)]
 Opener = Annotated[str, BeforeValidator(rules.opener)]
-Language = Annotated[str, BeforeValidator(rules.language)]
 
 
 class Section(BaseModel):

@@ -21,6 +21,7 @@ from vault_agent.config.keys import (
     KEYS,
     NOT_SETTINGS,
     SECTIONS,
+    UNUSED,
     nearest,
 )
 from vault_agent.errors import Misconfigured
@@ -206,7 +207,7 @@ def parse_file(text: str, *, name: str, lenient: bool = False) -> dict[str, Any]
         if section == _AGENTS:
             continue  # any number of tables, validated by `settings.py`
         # The name is shown as it was written, so that it can be found in the file.
-        if section not in SECTIONS:
+        if section not in SECTIONS and not _is_unused(section, table):
             kind = "section" if isinstance(table, dict) else "setting"
             shown = f"[{section}]" if isinstance(table, dict) else f"`{section}`"
             rule = f"is an unknown {kind}{nearest(section, list(SECTIONS))}"
@@ -218,12 +219,28 @@ def parse_file(text: str, *, name: str, lenient: bool = False) -> dict[str, Any]
             for option, value in table.items():
                 key = f"{section}.{option}"
                 values[key] = value
-                if key not in KEYS:
+                if key not in KEYS and key not in UNUSED:
                     hint = nearest(key, list(KEYS))
                     problems.append(Problem(key, f"is an unknown setting{hint}", "file"))
     if problems and not lenient:
         raise invalid(problems)
     return {key: value for key, value in values.items() if value != "" and key in KEYS}
+
+
+def unused_settings(text: str) -> list[Problem]:
+    """Return the settings of a valid TOML file that only earlier versions had."""
+    rule = "is no longer used: remove it"
+    return [
+        Problem(key, rule, "file")
+        for section, table in tomllib.loads(text).items()
+        if isinstance(table, dict)
+        for key in (f"{section}.{option}" for option in table)
+        if key in UNUSED
+    ]
+
+
+def _is_unused(section: str, table: object) -> bool:
+    return isinstance(table, dict) and all(f"{section}.{option}" in UNUSED for option in table)
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -236,7 +253,7 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
         if key := ENVIRONMENT.get(name):
             if value:
                 values[key.name] = value
-        else:
+        elif name.removeprefix(ENV_PREFIX).lower().replace("_", ".", 1) not in UNUSED:
             hint = nearest(name, [*ENVIRONMENT, *sorted(NOT_SETTINGS)])
             problems.append(Problem(name, f"is an unknown setting{hint}"))
     if problems:

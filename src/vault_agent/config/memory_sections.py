@@ -24,7 +24,6 @@ class MemorySettings(Section):
         help="Notes of projects may be promoted then, and every request needs a key.",
         idle_without=("vaults.enabled",),
     )
-    max_notes: Count = setting(5, "most notes that are recalled at once", ge=1, le=20)
     include_global: Switch = setting(
         True,
         "whether the global vault is recalled too",

@@ -28,7 +28,6 @@ MOST_WEIGHT = 4
 
 # Patterns are compiled at their first use: a client has use for few of them.
 _TOKEN68 = r"[A-Za-z0-9\-._~+/]+=*"  # of RFC 9110
-_LANGUAGE = r"auto|[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}"
 _DECIMAL = r"[0-9]{1,4}(\.[0-9]{1,6})?"
 _HOST = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9.])?"
 
@@ -89,13 +88,6 @@ def port(value: object) -> int:
     if number is None or not 0 <= number <= 65535:
         raise ValueError("must be a port from 1 to 65535, or 0 for any free one")
     return number
-
-
-def language(value: object) -> str:
-    """Return a language tag (BCP 47) such as `pt-BR`, or `auto`."""
-    if not isinstance(value, str) or not re.fullmatch(_LANGUAGE, value):
-        raise ValueError("must be auto, or a language tag such as en or pt-BR")
-    return value
 
 
 def opener(value: object) -> str:

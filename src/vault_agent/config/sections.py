@@ -12,7 +12,6 @@ from vault_agent.config import rules
 from vault_agent.config.agents import Folder as VaultFolder
 from vault_agent.config.keys import (
     DEFAULT_HOST,
-    DEFAULT_MAX_BODY_BYTES,
     DEFAULT_PORT,
     Toolset,
 )
@@ -24,7 +23,6 @@ from vault_agent.config.kinds import (
     FolderWeights,
     Host,
     HostNames,
-    Language,
     LogLevel,
     ModelName,
     Names,
@@ -128,7 +126,6 @@ class IndexSettings(Section):
             "index run reads them."
         ),
     )
-    at_start: Switch = setting(False, "whether the server updates the index when it starts")
 
 
 class WatchSettings(Section):
@@ -146,9 +143,6 @@ class WatchSettings(Section):
         help="They find what events have missed.",
         ge=30,
         le=86_400,
-    )
-    embed_delay_seconds: Count = setting(
-        5, "wait after a change before new chunks are embedded", ge=0, le=3_600
     )
 
 
@@ -207,30 +201,12 @@ class WriteSettings(Section):
         ge=0,
         le=60,
     )
-    max_note_bytes: Count = setting(
-        4 * MIB, "most bytes of a note after a change", ge=1, le=64 * MIB
-    )
-    max_body_bytes: Count = setting(
-        DEFAULT_MAX_BODY_BYTES,
-        "most bytes of a request to change a note",
-        ge=64 * 1024,
-        le=64 * MIB,
-    )
     max_per_minute: Count = setting(
         60, "most writes of one agent in a minute", help="The owner has no limit.", ge=1, le=100_000
-    )
-    max_move_notes: Count = setting(
-        5_000,
-        "most notes that one move may change",
-        help="It changes the links in them.",
-        ge=1,
-        le=1_000_000,
     )
     undo_days: Count = setting(
         30, "days for which a write can be undone", help="0 keeps nothing.", ge=0, le=36_500
     )
-    undo_writes: Count = setting(10_000, "most writes that can be undone", ge=0, le=1_000_000)
-    undo_bytes: Count = setting(512 * MIB, "most bytes that are kept for undo", ge=0, le=1024**4)
     template_folder: VaultFolder = setting("Templates", "the folder of your templates")
     tasks_format: Literal["auto", "emoji", "dataview"] = setting(
         "auto",
@@ -242,13 +218,6 @@ class WriteSettings(Section):
 class SearchSettings(Section):
     """The limits of searches."""
 
-    regex_seconds: Number = setting(
-        2.0,
-        "seconds after which a search by regular expression pauses",
-        help="The reply has what was found so far, and a cursor to continue with.",
-        gt=0,
-        le=60,
-    )
     folders: FolderWeights = setting(
         (),
         "folders whose notes count less or more in searches, such as Archive=0.5",
@@ -294,13 +263,6 @@ class EmbeddingSettings(Section):
     allow_private_network_endpoint: Switch = setting(
         False, "whether the provider may be on another computer in the private network"
     )
-    batch_size: Count = setting(
-        8,
-        "texts per request",
-        help="Fewer if the endpoint requires that, and during searches.",
-        ge=1,
-        le=256,
-    )
     concurrency: Count = setting(
         2,
         "concurrent requests",
@@ -343,9 +305,6 @@ class RerankSettings(Section):
     )
     model: ModelName | None = setting(
         None, "model name to send to it", help="Servers with one model need none."
-    )
-    allow_private_network_endpoint: Switch = setting(
-        False, "whether the reranker may be on another computer in the private network"
     )
     timeout_seconds: Number = setting(
         2.0,
@@ -395,12 +354,6 @@ class McpSettings(Section):
         "whose names and arguments the tools have",
         help="Four are those of other servers.",
     )
-    max_reply_bytes: Count = setting(
-        24_000, "most bytes in a reply of a tool", ge=2_000, le=200_000
-    )
-    idle_minutes: Count = setting(
-        15, "minutes until a server that an agent started ends by itself", ge=1, le=1_440
-    )
 
 
 class WebSettings(Section):
@@ -413,16 +366,6 @@ class WebSettings(Section):
     )
     open_on_serve: Switch = setting(
         False, "whether `serve` opens the web page", of_server=False, idle_without=("web.enabled",)
-    )
-    language: Language = setting(
-        "auto",
-        "language of dates and numbers on the web page: auto, or a tag such as en",
-        help="`auto` takes the browser's.",
-    )
-    math: Switch = setting(
-        True,
-        "whether the web page shows formulas",
-        help="Otherwise it shows their source.",
     )
     diagrams: Switch = setting(
         False,

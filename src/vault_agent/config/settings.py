@@ -188,7 +188,6 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
         "url": chosen.endpoint,
         "model": chosen.model,
         "allow_private": chosen.allow_private_network_endpoint,
-        "batch_size": chosen.batch_size,
         "concurrency": chosen.concurrency,
         "timeout": chosen.timeout_seconds,
         "query_prefix": chosen.query_prefix,
@@ -196,12 +195,16 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
     }
 
 
-def rerank_settings(chosen: RerankSettings) -> dict[str, Any]:
-    """Return the arguments for the `RerankSettings` of the client. `rerank.endpoint` is set."""
+def rerank_settings(config: Config) -> dict[str, Any]:
+    """Return the arguments for the `RerankSettings` of the client. `rerank.endpoint` is set.
+
+    What is allowed for the embedding provider is allowed for the reranker.
+    """
+    chosen = config.rerank
     return {
         "url": chosen.endpoint,
         "model": chosen.model or "",
-        "allow_private": chosen.allow_private_network_endpoint,
+        "allow_private": config.embedding.allow_private_network_endpoint,
         "timeout": chosen.timeout_seconds,
     }
 

@@ -55,7 +55,7 @@ class View:
     app: App
     vault: OpenVault
     caller: Caller
-    max_bytes: int
+    max_bytes: int = 24_000
     toolset: str = "vault-agent"
     rights: frozenset[Right] = frozenset()
     vaults: tuple[str, ...] = ()

@@ -231,7 +231,7 @@ class Deliveries:
             explain=True,
             start=kind == START,
             bar=_LATER if session.had_prompt else _FIRST,
-            max_notes=min(MAX_NOTES, settings.max_notes),
+            max_notes=MAX_NOTES,
             max_tokens=max(left - tokens_of(own), 0),
         )
         found = await self._memory.recall(vault, asked, index_seconds=_INDEX_SECONDS)
@@ -260,7 +260,7 @@ class Deliveries:
             without=dict.fromkeys((at for at in had if at not in changed), "delivered"),
             explain=True,
             bar=_FIRST,
-            max_notes=min(MAX_NOTES, self._settings.max_notes),
+            max_notes=MAX_NOTES,
         )
 
     async def _log(self, session: Session, delivery: Delivery) -> None:

@@ -84,6 +84,7 @@ if TYPE_CHECKING:
 
 RECENCY_DAYS = 14.0
 """Days after which a note counts as half as recent."""
+_MAX_NOTES = 5
 MAX_TOKENS = 1_000
 """Of a text that was asked for."""
 _MAX_NOTE_TOKENS = 160
@@ -112,7 +113,6 @@ class Memory:
         self._secrets = [re.compile(each, re.MULTILINE) for each in secrets]
         self._vaults = vaults
         self._several = several
-        self._settings = settings
         self.facts = Facts(vaults, settings)
         self.today = _today
         """The day from which the age of notes is counted."""
@@ -156,7 +156,7 @@ class Memory:
                 today=self.today(),
                 recency_days=RECENCY_DAYS,
             )
-            most = query.max_notes if query.max_notes is not None else self._settings.max_notes
+            most = query.max_notes if query.max_notes is not None else _MAX_NOTES
             chosen, left, shown = await self._choose(
                 known, ranked, chunks, most, query, wants_open=query.start or continues
             )

@@ -67,8 +67,7 @@ class AddressPolicy:
                 + (
                     " or in the private network"
                     if self._allow_private
-                    else f"; for the private network set {self._section}"
-                    ".allow_private_network_endpoint"
+                    else "; for the private network set embedding.allow_private_network_endpoint"
                 )
             )
         return url.with_fragment(None)

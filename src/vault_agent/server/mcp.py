@@ -13,6 +13,7 @@ from aiohttp import web
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.operation import MAX_BODY_BYTES
+from vault_agent.config.keys import MAX_WRITE_BYTES
 from vault_agent.config.registry import GLOBAL
 from vault_agent.config.rights import allowed_rights
 from vault_agent.errors import Misconfigured, NotFound, Unsupported
@@ -166,8 +167,7 @@ def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
 
 def _limit(request: web.Request) -> int:
     """Return the most bytes of a body: more if tools may write."""
-    write = request.app[CONFIG].write
-    return write.max_body_bytes if write.enabled else MAX_BODY_BYTES
+    return MAX_WRITE_BYTES if request.app[CONFIG].write.enabled else MAX_BODY_BYTES
 
 
 def _require_enabled(request: web.Request) -> Endpoint:
@@ -228,7 +228,6 @@ async def _exchanged(
         request.app[APP],
         vault,
         caller,
-        max_bytes=config.mcp.max_reply_bytes,
         toolset=(agent and agent.toolset) or config.mcp.toolset,
         rights=caller.rights or frozenset(),
         vaults=(vaults.address_of(vault), GLOBAL) if several else (),

@@ -11,6 +11,7 @@ from vault_agent.api.operation import Operation, check_switch, operation, operat
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.api.requests import NoParams, parse_strings, repeatable, unknown_field
 from vault_agent.api.write_fields import WriteBody
+from vault_agent.config.keys import MAX_WRITE_BYTES
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import ui
 from vault_agent.server.body import check_media, check_size, read_body, read_model
@@ -48,7 +49,7 @@ async def _respond(route: Operation[Any, Any], request: web.Request) -> web.Stre
     check_media(request, route.octets)
     if route.needs is not None:
         check_switch(route.needs, request.app[CONFIG])
-    limit = _limit(route, request)
+    limit = _limit(route)
     check_size(request, limit)
     if not (route.takes_body or route.octets) and request.body_exists:
         raise InvalidRequest("INVALID_REQUEST", "This route takes no body.")
@@ -78,12 +79,11 @@ async def _answer(
     return await reply(call)
 
 
-def _limit(route: Operation[Any, Any], request: web.Request) -> int:
+def _limit(route: Operation[Any, Any]) -> int:
     """Return the most bytes of a body."""
     if route.octets:
         return MAX_ATTACHMENT_BYTES
-    is_write = issubclass(route.request, WriteBody)
-    return request.app[CONFIG].write.max_body_bytes if is_write else route.max_body
+    return MAX_WRITE_BYTES if issubclass(route.request, WriteBody) else route.max_body
 
 
 def pattern_of(path: str) -> str:

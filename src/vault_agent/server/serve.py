@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from vault_agent.model.health import Health
     from vault_agent.web.sessions import Sessions
 
+IDLE_SECONDS = 15 * 60.0
+"""After so long without requests and jobs, a server that an agent has started ends by itself."""
 WATCH_START_SECONDS = 5.0
 """How long the announcement waits for the watch of the vault, to say how it is watched."""
 _LOOK_SECONDS = 0.5
@@ -101,7 +103,7 @@ async def serve(
 ) -> None:
     """Run the server until SIGINT or SIGTERM. `announce` is called once it accepts requests.
 
-    With `until_idle` it also ends after `mcp.idle_minutes` without requests or jobs. With `follow`
+    With `until_idle` it also ends after `IDLE_SECONDS` without requests or jobs. With `follow`
     it opens itself again when the settings change: it keeps its port and the lock of its index, and
     requests wait. If it cannot open with them, it goes on with the ones that it had.
 
@@ -137,7 +139,7 @@ async def serve(
                             await vault.watch.settled(WATCH_START_SECONDS)
                             announce(server, await vault.health())
                             is_announced = True
-                        idle_seconds = config.mcp.idle_minutes * 60 if until_idle else math.inf
+                        idle_seconds = IDLE_SECONDS if until_idle else math.inf
                         changed = await _wait(stopped, server, idle_seconds, config, follow)
                         if changed is None:
                             # It keeps the index until all is closed. A client that found it would

@@ -95,8 +95,6 @@ async def ui(call: Call, _: NoParams) -> web.StreamResponse:
         "assets": f"{_ASSETS}{assets.version}",
         "nonce": nonce,
         "version": __version__,
-        "language": config.web.language,
-        "math": "true" if config.web.math else "false",
         "diagrams": "true" if config.web.diagrams else "false",
         "pictures": "true" if config.web.remote_pictures else "false",
         "key": "required" if SESSIONS in app else "none",

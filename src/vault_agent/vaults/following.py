@@ -107,17 +107,18 @@ class Following:
 
 
 FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 60.0, 600.0
+DELAY_SECONDS = 5.0  # after a change
 LONGEST_DELAY = 10  # times the delay: someone who never stops typing
 
 
 class EmbedLater:
     """The next embedding run of one vault."""
 
-    def __init__(self, runs: Runs, background: Background, delay: float | None) -> None:
-        """Wait `delay` seconds after a change. None: embeddings are off."""
+    def __init__(self, runs: Runs, background: Background, *, enabled: bool) -> None:
+        """Do nothing if embeddings are not `enabled`."""
         self._runs = runs
         self._background = background
-        self._delay = delay
+        self._enabled = enabled
         self._due: float | None = None
         self._latest = 0.0
         self._is_waiting = False
@@ -125,12 +126,12 @@ class EmbedLater:
 
     def soon(self) -> None:
         """Embed after the delay, which begins anew, but not for ever."""
-        if self._delay is None:
+        if not self._enabled:
             return
         now = time.monotonic()
         if self._due is None:
-            self._latest = now + LONGEST_DELAY * self._delay
-        self._due = min(now + self._delay, self._latest)
+            self._latest = now + LONGEST_DELAY * DELAY_SECONDS
+        self._due = min(now + DELAY_SECONDS, self._latest)
         if not self._is_waiting:
             self._is_waiting = True
             self._background.spawn(self._work)

@@ -100,8 +100,7 @@ class OpenVault:
             shared.embedder, shared.endpoint, vault.index, vault.indexer, vault.task.directory
         )
         self.runs = Runs(vault, embeddings)
-        delay = config.watch.embed_delay_seconds if embeddings.enabled else None
-        embed_later = EmbedLater(self.runs, vault.background, delay)
+        embed_later = EmbedLater(self.runs, vault.background, enabled=embeddings.enabled)
         self.watch = Watch(vault, self.runs, embed_later, config.watch)
         following = Following(self.runs, vault.background, embed_later, self.watch.look_at)
         self.checks = Checks(vault, self.runs, self.jobs, self.watch, following)
@@ -314,8 +313,7 @@ class OpenVault:
             self.runs.excluded = tuple(
                 warning for warning in last.warnings if warning.code == NOTES_EXCLUDED
             )
-        watched = self.config.watch.enabled
-        if watched:
+        if self.config.watch.enabled:
             self.watch.start()
         if index.meta is None and index.refusal is None:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
@@ -326,8 +324,7 @@ class OpenVault:
             self._rebuilt = index.damaged
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
             return
-        at_start = took_over or (self.config.index.at_start and not watched)
-        if index.has_other_exclusions or (index.meta is not None and at_start):
+        if index.has_other_exclusions or (index.meta is not None and took_over):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
     async def listening_at(self, address: str | None, *, until_idle: bool = False) -> None:

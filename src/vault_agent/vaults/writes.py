@@ -35,11 +35,8 @@ def limits_of(settings: WriteSettings) -> WriteLimits:
     return WriteLimits(
         folders=tuple("" if folder == "." else folder for folder in settings.folders),
         quiet_seconds=settings.quiet_seconds,
-        max_note_bytes=settings.max_note_bytes,
         max_per_minute=settings.max_per_minute,
         undo_days=settings.undo_days,
-        undo_writes=settings.undo_writes,
-        undo_bytes=settings.undo_bytes,
     )
 
 
@@ -70,13 +67,8 @@ class Writes:
     @property
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
-        return Files(
-            self.writing,
-            self._links,
-            self._vault.open_root,
-            self.writing.may_write,
-            self._settings.max_move_notes,
-        )
+        writing = self.writing
+        return Files(writing, self._links, self._vault.open_root, writing.may_write)
 
     @property
     def writing(self) -> Writing:

@@ -86,15 +86,13 @@ class Index(Protocol):
 class Files:
     """The writes of whole files of one open vault.
 
-    `may_write` decides by the scope alone whether a caller may change the note at a path, and
-    `most_notes` is the largest number of notes that one move may rewrite.
+    `may_write` decides by the scope alone whether a caller may change the note at a path.
     """
 
     writing: Writing
     index: Index
     open_root: Callable[[], VaultRoot]
     may_write: Callable[[Writer, str], bool]
-    most_notes: int
 
     async def move(
         self,
@@ -124,7 +122,6 @@ class Files:
             rewrite_links,
             lambda note: self.may_write(write.caller, note),
             self._seen_by(write.caller),
-            self.most_notes,
             control.at_once,
             partial(check_hash, write),
             control.stopped,

@@ -211,7 +211,7 @@ class Journal:
                 "NOTE_TOO_LARGE",
                 f"The note would have {len(data)} bytes, and the most is {most}.",
                 {"bytes": len(data), "maxBytes": most},
-                remedy="Write to another note, or raise write.max_note_bytes.",
+                remedy="Write to another note.",
             )
 
     def warnings(self) -> tuple[Warning, ...]:

@@ -59,11 +59,11 @@ class MoveRequest:
         rewrite_links: whether links are changed so that they lead where they did.
         may_write: whether the caller may change the note at a path.
         may_see: whether a reply to the caller may depend on a file.
-        most_notes: the largest number of notes to rewrite.
         at_once: the largest number of notes to rewrite without a job; None for any.
         check_hash: called with the SHA-256 of a file. It raises if that is not expected.
         stopped: whether to stop, asked between notes.
         on_plan: told how many notes are planned, of how many.
+        most_notes: the largest number of notes to rewrite.
     """
 
     path: str
@@ -71,11 +71,11 @@ class MoveRequest:
     rewrite_links: bool
     may_write: Callable[[str], bool]
     may_see: Callable[[str], bool]
-    most_notes: int
     at_once: int | None = None
     check_hash: Callable[[bytes], object] = field(default=lambda digest: None)  # noqa: ARG005
     stopped: Callable[[], bool] = field(default=lambda: False)
     on_plan: Callable[[int, int], object] = field(default=lambda done, notes: None)  # noqa: ARG005
+    most_notes: int = 5_000
 
 
 def plan_move(

@@ -1,28 +1,11 @@
-// The words of the page, in the language that is set, and what `Intl` does with numbers and dates.
+// The words of the page, and what `Intl` does with numbers and dates.
 
 import { en } from "../locale/en.js";
 
 const page = document.documentElement;
 
-/** @returns {string} */
-function chosen() {
-  try {
-    const kept = JSON.parse(localStorage.getItem("va.settings") ?? "{}").language;
-    if (kept) return kept;
-  } catch {
-    // Storage is refused: the language of the server's configuration.
-  }
-  return page.dataset.language || "auto";
-}
-
-const language = chosen();
-/** The locale of numbers and dates: that of the words, which are English, unless another one is set. */
-export const locale =
-  /^[a-z]{2,3}(-[\w-]+)?$/i.test(language) && language !== "auto"
-    ? language
-    : /^en\b/i.test(navigator.language)
-      ? navigator.language
-      : "en";
+/** The locale of numbers and dates: an English one, as the words are. */
+export const locale = /^en\b/i.test(navigator.language) ? navigator.language : "en";
 
 export const words = en;
 export const mirrored = page.dir === "rtl";

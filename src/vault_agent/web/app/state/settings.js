@@ -12,7 +12,6 @@ const DEFAULTS = {
   breaks: "",
   density: "",
   letters: true,
-  language: "",
   side: true,
   list: true,
   files: false,

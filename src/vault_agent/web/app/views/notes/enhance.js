@@ -346,7 +346,7 @@ const FORMULA_TIME = 2000; // ms for all of a note
 /** TeX becomes MathML, as elements. @param {HTMLElement} prose @param {() => boolean} stopped */
 async function formulas(prose, stopped) {
   const places = /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll(".math"));
-  if (!places.length || document.documentElement.dataset.math === "false") return;
+  if (!places.length) return;
   const loaded = await import("../../../vendor/temml.js").catch(() => null);
   if (!loaded) return; // formulas stay as they are written
   const { render } = loaded;
