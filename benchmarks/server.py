@@ -38,7 +38,8 @@ def isolated(home: Path) -> dict[str, str]:
 class Caller:
     """One client, with a connection that stays open."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, key: str = "") -> None:
+        self._key = {"Authorization": f"Bearer {key}"} if key else {}
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
 
     def close(self) -> None:
@@ -48,7 +49,8 @@ class Caller:
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Send one request on the open connection; return `data` or end the benchmark."""
         payload = None if body is None else json.dumps(body).encode()
-        self._connection.request(method, path, payload, JSON if payload else {})
+        headers = self._key | (JSON if payload else {})
+        self._connection.request(method, path, payload, headers)
         response = self._connection.getresponse()
         reply = json.loads(response.read())
         if response.status >= 400:
@@ -59,7 +61,7 @@ class Caller:
         """Return the seconds from a search request to its reply."""
         payload = json.dumps({"query": query, **options}).encode()
         started = time.perf_counter()
-        self._connection.request("POST", "/search", payload, JSON)
+        self._connection.request("POST", "/search", payload, self._key | JSON)
         response = self._connection.getresponse()
         content = response.read()
         elapsed = time.perf_counter() - started
@@ -102,7 +104,7 @@ class Server:
                 raise SystemExit(f"The server did not start:\n{self._log.read_text()}")
             time.sleep(0.005)
         self.start_seconds = time.perf_counter() - started
-        self._caller = Caller(self.port)
+        self._caller = Caller(self.port, self.environment.get("VAULT_AGENT_SERVER_API_KEY", ""))
         self.call, self.search = self._caller.call, self._caller.search
         self.hang_up = self._caller.close
         return self

@@ -32,6 +32,7 @@ TEXT = """parser cost tracker stream window cache index token vault panel frame 
 bridge column render budget schema signal worker widget layout cursor margin branch"""
 WORDS = TEXT.split()
 PATIENCE = 120.0
+KEY = "only-this-benchmark-uses-this-key-0123"
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -46,6 +47,7 @@ class World:
             each.mkdir(parents=True)
         self.environment = isolated(self.home)
         self.environment["VAULT_AGENT_INDEX_DIR"] = str(self.home / "index")
+        self.environment["VAULT_AGENT_SERVER_API_KEY"] = KEY
         self._run("init", "--yes")
         vault = self.project / ".vault-agent" / "vault" / "journals"
         vault.mkdir(exist_ok=True)
@@ -164,6 +166,7 @@ def main() -> None:
         settings = {
             f"VAULT_AGENT_{each}_ENABLED": "true" for each in ("VAULTS", "MEMORY", "JOURNAL")
         }
+        settings["VAULT_AGENT_SERVER_API_KEY"] = KEY
         with Server(world.default, world.home, **settings) as server:
             endpoint = f"http://127.0.0.1:{server.port}"
             seconds = warm_up(world, endpoint)
