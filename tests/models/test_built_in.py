@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
 import re
 import signal
@@ -111,12 +110,34 @@ async def test_a_child_that_does_not_start_is_reported(monkeypatch, command):
                 await embedder.embed_query(text)
 
 
-def test_other_weights_are_refused(monkeypatch, tmp_path: Path):
-    (tmp_path / "model.onnx").write_bytes(b"other weights")
-    spec = importlib.util.spec_from_file_location("weights", tmp_path / "__init__.py")
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: spec)
-    with pytest.raises(SystemExit, match="not those that were reviewed"):
-        minilm._weights()
+OTHER_WEIGHTS = """
+import importlib.util, sys
+from vault_agent.models import minilm
+
+class Model:
+    __init__ = lambda self: minilm._weights()
+
+spec = importlib.util.spec_from_file_location("weights", sys.argv[1])
+importlib.util.find_spec = lambda name: spec
+minilm._Model = Model
+minilm.main()
+"""
+
+
+@pytest.mark.parametrize("weights", [b"other weights", None], ids=["others", "missing"])
+async def test_other_weights_are_refused_and_are_to_be_installed_again(
+    monkeypatch, tmp_path: Path, weights: bytes | None
+):
+    if weights is not None:
+        (tmp_path / "model.onnx").write_bytes(weights)
+    command = (sys.executable, "-P", "-c", OTHER_WEIGHTS, str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(built_in, "_COMMAND", command)
+    async with served(SETTINGS) as settings, Embedder(settings) as embedder:
+        with pytest.raises(
+            Unavailable, match=r"not the one expected.*--force-reinstall"
+        ) as refused:
+            await embedder.embed_documents(["a text"])
+    assert refused.value.details == {"reason": "model_missing"}
 
 
 @needs_built_in_model

