@@ -371,12 +371,6 @@ CODES: Final[dict[str, Code]] = {
             "Ask the user to check the disk.",
         ),
     ),
-    "JOBS_DAMAGED": Code(
-        "Failed",
-        503,
-        1,
-        "Stop the server and start it again: it sets the record aside and begins a new one.",
-    ),
     "INTERNAL_ERROR": Code("Failed", 500, 1),
     "EDIT_NOT_PROVEN": Code(
         "Failed", 500, 1, "The note is unchanged. Make the change in an editor, and report this."

@@ -290,6 +290,20 @@ async def test_an_index_is_rebuilt_once_when_a_read_meets_damage(root: Path):
             assert len(await vault.jobs.list()) == jobs + 1
 
 
+async def test_an_index_is_rebuilt_though_the_record_of_jobs_is_damaged_too(root: Path):
+    async def meet_damage(_: Snapshot) -> None:
+        raise damaged()
+
+    async with opened(root) as vault:
+        [record] = (root.parent / "data").glob("**/jobs.db")
+        record.write_bytes(os.urandom(record.stat().st_size))
+        with pytest.raises(IndexUnavailable):
+            await vault.read(meet_damage)
+        rebuild = await last_job(vault, 1)
+        assert (rebuild.kind, rebuild.state) == (JobKind.REINDEX, JobState.SUCCEEDED)
+        assert (await vault.search(SearchQuery("flour"))).hits
+
+
 async def test_a_rebuild_that_fails_after_damage_is_not_repeated(root: Path):
     async def meet_damage(_: Snapshot) -> None:
         raise damaged()

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import orjson
 
-from vault_agent.errors import Busy, Failed, IndexUnavailable
+from vault_agent.errors import Busy, IndexUnavailable
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress, Trigger
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import check_pages, connect, migrate, open_or_renew, translated
 from vault_agent.store.failures import damaged
-from vault_agent.system.cancelling import in_thread
+from vault_agent.system.cancelling import in_thread, to_its_end
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     import aiosqlite
@@ -27,6 +28,7 @@ HISTORY_OF_OTHERS = 50
 """How many of the kept jobs may have been started by something else than a user."""
 _NO_LOG = "PRAGMA journal_mode = TRUNCATE"
 """Not WAL: one process uses one small file, and no log is left beside it."""
+_INSERT = "INSERT INTO job (id, kind, state, document) VALUES (?, ?, ?, ?)"
 _NEWEST_FIRST = "SELECT document FROM job ORDER BY seq DESC"
 _ATTEMPTS = 3
 """Inserts of one job. The active job that refused one may have ended before it is looked up."""
@@ -39,16 +41,20 @@ async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
     Raises:
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
-    # If the history is damaged, the server starts without it.
+    store = JobStore(path, await _opened(path))
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def _opened(path: Path) -> aiosqlite.Connection:
+    """Open the record. If it is damaged, the jobs that it had are forgotten."""
     await in_thread(lambda: open_or_renew(path, _prepare).close())
     with translated():
         connection = await connect(path)
-    try:
-        with translated():
-            await connection.execute_fetchall(_NO_LOG)
-        yield JobStore(connection)
-    finally:
-        await connection.close()
+        await connection.execute_fetchall(_NO_LOG)
+    return connection
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -65,11 +71,35 @@ def _prepare(connection: sqlite3.Connection) -> None:
 class JobStore:
     """Jobs as rows. A unique SQL index on active jobs allows only one at a time.
 
-    Every method raises `Failed`: `DISK_FULL`, `INDEX_IO_ERROR`, or `JOBS_DAMAGED`.
+    Every method raises `Failed`: `DISK_FULL` or `INDEX_IO_ERROR`. A record that turns out to be
+    damaged is replaced by a new one.
     """
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
+    def __init__(self, path: Path, connection: aiosqlite.Connection) -> None:
+        self._path = path
         self._connection = connection
+        self._turn = anyio.Lock()  # a connection is not replaced while it is used
+
+    async def close(self) -> None:
+        """Close the record."""
+        await self._connection.close()
+
+    async def _execute(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+        """Return the rows of a statement, of a new record if this one is damaged."""
+        async with self._turn:
+            try:
+                return await self._rows(statement, parameters)
+            except IndexUnavailable:
+                await to_its_end(self._renew())
+                return await self._rows(statement, parameters)
+
+    async def _rows(self, statement: str, parameters: tuple[Any, ...]) -> list[Any]:
+        with translated():
+            return list(await self._connection.execute_fetchall(statement, parameters))
+
+    async def _renew(self) -> None:
+        await self._connection.close()
+        self._connection = await _opened(self._path)
 
     async def insert(self, job: Job) -> None:
         """Record a new job.
@@ -77,75 +107,51 @@ class JobStore:
         Raises:
             Busy: `INDEX_BUSY` with `details.jobId` while another job is active.
         """
-        with _translated():
-            for _ in range(_ATTEMPTS):
-                if await self._inserted(job):
-                    break
-            else:
-                raise damaged()
-            # Only the newest hundred jobs are kept.
-            await self._connection.execute_fetchall(
-                "DELETE FROM job WHERE seq <= (SELECT max(seq) FROM job) - ?", (HISTORY,)
+        for attempt in range(_ATTEMPTS):
+            try:
+                await self._execute(_INSERT, _row(job))
+                break
+            except sqlite3.IntegrityError:
+                await self._refuse_second()
+                if attempt == _ATTEMPTS - 1:
+                    raise
+        # Only the newest hundred jobs are kept.
+        await self._execute(
+            "DELETE FROM job WHERE seq <= (SELECT max(seq) FROM job) - ?", (HISTORY,)
+        )
+        if job.trigger is not Trigger.USER:
+            await self._execute(
+                "DELETE FROM job WHERE seq IN (SELECT seq FROM job"
+                " WHERE json_extract(document, '$.trigger') <> ? ORDER BY seq DESC"
+                " LIMIT -1 OFFSET ?)",
+                (Trigger.USER.value, HISTORY_OF_OTHERS),
             )
-            if job.trigger is not Trigger.USER:
-                await self._connection.execute_fetchall(
-                    "DELETE FROM job WHERE seq IN (SELECT seq FROM job"
-                    " WHERE json_extract(document, '$.trigger') <> ? ORDER BY seq DESC"
-                    " LIMIT -1 OFFSET ?)",
-                    (Trigger.USER.value, HISTORY_OF_OTHERS),
-                )
 
-    async def _inserted(self, job: Job) -> bool:
-        """Record a new job. Return False if another one was active and has ended meanwhile."""
-        try:
-            await self._connection.execute_fetchall(
-                "INSERT INTO job (id, kind, state, document) VALUES (?, ?, ?, ?)", _row(job)
-            )
-        except sqlite3.IntegrityError:
-            for (active,) in await self._connection.execute_fetchall(
-                "SELECT id FROM job WHERE state IN ('queued', 'running')"
-            ):
-                raise Busy(
-                    "INDEX_BUSY",
-                    "An index job is already running.",
-                    {"jobId": active},
-                ) from None
-            return False
-        return True
+    async def _refuse_second(self) -> None:
+        for (active,) in await self._execute(
+            "SELECT id FROM job WHERE state IN ('queued', 'running')"
+        ):
+            raise Busy(
+                "INDEX_BUSY", "An index job is already running.", {"jobId": active}
+            ) from None
 
     async def update(self, job: Job) -> None:
-        """Record a job's new state."""
+        """Record a job's new state. A record that was renewed meanwhile has it then too."""
         job_id, _, state, document = _row(job)
-        with _translated():
-            await self._connection.execute_fetchall(
-                "UPDATE job SET state = ?, document = ? WHERE id = ?", (state, document, job_id)
-            )
+        if not await self._execute(
+            "UPDATE job SET state = ?, document = ? WHERE id = ? RETURNING seq",
+            (state, document, job_id),
+        ):
+            await self._execute(_INSERT, _row(job))
 
     async def get(self, job_id: str) -> Job | None:
         """Return one job, or None."""
-        with _translated():
-            rows = await self._connection.execute_fetchall(
-                "SELECT document FROM job WHERE id = ?", (job_id,)
-            )
+        rows = await self._execute("SELECT document FROM job WHERE id = ?", (job_id,))
         return next((_job(document) for (document,) in rows), None)
 
     async def list(self) -> tuple[Job, ...]:
         """Return the recorded jobs, newest first."""
-        with _translated():
-            rows = await self._connection.execute_fetchall(_NEWEST_FIRST)
-        return tuple(_job(document) for (document,) in rows)
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        with translated():
-            yield
-    except IndexUnavailable:
-        raise Failed(
-            "JOBS_DAMAGED",
-            "The record of jobs is damaged. The index is not affected.",
-        ) from None
+        return tuple(_job(document) for (document,) in await self._execute(_NEWEST_FIRST))
 
 
 def _row(job: Job) -> tuple[str, str, str, str]:

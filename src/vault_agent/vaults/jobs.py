@@ -100,7 +100,7 @@ class Jobs:
 
         Raises:
             Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
-            Failed: `DISK_FULL`, `INDEX_IO_ERROR`, `JOBS_DAMAGED` if it cannot be recorded.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR` if it cannot be recorded.
         """
         # Shielded: a caller that is cancelled between the insert and the start of the work must
         # not leave a row that stays "queued".

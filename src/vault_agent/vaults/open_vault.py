@@ -261,7 +261,7 @@ class OpenVault:
 
         Raises:
             Busy: `INDEX_BUSY` with `details.jobId` while another one is active.
-            Failed: `DISK_FULL`, `INDEX_IO_ERROR`, `JOBS_DAMAGED` if it cannot be recorded.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR` if it cannot be recorded.
             Unavailable: `EMBEDDING_UNAVAILABLE` if the options ask for embeddings that are off.
         """
         chosen = options or JobOptions()
