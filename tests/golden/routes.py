@@ -90,7 +90,6 @@ SEARCHES = (
         keep={"cursor": "reply.data.nextCursor"}),
     ask("POST /search", "", {"query": "sourdough rye", "limit": 2, "cursor": "«cursor»"},
         what="the next page"),
-    ask("POST /search", "", {"query": "oven", "fields": "compact", "limit": 2}, what="compact"),
     ask("POST /search", "", {"query": "oven", "explain": True, "limit": 1}, what="explained"),
     ask("POST /search", "", {"query": "round prices", "limit": 2,
         "vaults": ["project:shop", "global"]}, what="two vaults"),

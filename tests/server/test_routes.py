@@ -20,7 +20,7 @@ from vault_agent.server.openapi import describe
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.server.routes import ROUTES
 
-from .conftest import NOTE_ID, hit, run
+from .conftest import NOTE_ID, run
 
 
 def test_openapi_has_every_route_and_status():
@@ -70,19 +70,6 @@ async def test_search_forwards_the_query_and_does_not_echo_it(server):
     assert result["noteId"] == NOTE_ID
     assert result["headingPath"] == ["Design notes", "Retries"]
     assert result["metadata"]["attachmentCount"] == 0
-
-
-async def test_ten_compact_results_fit_into_1500_bytes(server):
-    server.engine.hits = (hit(),) * 10
-    body = {"query": "lamp", "fields": "compact"}
-    async with server.request("POST", "/search", json=body) as reply:
-        raw = await reply.read()
-    assert len(raw) <= 1500
-    data = json.loads(raw)["data"]
-    row = dict(zip(data["columns"], data["results"][0], strict=True))
-    assert row["id"] == f"{NOTE_ID}:3"
-    assert row["path"] == hit().path
-    assert "lamp" in row["snippet"]
 
 
 async def test_an_unchanged_note_is_304(server):

@@ -10,7 +10,6 @@ import orjson
 import pytest
 
 from vault_agent.api import requests
-from vault_agent.api.compact import ROW_BYTES, compact, compact_row
 from vault_agent.api.jobs import IndexBody
 from vault_agent.api.reading import NoteRequest
 from vault_agent.api.requests import parse, parse_strings
@@ -110,7 +109,6 @@ def test_validation_errors_name_the_field_and_the_rule():
         ('{"query": "a", "limit": "3"}', "limit must be a whole number."),
         ('{"query": "a", "explain": 1}', "explain must be true or false."),
         ('{"query": "a", "mode": "x"}', "mode must be 'lexical', 'embedding' or 'hybrid'."),
-        ('{"query": "a", "fields": "x"}', "fields must be 'full' or 'compact'."),
         ('{"query": "a", "filters": 1}', "filters must be an object."),
         ("[]", "The request body must be an object."),
         (
@@ -152,7 +150,7 @@ def test_only_real_dates_are_accepted(day: str):
 def test_replies_round_trip():
     answer = Answer(None, Mode.LEXICAL, 10, (hit(), hit(explanation={"bm25": 1.5}, vault="b")))
     job = Job("j", JobKind.INDEX, JobState.QUEUED, "2026-01-01T00:00:00Z")
-    for value in (answer, compact(answer), OneJob(shown_job(job))):
+    for value in (answer, OneJob(shown_job(job))):
         assert read(type(value), orjson.loads(dump_value(value))) == value
 
 
@@ -179,38 +177,6 @@ def test_cut_job_warnings_keep_their_true_count():
     shown = shown_job(job).warnings
     assert len(shown) == 101
     assert shown[-1].details == {"omitted": 245}
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"heading": None, "heading_path": ()},
-        {"heading": "A heading that goes on and on about lighthouses and their keepers"},
-        {"snippet": ""},
-        {"snippet": "漢字" * 120, "matches": ((100, 102),)},
-        {"snippet": '"\\' * 120, "matches": ((239, 240),)},
-        {"snippet": "word " * 48, "matches": ()},
-        {"path": "あ" * 12 + ".md"},
-    ],
-)
-def test_a_compact_row_stays_within_its_budget(changes):
-    row = compact_row(hit(**changes))
-    assert len(orjson.dumps(tuple(row))) < ROW_BYTES
-    assert row[1] == hit(**changes).path
-
-
-def test_in_a_compact_row_a_long_path_replaces_heading_and_snippet():
-    path = "folder/" * 30 + "note.md"
-    row = compact_row(hit(path=path))
-    assert row[1:4] == (path, None, "")
-
-
-def test_the_compact_snippet_shows_the_match():
-    snippet = "filler " * 20 + "lighthouse " + "filler " * 12
-    start = snippet.index("lighthouse")
-    row = compact_row(hit(snippet=snippet, matches=((start, start + 10),)))
-    assert "lighthouse" in str(row[3])
 
 
 def test_importing_requests_and_replies_imports_no_server():

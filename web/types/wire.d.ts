@@ -92,17 +92,6 @@ declare namespace Wire {
     label: string;
     central: GraphNote[];
   }
-  interface CompactAnswer {
-    requestedMode: Mode | null;
-    usedMode: Mode;
-    limit: number;
-    columns: string[];
-    results: ((string | number | null)[])[];
-    indexedAt?: string | null;
-    hasMore: boolean;
-    nextCursor: string | null;
-    truncated: boolean;
-  }
   interface Context {
     section: string;
     tokens: number;
@@ -984,8 +973,8 @@ declare namespace Wire {
     Asked extends `GET /writes/${string}` ? OneWrite :
     Asked extends `GET /vaults` ? VaultList :
     Asked extends `GET /health` ? Health :
-    Asked extends `POST /search` ? Answer | CompactAnswer :
-    Asked extends `POST /related` ? Answer | CompactAnswer :
+    Asked extends `POST /search` ? Answer :
+    Asked extends `POST /related` ? Answer :
     Asked extends `GET /attachments` ? FolderContents :
     Asked extends `GET /resolve` ? NamedNotes :
     Asked extends `GET /notes` ? NoteList :

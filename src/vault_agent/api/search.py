@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vault_agent.api.compact import compact
 from vault_agent.api.context import CallContext
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.operation import Found, operation
 from vault_agent.api.vaults import several_of
-from vault_agent.model.search import MAX_RANKED, Answer, CompactAnswer, RelatedQuery, SearchQuery
+from vault_agent.model.search import MAX_RANKED, Answer, RelatedQuery, SearchQuery
 
 
 @operation("POST", "/search", listed="hits", scoped=True)
-async def search(call: CallContext, sent: SearchQuery) -> Found[Answer | CompactAnswer]:
+async def search(call: CallContext, sent: SearchQuery) -> Found[Answer]:
     """Find chunks and notes by lexical search, semantic search, or both."""
     weights = call.vault.config.search.weights
     rerank = call.vault.reranker is not None
@@ -35,20 +34,15 @@ async def search(call: CallContext, sent: SearchQuery) -> Found[Answer | Compact
         following = encode_cursor(
             sent, position, vault=call.vault.identity, revision=answer.revision
         )
-    return _results(answer, sent.fields, following)
+    return Found(replace(answer, next_cursor=following), answer.warnings)
 
 
 @operation("POST", "/related", listed="hits", scoped=True)
-async def related(call: CallContext, sent: RelatedQuery) -> Found[Answer | CompactAnswer]:
+async def related(call: CallContext, sent: RelatedQuery) -> Found[Answer]:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
     query = call.within(sent)
     if several := several_of(call, sent.vaults):
-        return _results(await several.related(sent.vaults, query, home=call.vault), sent.fields)
-    return _results(await call.vault.related(query), sent.fields)
-
-
-def _results(
-    answer: Answer, profile: str, next_cursor: str | None = None
-) -> Found[Answer | CompactAnswer]:
-    answer = replace(answer, next_cursor=next_cursor)
-    return Found(compact(answer) if profile == "compact" else answer, answer.warnings)
+        answer = await several.related(sent.vaults, query, home=call.vault)
+    else:
+        answer = await call.vault.related(query)
+    return Found(answer, answer.warnings)

@@ -110,9 +110,6 @@ _VaultNames = Annotated[
 _Mode = Annotated[Mode | None, Doc("If omitted, the best available mode. The reply says which.")]
 _Limit = Annotated[int, Between(1, 50), Doc("A JSON integer: 10, not 10.0.")]
 _Explain = Annotated[bool, Doc("Show how each score is made.")]
-_ResultFields = Annotated[
-    Literal["full", "compact"], Doc("With `compact`, ten results fit into 1.5 KB.")
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +122,6 @@ class SearchQuery:
     filters: Filters = field(default_factory=Filters)
     explain: _Explain = False
     vaults: _VaultNames = field(default=(), kw_only=True)
-    fields: _ResultFields = field(default="full", kw_only=True)
     match: Annotated[
         Literal["best", "all"], Doc("With `all`, each word must be in the note as a whole word.")
     ] = field(default="best", kw_only=True)
@@ -167,7 +163,6 @@ class RelatedQuery:
         Doc("Whether results may be linked with the note: `exclude` for suggestions."),
     ] = Linked.INCLUDE
     vaults: _VaultNames = ()
-    fields: _ResultFields = "full"
 
 
 class Match(NamedTuple):
@@ -285,18 +280,3 @@ class Answer:
         """Whether no result has any of the words, in a search by both."""
         reasons = {hit.reason for hit in self.hits}
         return self.used_mode is Mode.HYBRID and reasons == {Reason.EMBEDDING_MATCH}
-
-
-@dataclass(frozen=True, slots=True)
-class CompactAnswer:
-    """The results of a search as rows of values, in the order of `columns`."""
-
-    requested_mode: Mode | None
-    used_mode: Mode
-    limit: int
-    columns: tuple[str, ...]
-    hits: Annotated[tuple[tuple[str | float | None, ...], ...], Named("results")]
-    indexed_at: IndexedAt = None
-    has_more: bool = False
-    next_cursor: str | None = None
-    truncated: bool = False

@@ -15,7 +15,7 @@ from vault_agent.api.graph import GraphToBuild
 from vault_agent.api.jobs import EventFeed, JobFeed
 from vault_agent.api.operation import OCTETS, Found, Operation, encode, perform
 from vault_agent.model.jobs import OneJob
-from vault_agent.model.search import Answer, CompactAnswer
+from vault_agent.model.search import Answer
 from vault_agent.server.connection import while_client_waits
 from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events, send_news
@@ -180,7 +180,7 @@ def _location(call: Call, data: object) -> dict[str, str]:
 def _trace(logged: Fields, found: Found[Any]) -> None:
     """Record modes and counts of a search for the log."""
     data = found.data
-    if not isinstance(data, Answer | CompactAnswer):
+    if not isinstance(data, Answer):
         return
     logged["used_mode"] = data.used_mode.value
     logged["result_count"] = len(data.hits)
