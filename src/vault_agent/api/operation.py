@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from operator import attrgetter
 from types import ModuleType, UnionType
@@ -75,7 +76,7 @@ JSON = "application/json"
 OCTETS = "application/octet-stream"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Operation(Generic[Sent, Got]):
     """Something that a caller can do.
 
@@ -134,17 +135,17 @@ class Operation(Generic[Sent, Got]):
         """Whether a JSON body is read."""
         return self.method == "POST" and not self.octets
 
-    @property
+    @cached_property
     def in_path(self) -> tuple[str, ...]:
         """The request fields that are in the path."""
         return tuple(_PARTS.findall(self.path))
 
-    @property
+    @cached_property
     def fields(self) -> tuple[SentField, ...]:
         """The fields of its request."""
         return sent_fields(cast("Any", self.request))
 
-    @property
+    @cached_property
     def in_query(self) -> tuple[str, ...]:
         """The request fields that are query parameters."""
         if self.takes_body:

@@ -19,6 +19,7 @@ from vault_agent.config.keys import OPENERS
 from vault_agent.config.layers import user_folder
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import BUILT_IN
+from vault_agent.text.gitignore import ignore_pattern, is_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -166,23 +167,9 @@ def ignore_patterns(value: object) -> tuple[str, ...]:
     """Return gitignore patterns. A pattern that can never match is an error."""
     patterns = text_list(value)
     for number, pattern in enumerate(patterns, 1):
-        if pattern.strip() and not pattern.startswith("#") and not _can_match(pattern):
+        if is_pattern(pattern) and ignore_pattern(pattern) is None:
             raise ValueError(f"item {number} is not a valid gitignore pattern")
     return patterns
-
-
-def _can_match(pattern: str) -> bool:
-    from pathspec import GitIgnoreSpec
-
-    try:
-        with warnings.catch_warnings():
-            # `re` warns about `[[`, which has no special meaning in gitignore.
-            warnings.simplefilter("ignore", FutureWarning)
-            (compiled,) = GitIgnoreSpec.from_lines([pattern]).patterns
-    except (ValueError, re.error):
-        return False
-    # pathspec has no regex for patterns that can never match, such as `[` or `/`.
-    return compiled.include is not None
 
 
 def names(value: object) -> tuple[str, ...]:

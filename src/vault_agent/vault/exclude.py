@@ -8,16 +8,14 @@ match decides, and nothing below an excluded folder can be included again.
 from __future__ import annotations
 
 import hashlib
-import re
-import warnings
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING, Final
 
 from vault_agent.errors import Misconfigured
+from vault_agent.text.gitignore import IgnorePattern, ignore_pattern, is_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
 # Whole names, in exact letter case: tools use lower case, and a person's `Build` or `Output` more
@@ -65,13 +63,6 @@ class Verdict(StrEnum):
     HIDDEN = "hidden"
     DEFAULT = "default"
     PATTERN = "pattern"
-
-
-class _Rule(NamedTuple):
-    """One pattern of the user."""
-
-    regex: re.Pattern[str]
-    include: bool  # pathspec's term: True excludes entries; False (a leading !) includes them again
 
 
 class Exclusions:
@@ -152,27 +143,19 @@ class Exclusions:
             return Verdict.HIDDEN
         for rule in self._rules:
             if _matches(rule.regex, path, end):
-                return Verdict.PATTERN if rule.include else None
+                return Verdict.PATTERN if rule.excludes else None
         if is_dir and name in DEFAULT_FOLDERS:
             return Verdict.DEFAULT
         return None
 
 
-def _compile(patterns: Sequence[str]) -> Iterator[_Rule]:
-    for position, pattern in enumerate(patterns, start=1):
-        if not pattern.strip() or pattern.startswith("#"):
-            continue  # blank lines and comments, as in a .gitignore
-        try:
-            with warnings.catch_warnings():
-                # Python's `re` warns about `[[`, which has no special meaning in gitignore.
-                warnings.simplefilter("ignore", FutureWarning)
-                (compiled,) = GitIgnoreSpec.from_lines([pattern]).patterns
-        except (ValueError, re.error):
-            raise _bad_pattern(position) from None
-        # pathspec gives no regex for a pattern that can never match, such as `[` or `/`.
-        if not isinstance(compiled.regex, re.Pattern) or compiled.include is None:
-            raise _bad_pattern(position)
-        yield _Rule(compiled.regex, compiled.include)
+def _compile(patterns: Sequence[str]) -> Iterator[IgnorePattern]:
+    for position, text in enumerate(patterns, start=1):
+        if is_pattern(text):
+            pattern = ignore_pattern(text)
+            if pattern is None:
+                raise _bad_pattern(position)
+            yield pattern
 
 
 def _matches(regex: re.Pattern[str], candidate: str, end: int) -> bool:
