@@ -151,9 +151,6 @@ LINKS = (
     ask("GET /graph/layout", until=("status", 200)),
     ask("GET /graph/path", "/graph/path?from=«A/Same.md»&to=«Starter.md»"),
     ask("GET /graph/path", "/graph/path?from=«Alone.md»&to=«Starter.md»", what="none"),
-    ask("GET /graph/orphans", "/graph/orphans?limit=2"),
-    ask("GET /graph/dead-ends", "/graph/dead-ends?limit=2"),
-    ask("GET /graph/central", "/graph/central?limit=2"),
     ask("GET /graph/communities", "/graph/communities?limit=1&members=true"),
 )  # fmt: skip
 SERVER = (

@@ -107,7 +107,6 @@ def test_limits_and_filters_out_of_range_are_refused(linked: Program):
         (f"/notes/{BREAD}/links?kind=wikilink,none", "INVALID_FILTER"),
         ("/links/broken?kinds=", "INVALID_FILTER"),
         ("/graph?after=yesterday", "INVALID_FILTER"),
-        ("/graph/central?by=fame", "INVALID_FILTER"),
         ("/graph/path?from=x&to=y", "INVALID_ID"),
         ("/tags?depth=1&depth=2", "INVALID_REQUEST"),
     ):

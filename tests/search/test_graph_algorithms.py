@@ -6,12 +6,11 @@ import random
 from itertools import pairwise
 
 import networkx
-import numpy
 import pytest
 
 from vault_agent.indexing.cluster import Named, communities, labels
 from vault_agent.model.adjacency import Adjacency
-from vault_agent.search.graph import NoPath, near, pagerank, shortest_path
+from vault_agent.search.graph import NoPath, near, shortest_path
 
 Edges = list[tuple[int, int, int]]
 
@@ -73,22 +72,8 @@ def test_links_between_two_notes_are_one_edge_with_a_weight():
 @pytest.mark.fault(
     "Links and the graph",
     "a cycle, a note that links to itself, separate components, very many notes without a link",
-    "paths, depths, communities and PageRank end; ranks sum to 1",
+    "paths, depths and communities end",
 )
-@EVERY
-def test_pagerank_solves_its_equation_and_sums_to_one(size: int, edges: Edges):
-    ranks = pagerank(graph_of(size, edges))
-    assert len(ranks) == size
-    if size:
-        assert sum(ranks) == pytest.approx(1)
-    if 0 < size < 1_000:
-        links = networkx.to_numpy_array(reference(size, edges), weight=None)
-        out = links.sum(axis=1, keepdims=True)
-        steps = numpy.where(out > 0, links / numpy.maximum(out, 1), 1 / size)
-        expected = numpy.linalg.solve(numpy.eye(size) - 0.85 * steps.T, [0.15 / size] * size)
-        assert ranks == pytest.approx(expected.tolist(), abs=1e-8)
-
-
 @EVERY
 def test_communities_are_as_good_as_those_of_networkx(size: int, edges: Edges):
     found = communities(graph_of(size, edges))

@@ -15,7 +15,6 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.model.graph import GraphQuery, Page, TagBranch, TreeQuery
 from vault_agent.model.identifiers import identify
-from vault_agent.model.search import Filters
 from vault_agent.search import columns, graph, trees
 from vault_agent.search.broken import BrokenLinks
 from vault_agent.search.links import backlinks, links
@@ -235,22 +234,6 @@ async def test_broken_links_are_listed_by_path_and_by_target(vault: Vault):
         wanted = await broken.by_target(now, whole, Page(1), FAULTS)
     assert (wanted.entries[0].target, wanted.entries[0].count) == ("Nowhere", 3)
     assert (wanted.entries[0].notes, wanted.more, wanted.total) == (2, True, 4)
-
-
-async def test_notes_without_links_are_orphans_or_dead_ends(vault: Vault):
-    vault.write("self.md", "[[self]]\n")
-    async with indexed(vault) as now:
-        whole = await graph.Graphs().of(now)
-
-        async def paths(*, dead_ends: bool, **chosen) -> list[str]:
-            found = await graph.orphans(
-                now, whole, Page(100), Filters(**chosen), dead_ends=dead_ends
-            )
-            return [each.path for each in found.entries]
-
-        assert await paths(dead_ends=False) == ["Diary.md", "b/Same.md", "self.md"]
-        assert await paths(dead_ends=False, paths=("b",)) == ["b/Same.md"]
-        assert await paths(dead_ends=True) == ["Garden.md", "a/Same.md"]
 
 
 async def test_the_graph_has_columns_and_objects(vault: Vault):

@@ -45,14 +45,6 @@ declare namespace Wire {
     total: number;
     links: (Finding | Wanted)[];
   }
-  interface CentralPage {
-    revision: string;
-    hasMore: boolean;
-    nextCursor: string | null;
-    total: number;
-    by: string;
-    notes: GraphNote[];
-  }
   interface ChosenNote {
     vault: string;
     noteId: string;
@@ -210,14 +202,6 @@ declare namespace Wire {
     title: string;
     in: number;
     out: number;
-    score?: number | null;
-  }
-  interface GraphNotesPage {
-    revision: string;
-    hasMore: boolean;
-    nextCursor: string | null;
-    total: number;
-    notes: GraphNote[];
   }
   interface GraphObjects {
     revision: string;
@@ -472,7 +456,6 @@ declare namespace Wire {
     title: string;
     in: number;
     out: number;
-    score?: number | null;
     type: string | null;
     distance: number;
     vault?: string | null;
@@ -942,9 +925,6 @@ declare namespace Wire {
     Asked extends `GET /ui/files/${string}` ? ArrayBuffer :
     Asked extends `GET /links/broken` ? BrokenLinksPage :
     Asked extends `GET /graph/path` ? PathOfNotes :
-    Asked extends `GET /graph/orphans` ? GraphNotesPage :
-    Asked extends `GET /graph/dead-ends` ? GraphNotesPage :
-    Asked extends `GET /graph/central` ? CentralPage :
     Asked extends `GET /graph/communities` ? CommunitiesPage :
     Asked extends `POST /write/template` ? Written :
     Asked extends `GET /memory/sessions` ? SessionsPage :

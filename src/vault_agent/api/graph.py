@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, operation
@@ -12,26 +12,20 @@ from vault_agent.api.pages import page_of, shown
 from vault_agent.api.shown import shown_warnings
 from vault_agent.model.fields import Cursor, NoteId
 from vault_agent.model.graph import (
-    CentralPage,
     CommunitiesPage,
-    GraphNotesPage,
     GraphObjects,
     GraphQuery,
     LocalGraph,
     NearNote,
-    NoteFilters,
     PathOfNotes,
     WholeGraph,
 )
 from vault_agent.model.sent import Between, Doc
 from vault_agent.model.values import as_object, dump
-from vault_agent.search import graph as graph_lists
 from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-
-    from vault_agent.vaults.open_vault import OpenVault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,28 +45,6 @@ class PathRequest:
     to: Annotated[NoteId, Doc("The ID of the last note.")]
     max: Annotated[int, Between(1, 50), Doc("The most links.")] = 12
     directed: Annotated[bool, Doc("Follow links only forwards.")] = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrphansRequest(NoteFilters):
-    """A request for notes without links."""
-
-    limit: Annotated[int, Between(1, 1000)] = 100
-    cursor: Cursor = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadEndsRequest(OrphansRequest):
-    """A request for notes that are linked, but link to no note."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CentralRequest:
-    """A request for the most central notes."""
-
-    by: Literal["pagerank", "in", "out", "degree"] = "pagerank"
-    limit: Annotated[int, Between(1, 100)] = 20
-    cursor: Cursor = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,43 +167,6 @@ async def graph_path(call: CallContext, sent: PathRequest) -> Found[PathOfNotes]
         sent.from_, sent.to, directed=sent.directed, longest=sent.max
     )
     return Found(PathOfNotes(len(notes) - 1, tuple(notes)), call.vault.links.warnings())
-
-
-@operation("GET", "/graph/orphans")
-async def orphans(call: CallContext, sent: OrphansRequest) -> Found[GraphNotesPage]:
-    """List the notes without any link."""
-    return await _without_links(call.vault, sent, dead_ends=False)
-
-
-@operation("GET", "/graph/dead-ends")
-async def dead_ends(call: CallContext, sent: DeadEndsRequest) -> Found[GraphNotesPage]:
-    """List the notes that are linked, but link to no note."""
-    return await _without_links(call.vault, sent, dead_ends=True)
-
-
-async def _without_links(
-    vault: OpenVault, sent: OrphansRequest, *, dead_ends: bool
-) -> Found[GraphNotesPage]:
-    page = page_of(vault, sent)
-    filters = sent.filters
-    found = await vault.links.listed_of_graph(
-        lambda now, graph: graph_lists.orphans(now, graph, page, filters, dead_ends=dead_ends)
-    )
-    entries, page_fields = shown(vault, sent, found)
-    data = GraphNotesPage(notes=entries, total=found.total or 0, **page_fields)
-    return Found(data, found.warnings)
-
-
-@operation("GET", "/graph/central")
-async def central(call: CallContext, sent: CentralRequest) -> Found[CentralPage]:
-    """List the notes with the highest PageRank or the most linked notes."""
-    page = page_of(call.vault, sent)
-    found = await call.vault.links.listed_of_graph(
-        lambda now, graph: graph_lists.central(now, graph, sent.by, page)
-    )
-    entries, page_fields = shown(call.vault, sent, found)
-    data = CentralPage(by=sent.by, notes=entries, total=found.total or 0, **page_fields)
-    return Found(data, found.warnings)
 
 
 @operation("GET", "/graph/communities")

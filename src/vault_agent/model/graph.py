@@ -225,7 +225,6 @@ class GraphNote:
     title: str
     incoming: Annotated[int, Named("in")]
     outgoing: Annotated[int, Named("out")]
-    score: IfAny[Annotated[float | None, Doc("In a list of the most central notes.")]] = None
     type: Unsent[str | None] = None
 
 
@@ -373,21 +372,6 @@ class PathOfNotes:
     """A shortest path. `length` is the number of links."""
 
     length: int
-    notes: tuple[GraphNote, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GraphNotesPage(CountedPage):
-    """Notes of the graph."""
-
-    notes: tuple[GraphNote, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CentralPage(CountedPage):
-    """The notes with the highest scores."""
-
-    by: str
     notes: tuple[GraphNote, ...]
 
 

@@ -1,4 +1,4 @@
-"""The graph of a vault, the notes near a note, shortest paths and PageRank.
+"""The graph of a vault, the notes near a note, and shortest paths.
 
 The graph is built at its first use and kept until the next revision.
 """
@@ -6,7 +6,7 @@ The graph is built at its first use and kept until the next revision.
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,6 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.search import Filters
 from vault_agent.search.links import check_revision
 from vault_agent.search.named import named_note
-from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
@@ -142,70 +141,6 @@ async def path(
     return await _notes(snapshot, graph, found)
 
 
-async def orphans(
-    snapshot: Snapshot,
-    graph: Graph,
-    page: Page,
-    filters: Filters,
-    *,
-    dead_ends: bool,
-) -> Listed[GraphNote]:
-    """Return the notes without any link by path, or with `dead_ends` those without outgoing ones.
-
-    A note without any link is no dead end.
-
-    Raises:
-        InvalidRequest: `CURSOR_EXPIRED`.
-    """
-    check_revision(snapshot, page)
-    admitted = await admit(snapshot, filters)
-    links = graph.links
-    found = [
-        position
-        for position, rowid in enumerate(graph.rowids)
-        if not links.out_degree(position)
-        and bool(links.in_degree(position)) is dead_ends
-        and (admitted is None or rowid in admitted)
-    ]
-    warnings = await filter_warnings(snapshot, filters)
-    return replace(await _listed(snapshot, graph, found, page), warnings=warnings)
-
-
-async def central(
-    snapshot: Snapshot,
-    graph: Graph,
-    by: str,
-    page: Page,
-) -> Listed[GraphNote]:
-    """Return the notes with the highest score, the highest first, then by path.
-
-    `by` is pagerank, in, out or degree.
-
-    Raises:
-        InvalidRequest: `CURSOR_EXPIRED`.
-    """
-    check_revision(snapshot, page)
-    scores = await in_thread(_scores, graph.links, by)
-    order = await in_thread(
-        nsmallest,
-        page.first + page.limit,
-        range(graph.links.size),
-        lambda position: (-scores[position], position),
-    )
-    return await _listed(snapshot, graph, order, page, scores)
-
-
-def _scores(links: Adjacency, by: str) -> Sequence[float]:
-    if by == "pagerank":
-        return pagerank(links)
-    measures: dict[str, Callable[[int], int]] = {
-        "in": links.in_degree,
-        "out": links.out_degree,
-        "degree": links.degree,
-    }
-    return [measures[by](position) for position in range(links.size)]
-
-
 @dataclass(frozen=True, slots=True)
 class Clusters:
     """The communities of one revision. Community 0 is the largest."""
@@ -277,21 +212,7 @@ async def _position(snapshot: Snapshot, graph: Graph, note_id: str) -> int:
     return graph.positions[(await snapshot.read_unchanged(named_note, note_id)).rowid]
 
 
-async def _listed(
-    snapshot: Snapshot,
-    graph: Graph,
-    found: Sequence[int],
-    page: Page,
-    scores: Sequence[float] | None = None,
-) -> Listed[GraphNote]:
-    total = len(found) if scores is None else len(scores)
-    entries = await _notes(snapshot, graph, page.of(found), scores)
-    return page.listed(graph.revision, entries, total)
-
-
-async def _notes(
-    snapshot: Snapshot, graph: Graph, shown: Sequence[int], scores: Sequence[float] | None = None
-) -> tuple[GraphNote, ...]:
+async def _notes(snapshot: Snapshot, graph: Graph, shown: Sequence[int]) -> tuple[GraphNote, ...]:
     rowids = [graph.rowids[position] for position in shown]
     rows = await snapshot.read_unchanged(reading.columns, rowids)
     by_position = {graph.positions[row.rowid]: row for row in rows}
@@ -302,16 +223,10 @@ async def _notes(
             row.title,
             graph.links.in_degree(position),
             graph.links.out_degree(position),
-            scores[position] if scores is not None else None,
             orjson.loads(row.metadata).get("type") if row.metadata else None,
         )
         for position, row in ((each, by_position[each]) for each in shown)
     )
-
-
-_DAMPING = 0.85
-_TOLERANCE = 1e-9
-_MAX_STEPS = 500
 
 
 class Near(NamedTuple):
@@ -388,31 +303,3 @@ def _distances(first: int, last: int, step: Callable[[int], Sequence[int]]) -> d
                     following.append(each)
         level = following
     return distances
-
-
-def pagerank(graph: Adjacency) -> list[float]:
-    """Return the PageRank of every note. The ranks sum to 1.
-
-    Each edge counts once, however many links it stands for. The rank of a note without outgoing
-    links goes to all notes. Stops when the ranks change by less than 1e-9 in sum.
-    """
-    import numpy as np  # takes 0.2 s
-
-    size = graph.size
-    if not size:
-        return []
-    targets = np.frombuffer(graph.targets, dtype=np.intc) if graph.edges else np.empty(0, np.intc)
-    out = np.fromiter(map(graph.out_degree, range(size)), np.float64, size)
-    sources = np.repeat(np.arange(size), out.astype(np.intp))
-    shares = 1 / np.maximum(out, 1)
-    ranks = np.full(size, 1 / size)
-    for _ in range(_MAX_STEPS):
-        passed = np.bincount(targets, weights=(ranks * shares)[sources], minlength=size)
-        lost = ranks[out == 0].sum()
-        following = (1 - _DAMPING) / size + _DAMPING * (passed + lost / size)
-        change = np.abs(following - ranks).sum()
-        ranks = following
-        if change < _TOLERANCE:
-            break
-    found: list[float] = (ranks / ranks.sum()).tolist()
-    return found
