@@ -74,7 +74,7 @@ async def test_no_results_leave_stdout_empty(run: Run, server: FakeServer):
     ended = await run("search", "bones")
     assert (ended.code, ended.out, ended.err) == (0, "", "No results.\n")
     server.indexed_at = "2020-02-03T12:00:00Z"
-    ended = await run("search", "--tag", "a")
+    ended = await run("search", "--path", "a")
     assert ended.out == ""
     assert ended.err == (
         "No results. Last index run: 2020-02-03.\nTo add newer notes: vault-agent index\n"

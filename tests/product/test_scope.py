@@ -129,26 +129,46 @@ def test_a_list_is_about_the_vault_of_the_project(world: World):
     assert [note["path"] for note in world.data("list")["notes"]] == [NOTES["project:shop"][0]]
 
 
-@pytest.mark.parametrize("name", ["Bread", "Rounding", "default:Bread", "global:Rounding.md"])
+@pytest.mark.parametrize("name", ["Prices", "default:Bread", "global:Rounding.md"])
 def test_a_note_of_each_vault_can_be_named(world: World, name: str):
     assert world.done("get", "note", name)
     assert world.run("related", name).returncode == 0
     assert world.run("links", name).returncode == 0
 
 
+def test_a_name_means_a_note_of_the_vault_of_the_project(world: World):
+    refused = world.run("show", "Bread")
+    assert refused.returncode == 4
+    assert "vault-agent search Bread" in refused.stderr
+    assert world.done("show", "Bread", "--vault", "default") == NOTES["default"][1]
+
+
 def test_an_attachment_of_each_vault_can_be_named(world: World):
     assert world.run("get", "attachment", "none.png").returncode == 4
-    for root in (world.program.vault, world.shop / ".vault-agent/vault"):
-        (root / "jar.png").write_bytes(b"x" * 7)
-        (root / f"{root.name}.png").write_bytes(b"x" * 9)
-    assert "9 bytes" in world.done("get", "attachment", f"{world.program.vault.name}.png")
-    assert "7 bytes" in world.done("get", "attachment", "jar.png")
+    for number, root in enumerate((world.program.vault, world.shop / ".vault-agent/vault"), 7):
+        (root / "jar.png").write_bytes(b"x" * number)
+    assert "7 bytes" in world.done("get", "attachment", "default:jar.png")
+    assert "8 bytes" in world.done("get", "attachment", "jar.png")
 
 
 def test_a_vault_that_is_named_is_the_only_one(world: World):
     assert world.done("list", "--vault", "global") == "patterns/Rounding.md\n"
     (found,) = world.data("search", "flour", "--vault", "Recipes")["results"]
     assert found["path"] == "Pancakes.md"
+
+
+@pytest.mark.parametrize("words", ["search flour", "list", "tasks", "grep flour"])
+def test_a_tag_that_no_note_has_is_the_reason_for_an_empty_list(world: World, words: str):
+    empty = world.run(*words.split(), "--tag", "#monny")
+    assert empty.stdout == ""
+    assert empty.stderr.startswith('No note has the tag "monny". Tags like it: money\n')
+    assert "vault-agent index" not in empty.stderr
+    assert world.run("tags", "monny").stderr.startswith('No note has the tag "monny".')
+
+
+def test_a_tag_of_one_of_the_vaults_is_no_reason(world: World):
+    empty = world.run("search", "nosuchword", "--tag", "baking")
+    assert empty.stderr.startswith("No results in project:shop, global and default.")
 
 
 def test_what_is_left_out_is_said_with_its_count(world: World):
@@ -158,10 +178,7 @@ def test_what_is_left_out_is_said_with_its_count(world: World):
     assert nothing.stderr.endswith("Not searched: 1 other vault (--all-vaults)\n")
     outside = world.run("search", "cents", at=world.program.home)
     assert "Not searched: 3 other vaults (--all-vaults)\n" in outside.stderr
-    empty = world.run("list", "--tag", "none").stderr
-    assert empty.startswith("No notes.\n")
-    assert "2 vaults left out: global and default." in empty
-    assert world.run("list").stderr == ""
+    assert world.run("list", "--property", "status=none").stderr == "No notes.\n"
     status = world.run("status").stdout
     assert "project:shop (1 note), global (1 note), default (1 note)" in status
 

@@ -12,7 +12,7 @@ from asyncclick.shell_completion import CompletionItem
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.listing import note_filters
 from vault_agent.cli.names import find
-from vault_agent.cli.scope import client_here, name_rest
+from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import (
     clean,
     counted,
@@ -135,7 +135,6 @@ def export(
     if data["truncated"]:
         tell("Only the best connected notes are included.")
     warn(reply.warnings)
-    name_rest(invocation)
 
 
 def _save(path: Path, body: bytes) -> int:

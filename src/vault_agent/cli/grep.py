@@ -66,6 +66,7 @@ def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
             counts.update(row["path"] for row in rows)
             if not summary:
                 lines.add(rows)
+        listing.explain_nothing(client, options["tags"])
     lines.end()
     for path, count in list(counts.items())[: options["limit"]] if summary else ():
         say(f"{clean(path)}:{count}" if options["count"] else clean(path))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation, Noun, exit_code
-from vault_agent.cli.scope import client_here, name_rest, vaults_here
+from vault_agent.cli.scope import client_here, vaults_here
 from vault_agent.cli.terminal import (
     ago,
     clean,
@@ -486,7 +486,6 @@ def _list_jobs(invocation: Invocation) -> None:
         _say_line(job)
     if not jobs:
         tell("No jobs yet. Start one: vault-agent index")
-    name_rest(invocation)
 
 
 @contextmanager

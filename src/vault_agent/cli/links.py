@@ -11,7 +11,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.listing import Listing, limit_option, tell_more
-from vault_agent.cli.names import addresses, find, find_attachment, whole_text
+from vault_agent.cli.names import choose_vault, find, find_attachment, whole_text
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.search import line_of
 from vault_agent.cli.terminal import (
@@ -232,24 +232,19 @@ def _note_or_attachment(
 
 
 def _attachment(invocation: Invocation, client: Client, text: str) -> str | None:
-    """Return the attachment with this path, or the only one of a vault whose path ends so.
-
-    The client's further calls are about the vault that has it.
+    """Return the attachment with this path, or the only one whose path ends so.
 
     Raises:
         NotFound: `NOTE_AMBIGUOUS` with `details.notes`.
     """
     if (exact := find_attachment(invocation, client, text)) is not None:
         return exact
-    for client.vault_name, end in addresses(invocation, text):
-        paths = _ending_in(client, end)
-        if len(paths) > 1:
-            files = [{"noteId": identify(path), "path": path} for path in paths]
-            what = f"{len(paths)} attachments have this name."
-            raise NotFound("NOTE_AMBIGUOUS", what, {"notes": files})
-        if paths:
-            return paths[0]
-    return None
+    paths = _ending_in(client, choose_vault(invocation, client, text))
+    if len(paths) > 1:
+        files = [{"noteId": identify(path), "path": path} for path in paths]
+        what = f"{len(paths)} attachments have this name."
+        raise NotFound("NOTE_AMBIGUOUS", what, {"notes": files})
+    return paths[0] if paths else None
 
 
 def _ending_in(client: Client, end: str) -> list[str]:

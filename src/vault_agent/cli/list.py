@@ -61,6 +61,7 @@ def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any)
         for notes in pages:
             for note in notes:
                 _show(note)
+        listing.explain_nothing(client, options["tags"])
     return listing.close("No notes.", "note")
 
 

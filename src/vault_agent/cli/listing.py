@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import asyncclick as click
 
 from vault_agent.cli.command import Exit
-from vault_agent.cli.scope import client_here, name_rest
+from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import (
     DAY,
     DAYS,
@@ -21,6 +21,7 @@ from vault_agent.cli.terminal import (
     envelope,
     is_terminal,
     pass_on,
+    quoted,
     say,
     style,
     tell,
@@ -28,11 +29,11 @@ from vault_agent.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from vault_agent.cli.command import Invocation
-    from vault_agent.client.client import Reply
+    from vault_agent.client.client import Client, Reply
     from vault_agent.model.warning import Warning as Notice
 
     Ask: TypeAlias = Callable[[int | None, str | None], Reply]
@@ -42,6 +43,8 @@ _Function = TypeVar("_Function", bound="Callable[..., Any]")
 SCREENFUL = 50
 """Rows at a terminal, and of a JSON reply."""
 MAX_PAGE = 200
+_MOST_TAGS = 1_000
+_ALL_TAGS = "All tags: vault-agent tags"
 
 
 def with_options(*options: Callable[[Any], Any]) -> Callable[[_Function], _Function]:
@@ -184,6 +187,11 @@ class Listing:
             data |= {"hasMore": self._next is not None, "nextCursor": self._next}
             envelope(data, distinct_warnings(replies))
 
+    def explain_nothing(self, client: Client, tags: Iterable[str]) -> None:
+        """Print which of the tags no note has, if the list is empty."""
+        if not self.shown and not self.invocation.json:
+            tell_missing_tags(client, tags)
+
     def close(self, none: str, noun: str) -> Exit:
         """Print that there is nothing, or how many rows are left and how to see them.
 
@@ -197,8 +205,6 @@ class Listing:
         warn(self.warnings())
         if self._next is not None:
             tell_more(self.shown, self.total, noun)
-        if not self.shown or is_terminal(sys.stderr):
-            name_rest(self.invocation)
         return code
 
     def _pages(self, ask: Ask) -> Generator[tuple[Reply, list[dict[str, Any]]]]:
@@ -232,6 +238,40 @@ class Listing:
         return list(kept.values())
 
 
+def tell_missing_tags(client: Client, tags: Iterable[str], vaults: Sequence[str] = ()) -> bool:
+    """Print which of the tags no note has, with the tags like it. Return whether one is missing.
+
+    With `vaults`, no note of these has it, else none of the client's vault.
+    """
+    places = vaults or (client.vault_name,)
+    missing = [tag for tag in tags if not any(count_notes(client, tag, of) for of in places)]
+    if not missing:
+        return False
+    from difflib import get_close_matches  # seldom needed
+
+    names: dict[str, str] = {}
+    for client.vault_name in places:
+        data = client.call("GET /tags", limit=_MOST_TAGS).envelope["data"]
+        names |= {name.casefold(): name for name in _names_of(data["tags"])}
+    for tag in missing:
+        near = [names[name] for name in get_close_matches(tag.casefold(), names, cutoff=0.7)]
+        like_it = f"Tags like it: {', '.join(map(clean, near))}" if near else _ALL_TAGS
+        tell(f"No note has the tag {quoted(tag)}. {like_it}")
+    return True
+
+
+def count_notes(client: Client, tag: str, vault: str | None) -> int:
+    """Return how many notes of a vault have a tag."""
+    client.vault_name = vault
+    return int(client.call("GET /notes", tag=tag, limit=1).envelope["data"]["total"])
+
+
+def _names_of(branches: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for branch in branches:
+        yield branch["tag"]
+        yield from _names_of(branch["children"])
+
+
 def exit_code_of(shown: int, warnings: Iterable[Notice]) -> Exit:
     """Return the exit code for so many rows: another one if a folder that was named is missing."""
     is_missing = any(notice.code == "FOLDER_NOT_FOUND" for notice in warnings)
@@ -262,8 +302,6 @@ def show_tree(invocation: Invocation, call: str, key: str, **options: Any) -> No
     if data["truncated"]:
         tell("There are more: use --limit, --depth or --prefix")
     warn(reply.warnings)
-    if not branches or is_terminal(sys.stderr):
-        name_rest(invocation)
 
 
 def _show_branch(branch: dict[str, Any], key: str, widest: int, level: int) -> None:

@@ -10,7 +10,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.names import choose_first, is_title, look_up, named_file, seems_file
+from vault_agent.cli.names import choose_vault, is_title, look_up, named_file, seems_file
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.text.names import fold
 
@@ -48,7 +48,7 @@ def command(invocation: Invocation, /, source: str, to: str, **options: Any) -> 
         body["rewriteLinks"] = False
     with invocation.client() as client:
         # A path of the vault comes before a name. Only the server knows all files and folders.
-        path = choose_first(invocation, client, source).rstrip("/")
+        path = choose_vault(invocation, client, source).rstrip("/")
         try:
             return _moved(invocation, client, {"path": path, **body}, chosen)
         except VaultAgentError as error:
@@ -116,5 +116,5 @@ def _named(
     except NotFound as error:
         if not missing_ok or error.code != "NOTE_NOT_FOUND" or not is_title(name):
             raise
-    path = choose_first(invocation, client, name)
+    path = choose_vault(invocation, client, name)
     return {"path": path if seems_file(path) else f"{path}.md"}

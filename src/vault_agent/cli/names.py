@@ -15,15 +15,13 @@ from urllib import parse
 
 import orjson
 
-from vault_agent.cli.scope import all_vaults, scope
+from vault_agent.cli.scope import all_vaults, vault_here
 from vault_agent.cli.terminal import clean, quoted, tell
 from vault_agent.config import rules
 from vault_agent.config.connection import index_folder, several_vaults, vault_root
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import (
-    Busy,
     Forbidden,
-    IndexUnavailable,
     InvalidRequest,
     Misconfigured,
     NotFound,
@@ -209,11 +207,11 @@ def is_title(text: str) -> bool:
 
 
 def find(invocation: Invocation, client: Client, text: str) -> Place:
-    """Return the place that a person means. An ID is not looked up if there is one vault.
+    """Return the place that a person means. An ID is not looked up.
 
-    Inside a trusted project, the project's vault and the global one come before the default vault.
-    The client's further calls are about the vault that has the note. What the number of a result
-    means is printed.
+    It is of the project's vault inside a trusted project, else of the default one, unless a vault
+    is named (`global:Stock`) or it is the number of a result. The client's further calls are about
+    this vault. What the number of a result means is printed.
 
     Raises:
         InvalidRequest: `INVALID_ID` if the text is empty.
@@ -221,61 +219,41 @@ def find(invocation: Invocation, client: Client, text: str) -> Place:
     """
     if _NUMBER.fullmatch(text):
         return _result(invocation, client, text)
-    vaults = _scope(invocation)
-    if (named := _named_vault(invocation, text)) is not None:
-        with suppress(NotFound):  # a title may begin like the name of a vault
-            return _look_up_in((_asked(named),), client, text.removeprefix(f"{named}:"))
-    if (known := _ID.fullmatch(text)) and len(vaults) == 1:
-        client.vault_name = vaults[0]
-        return _place(known)
-    return _look_up_in(vaults, client, text)
+    name = choose_vault(invocation, client, text)
+    known = _ID.fullmatch(name)
+    return look_up(client, name) if known is None else _place(known)
+
+
+def choose_vault(invocation: Invocation, client: Client, text: str) -> str:
+    """Let the calls be about the vault of an address, and return the path or name in it.
+
+    The address `global:Bread.md` names its vault. Without one it is the vault of the scope.
+    """
+    if ":" in text and invocation.vault is None and several_vaults(invocation.layers()):
+        for vault in all_vaults():
+            if text.startswith(f"{vault}:"):
+                client.vault_name = _in_requests(vault)
+                return text.removeprefix(f"{vault}:")
+    client.vault_name = _in_requests(vault_here(invocation))
+    return text
 
 
 def find_attachment(invocation: Invocation, client: Client, text: str) -> str | None:
-    """Return the path of the attachment that a person means, or None if no vault has it.
+    """Return the path of the attachment that a person means, or None if there is none.
 
-    The client's further calls are about the vault that has it, or else about the first of the
-    scope: a change must not reach a vault that nobody named.
+    The client's further calls are about the vault as of `choose_vault`.
     """
-    for client.vault_name, path in addresses(invocation, text):
-        with suppress(Forbidden, InvalidRequest, NotFound):  # a busy vault may have it
-            client.call("GET /attachments/{path}", path=path)
-            return path
-    choose_first(invocation, client, text)
-    return None
-
-
-def choose_first(invocation: Invocation, client: Client, text: str) -> str:
-    """Let the calls be about the vault that new notes go to, and return the path in it.
-
-    The vault that an address such as `global:Bread.md` names comes before it.
-    """
-    client.vault_name, path = addresses(invocation, text)[0]
+    path = choose_vault(invocation, client, text)
+    try:
+        client.call("GET /attachments/{path}", path=path)
+    except (Forbidden, InvalidRequest, NotFound):
+        return None
     return path
 
 
-def addresses(invocation: Invocation, text: str) -> list[tuple[str | None, str]]:
-    """Return the vaults that a path may be in, each with the path in it, in order."""
-    every = [(vault, text) for vault in _scope(invocation)]
-    if (named := _named_vault(invocation, text)) is not None:
-        every.insert(0, (_asked(named), text.removeprefix(f"{named}:")))
-    return every
-
-
-def _scope(invocation: Invocation) -> tuple[str | None, ...]:
-    return tuple(map(_asked, scope(invocation)))
-
-
-def _asked(vault: str | None) -> str | None:
+def _in_requests(vault: str | None) -> str | None:
     """Return the name of a vault in requests: none for the default one."""
     return None if vault == DEFAULT else vault
-
-
-def _named_vault(invocation: Invocation, text: str) -> str | None:
-    """Return the vault in an address such as `global:Bread.md`, or None."""
-    if ":" not in text or invocation.vault is not None or not several_vaults(invocation.layers()):
-        return None
-    return next((each for each in all_vaults() if text.startswith(f"{each}:")), None)
 
 
 def _result(invocation: Invocation, client: Client, text: str) -> Place:
@@ -286,7 +264,7 @@ def _result(invocation: Invocation, client: Client, text: str) -> Place:
     shown = recalled(known_folder(invocation), int(text))
     if shown is None or not (known := _ID.fullmatch(shown.id)):
         try:
-            return _look_up_in(_scope(invocation), client, text)
+            return look_up(client, choose_vault(invocation, client, text))
         except NotFound as error:
             if error.code != "NOTE_NOT_FOUND":
                 raise
@@ -296,7 +274,7 @@ def _result(invocation: Invocation, client: Client, text: str) -> Place:
                 remedy="Search first: `vault-agent search WORDS`",
             ) from None
     if invocation.vault is None and shown.vault is not None:
-        client.vault_name = _asked(shown.vault)
+        client.vault_name = _in_requests(shown.vault)
     try:
         found = look_up(client, known[1])
     except NotFound as error:
@@ -307,33 +285,6 @@ def _result(invocation: Invocation, client: Client, text: str) -> Place:
         where = f"{shown.vault}:" if shown.vault not in (None, DEFAULT) else ""
         tell(f"{text} is {clean(where + (found.path or ''))}")
     return _place(known, shown.line)._replace(path=found.path)
-
-
-def _look_up_in(vaults: Sequence[str | None], client: Client, text: str) -> Place:
-    """Return the place in the first of these vaults that has it. None is the default vault.
-
-    If none has it, the error has the similar names of all.
-    """
-    similar: list[str] = []
-    for place, name in enumerate(vaults, 1):
-        client.vault_name = name
-        try:
-            found = look_up(client, text)
-        except NotFound as error:
-            if error.code != "NOTE_NOT_FOUND":
-                raise
-            similar += error.details.get("suggestions") or ()
-            if place == len(vaults):
-                raise NotFound(
-                    error.code, error.message, {**error.details, "suggestions": similar}, remedy=""
-                ) from None
-        except (IndexUnavailable, Busy):
-            if place == len(vaults):
-                raise
-        else:
-            known = _ID.fullmatch(text)
-            return found if known is None else _place(known)._replace(path=found.path)
-    raise AssertionError("there is at least one vault")
 
 
 def look_up(client: Client, text: str) -> Place:
@@ -420,8 +371,7 @@ def named_file(invocation: Invocation, client: Client, name: str) -> File:
 
     An attachment with exactly this path comes before a note whose title it is.
 
-    A path of a note that is not indexed yet is that of the vault that new notes go to. The
-    client's further calls are about the vault that has the file.
+    The client's further calls are about the vault as of `choose_vault`.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
@@ -435,7 +385,7 @@ def named_file(invocation: Invocation, client: Client, name: str) -> File:
         if error.code not in _UNKNOWN:
             raise
         if is_note(name):
-            return File(path=choose_first(invocation, client, name))
+            return File(path=choose_vault(invocation, client, name))
         if by_path_first:
             raise
         attachment = find_attachment(invocation, client, name)

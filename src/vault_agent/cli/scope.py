@@ -1,7 +1,8 @@
-"""The scope of a command: the vaults that it speaks of.
+"""The scope of a command: the vault that it speaks of.
 
-Inside a trusted project it is the project's vault, the global one and the default one, for all
-commands alike. Elsewhere it is the default vault. `--vault` names one.
+Inside a trusted project it is the project's vault, elsewhere the default one. `--vault` names
+another. Only `search` and `related` speak of several: inside a project of its vault, the global one
+and the default one.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from vault_agent.cli.terminal import clean, complain, counted, tell, warn
+from vault_agent.cli.terminal import clean, complain, warn
 from vault_agent.config import rules
 from vault_agent.config.connection import several_vaults, vault_root
 from vault_agent.config.registry import DEFAULT, Role, read_registry
@@ -76,9 +77,9 @@ def _vaults_here(invocation: Invocation, *, only_trusted: bool) -> tuple[str, ..
     return tuple(named.values())
 
 
-def scope(invocation: Invocation) -> tuple[str | None, ...]:
-    """Return the vaults whose notes a command lists, in order. None is the server's own."""
-    return invocation.vaults or vaults_here(invocation) or (invocation.vault,)
+def vault_here(invocation: Invocation) -> str | None:
+    """Return the vault that a command is about. None is the server's own."""
+    return next(iter(vaults_here(invocation)), invocation.vault)
 
 
 def others(invocation: Invocation, vaults: Iterable[str | None]) -> tuple[str, ...]:
@@ -93,13 +94,6 @@ def listed(vaults: Iterable[str | None]) -> str:
     """Return the names of vaults for a sentence: `project:shop, global and default`."""
     *first, last = (clean(each or DEFAULT) for each in vaults)
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def name_rest(invocation: Invocation) -> None:
-    """Print which vaults of the scope are left out by what is of one vault, such as a graph."""
-    if (rest := vaults_here(invocation)[1:]) and not invocation.json:
-        what = f"{counted(len(rest), 'vault')} left out: {listed(rest)}"
-        tell(f"{what}. See one with --vault NAME.")
 
 
 @contextmanager

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation
-from vault_agent.cli.listing import chosen_filters, exit_code_of, note_filters, with_options
+from vault_agent.cli.listing import (
+    chosen_filters,
+    exit_code_of,
+    note_filters,
+    tell_missing_tags,
+    with_options,
+)
 from vault_agent.cli.scope import listed, others, vaults_here
 from vault_agent.cli.terminal import (
     ago,
@@ -30,6 +36,8 @@ from vault_agent.config.registry import DEFAULT
 from vault_agent.model.modes import Mode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vault_agent.cli.command import Invocation
     from vault_agent.cli.names import LocalVault
     from vault_agent.client.client import Client, Reply
@@ -93,8 +101,13 @@ def show(
     numbered: bool = False,
     only_paths: bool = False,
     none: str = "No results.",
+    tags: Sequence[str] = (),
+    vaults: Sequence[str] = (),
 ) -> Exit:
     """Print a reply's results, or `none` if there are none.
+
+    If a tag of the filters is the reason, that is said instead. `vaults` are the ones that were
+    searched, () for the client's.
 
     At a terminal those of a search are `numbered`: `open` and other commands take the numbers,
     until the next search at a terminal. In a pipe each is one line, `path:line:text`. Paths have
@@ -115,7 +128,7 @@ def show(
             text = clean(" ".join(result["snippet"].split()))
             say(line_of(clean(_address(result, first)), result.get("line"), text))
             _explain(result)
-    if not results:
+    if not results and not tell_missing_tags(client, tags, vaults):
         tell(_nothing_found(reply.envelope["data"], none))
     warn(reply.warnings)
     return code
@@ -265,7 +278,7 @@ def command(
             tell("No note has it; nearest in meaning:")
         code = show(
             invocation, client, reply,
-            numbered=True, only_paths=only_paths, none=none,
+            numbered=True, only_paths=only_paths, none=none, tags=options["tags"], vaults=asked,
         )  # fmt: skip
         if invocation.json:
             return code
@@ -337,4 +350,11 @@ def related(
         reply = client.call(
             "POST /related", id=place.id, linked=linked, vaults=vaults, **ranking(**options)
         )
-    return show(invocation, client, reply, only_paths=only_paths)
+        return show(
+            invocation,
+            client,
+            reply,
+            only_paths=only_paths,
+            tags=options["tags"],
+            vaults=vaults,
+        )

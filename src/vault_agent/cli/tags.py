@@ -10,7 +10,7 @@ import asyncclick as click
 
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Invocation, Noun
-from vault_agent.cli.listing import Listing, show_tree
+from vault_agent.cli.listing import Listing, count_notes, show_tree
 from vault_agent.cli.names import find, is_title
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, is_terminal, quoted, say, tell, warn
@@ -72,9 +72,8 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
     tag = name.removeprefix("#")
     listing = Listing(invocation, "notes", limit)
     with client_here(invocation) as client:
-        first = client.call("GET /notes", tag=tag, limit=1)
         place = None
-        if not first.envelope["data"]["total"]:
+        if not count_notes(client, tag, client.vault_name):
             with suppress(NotFound):
                 place = find(invocation, client, name)
         if place is not None:
@@ -88,7 +87,8 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
         for notes in pages:
             for note in notes:
                 say(clean(note["path"]))
-    listing.close(f"No note has the tag {quoted(tag)}. All tags: vault-agent tags", "note")
+        listing.explain_nothing(client, [tag])
+    listing.close("No notes.", "note")
 
 
 def _tags_of(invocation: Invocation, client: Client, place: Place) -> None:

@@ -69,6 +69,7 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
             seen += tasks
             for task in tasks:
                 _show(task)
+        listing.explain_nothing(client, options["tags"])
         vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
     if vault is not None and not invocation.json:
         remember_tasks(vault, seen)
