@@ -104,6 +104,16 @@ async def test_a_vault_that_does_not_exist_is_refused(run: Run, folder: str):
     assert (await run("config", "get", "vault.root")).code == 1
 
 
+async def test_without_a_vault_the_next_step_is_setup(run: Run, tmp_path: Path):
+    (tmp_path / "notes").mkdir()
+    assert (await run("config", "set", "vault.root", str(tmp_path / "notes"))).code == 0
+    unset = await run("config", "unset", "vault.root")
+    assert unset.err == "No vault is set now. To set one: vault-agent setup\n"
+    agent = await run("agent", "add", "desk", "--folder", "Inbox")
+    assert agent.code == 0
+    assert agent.err.endswith("so it sees nothing. To set one: vault-agent setup\n")
+
+
 async def test_config_set_names_no_server_while_none_runs(run: Run):
     assert (await run("config", "set", "server.port", "9000")).err == ""
     assert (await run("config", "set", "vault.exclude", "drafts/")).err == ""
@@ -120,7 +130,7 @@ async def test_the_default_index_folder_is_shown(run: Run):
 async def test_the_short_help_of_every_command_is_a_sentence(run: Run):
     groups = (
         *((), ("config",), ("get",), ("jobs",), ("embedding",), ("links",), ("graph",)),
-        *(("mcp",), ("agent",), ("indexes",), ("service",), ("tasks",), ("watch",)),
+        *(("mcp",), ("agent",), ("indexes",), ("tasks",), ("watch",)),
     )
     for ended in await asyncio.gather(*(run(*group, "--help", COLUMNS="80") for group in groups)):
         assert "..." not in ended.out.partition("Commands:")[2].partition("Options:")[0]

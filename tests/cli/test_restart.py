@@ -74,6 +74,10 @@ async def test_a_running_server_uses_each_setting_at_once(
     assert "uses it from now on" in (await run("config", "set", "vault.root", str(other))).err
     await run("jobs", "follow")
     assert "in Other" in (await run("search", "bones")).out
+    unset = await run("config", "unset", "vault.root")
+    assert "keeps its vault until it ends. To end it: vault-agent serve --stop\n" in unset.err
+    assert unset.err.endswith("No vault is set now. To set one: vault-agent setup\n")
+    await run("config", "set", "vault.root", str(other))
     assert (await started(run_apart, "--background"))["pid"] == first["pid"]
 
 

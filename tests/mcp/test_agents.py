@@ -137,6 +137,8 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     (tmp_path / "notes" / "desk").mkdir(parents=True)
     root = str(tmp_path / "notes")
     program.variables = {"VAULT_AGENT_CONFIG": str(config), "VAULT_AGENT_VAULT_ROOT": root}
+    missing = program.run("agent", "add", "claude", "--folder", "/etc")
+    assert "AGENT_FOLDER_NOT_FOUND" in missing.stderr
     missing = program.run("agent", "add", "claude", "--folder", "no such")
     assert missing.returncode == 2
     assert missing.stderr.startswith("AGENT_FOLDER_NOT_FOUND: ")

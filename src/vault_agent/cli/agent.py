@@ -206,7 +206,8 @@ def add(
     config = build_config(invocation.layers())
     root = config.vault.root
     rights = tuple(right for each in write.split(",") if (right := each.strip()))
-    if root is not None and is_folder(root) and not is_folder(root / folder) and not rights:
+    inside = folder.replace("\\", "/").strip("/")  # as the server reads it
+    if root is not None and is_folder(root) and not is_folder(root / inside) and not rights:
         raise Misconfigured(
             "AGENT_FOLDER_NOT_FOUND",
             "The vault has no such folder. The agent was not added.",
@@ -214,6 +215,8 @@ def add(
         )
     path = config_path(invocation.config)
     _show_key(invocation, name, add_agent(path, name, folder, deny, rights, toolset=toolset))
+    if root is None:
+        tell("No vault is set yet, so it sees nothing. To set one: vault-agent setup")
     if rights and not config.write.enabled:
         tell("Writing is off: `vault-agent enable write` turns it on.")
     elif lacking := [right for right in rights if right not in config.write.allow]:

