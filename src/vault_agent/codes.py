@@ -55,6 +55,9 @@ _FOLLOW = Remedy(
     "GET /jobs/{jobId} tells how far the job is.",
 )
 _INDEX_AGAIN = Remedy("Run `vault-agent index` again.", "POST /index starts another run.")
+_CONFIRM = "Repeat the request with `confirm: true`."
+_ONE_HEADING = "Name one by its headingId, or with the headings above it."
+_SO_MANY = "Give this number as expectedCount, or search for more of the text."
 EXCLUDED_REMEDY: Final = "Update the index to remove them."
 """The remedy of INDEX_INCOMPATIBLE if the index has notes that are excluded now."""
 
@@ -94,11 +97,16 @@ CODES: Final[dict[str, Code]] = {
         "InvalidRequest",
         428,
         2,
-        "Read the note, then send its `contentHash` as `expectedHash`.",
+        Remedy(
+            "Read the note, then give its hash with --expected-hash.",
+            "Read the note, then send its `contentHash` as `expectedHash`.",
+        ),
         for_tools="read the note or section first, and send the `hash` or `sectionHash` that you"
         " get as `expectedHash`.",
     ),
-    "CONFIRM_REQUIRED": Code("InvalidRequest", 428, 2, "Repeat the request with `confirm: true`."),
+    "CONFIRM_REQUIRED": Code(
+        "InvalidRequest", 428, 2, Remedy("Add --yes.", _CONFIRM, tools=_CONFIRM)
+    ),
     "RANGE_NOT_SATISFIABLE": Code("InvalidRequest", 416, 2),
     "UNAUTHORIZED": Code(
         "Unauthorized",
@@ -292,10 +300,24 @@ CODES: Final[dict[str, Code]] = {
         "Conflict", 409, 1, "Remove all but one of them in an editor, then repeat the change."
     ),
     "HEADING_AMBIGUOUS": Code(
-        "Conflict", 409, 1, "Name one by its headingId, or with the headings above it."
+        "Conflict",
+        409,
+        1,
+        Remedy(
+            "Name one with --heading-id, or with the headings above it.",
+            _ONE_HEADING,
+            tools=_ONE_HEADING,
+        ),
     ),
     "MATCH_COUNT_MISMATCH": Code(
-        "Conflict", 409, 1, "Give this number as expectedCount, or search for more of the text."
+        "Conflict",
+        409,
+        1,
+        Remedy(
+            "Give this number with --count, or search for more of the text.",
+            _SO_MANY,
+            tools=_SO_MANY,
+        ),
     ),
     "TASK_AMBIGUOUS": Code("Conflict", 409, 1, "List the tasks again: the note has changed."),
     "TASK_HAS_CHILDREN": Code(
@@ -327,10 +349,22 @@ CODES: Final[dict[str, Code]] = {
         " with a new change.",
     ),
     "NOTE_TOO_LARGE": Code(
-        "TooLarge", 413, 1, "Ask for its chunks, or for the whole note with allowLarge=true."
+        "TooLarge",
+        413,
+        1,
+        Remedy(
+            "Ask for one section, as in NOTE#HEADING, or for all of it with --allow-large.",
+            "Ask for its chunks, or for the whole note with allowLarge=true.",
+            tools="Ask for its chunks, or for the whole note.",
+        ),
     ),
     "NOTE_TOO_LARGE_TO_RENDER": Code("TooLarge", 413, 1, "Read its text in parts."),
-    "ATTACHMENT_TOO_LARGE": Code("TooLarge", 413, 1, "Ask for it with allowLarge=true."),
+    "ATTACHMENT_TOO_LARGE": Code(
+        "TooLarge",
+        413,
+        1,
+        Remedy("Ask for it with --allow-large.", "Ask for it with allowLarge=true."),
+    ),
     "MOVE_TOO_LARGE": Code("TooLarge", 413, 1, "Move less at once."),
     "BODY_TOO_LARGE": Code("TooLarge", 413, 1),
     "UNSUPPORTED_MEDIA_TYPE": Code(

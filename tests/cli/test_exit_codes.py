@@ -11,6 +11,7 @@ from aiohttp.test_utils import TestServer
 from tests.cli.fake import NOTE, PROGRAM, FakeServer, Run
 
 from vault_agent.cli.command import Invocation
+from vault_agent.errors import for_http
 
 FAILURES = {
     "INVALID_LIMIT": 2,
@@ -37,11 +38,34 @@ async def test_a_server_error_code_gives_its_exit_code(run: Run, server: FakeSer
         assert each.err.startswith(f"{code}: Told by the server.")
 
 
-async def test_server_errors_name_command_line_options(run: Run, server: FakeServer):
-    server.error = (413, "NOTE_TOO_LARGE", "Ask for it with allowLarge=true.", {})
-    assert (await run("get", "note", NOTE)).err.endswith("Ask for it with --allow-large.\n")
-    server.error = (400, "INVALID_REQUEST", "filters.after must be a day.", {})
-    assert (await run("search", "x")).err.endswith(": --after must be a day.\n")
+@pytest.mark.parametrize(
+    ("code", "option"),
+    [
+        ("NOTE_TOO_LARGE", "--allow-large"),
+        ("ATTACHMENT_TOO_LARGE", "--allow-large"),
+        ("EXPECTED_HASH_REQUIRED", "--expected-hash"),
+        ("CONFIRM_REQUIRED", "--yes"),
+        ("HEADING_AMBIGUOUS", "--heading-id"),
+        ("MATCH_COUNT_MISMATCH", "--count"),
+    ],
+)
+async def test_a_remedy_of_the_server_names_the_option_of_the_command(
+    run: Run, server: FakeServer, code: str, option: str
+):
+    message, details = for_http(code, "It is refused.", {})
+    assert option not in message
+    server.error = (400, code, message, details)
+    ended = await run("get", "note", NOTE)
+    assert ended.err.startswith(f"{code}: It is refused. ")
+    assert option in ended.err
+
+
+async def test_what_is_typed_wrongly_names_the_option(run: Run):
+    wrong_day = await run("search", "x", "--after", "someday")
+    assert "Invalid value for '--after': not a date: YYYY-MM-DD" in wrong_day.err
+    two_places = await run("edit", "section", "x", "--heading", "A", "--block", "b", "-t", "c")
+    assert "--heading, --heading-id or --block" in two_places.err
+    assert {wrong_day.code, two_places.code} == {2}
 
 
 async def test_with_json_the_error_is_an_envelope_on_stdout_and_a_line_on_stderr(
@@ -135,8 +159,8 @@ async def test_misuse_errors_do_not_repeat_values(run: Run, line: str):
     ("line", "said"),
     [
         ("ls", 'No such command: "ls" (did you mean list?).'),
-        ("config show", 'No such command: "show" (did you mean config?).'),
-        ("service delete", 'No such command: "delete" (did you mean service remove?).'),
+        ("config show", 'No such command: "show" (without it: vault-agent config).'),
+        ("agent delete x", 'No such command: "delete" (did you mean agent remove?).'),
         ("rm x", 'No such command: "rm" (did you mean delete?).'),
         ("get Bread", 'No such command: "Bread" (to read a note: vault-agent show).'),
         ("vaults zzz", 'No such command: "zzz".'),

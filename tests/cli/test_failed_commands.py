@@ -70,7 +70,7 @@ REFUSED += [
     )
 ]
 
-APART = ("setup", "serve", "enable", "disable", "agent", "service")
+APART = ("setup", "serve", "enable", "agent")
 """What may start or end servers, or other programs."""
 
 
@@ -148,7 +148,12 @@ async def test_a_server_is_not_stopped_for_settings_with_which_none_can_start(
     await started(run_apart, "--background")
     config = Path((await run("config", "path")).out.strip())
     text = config.read_text()
-    commands = ["serve --background", "setup --folder {notes} --yes", "enable web", "disable watch"]
+    commands = [
+        "serve --background",
+        "setup --folder {notes} --yes",
+        "enable web",
+        "enable watch --off",
+    ]
     for broken in (
         f"[index]\ndir = '{notes}/index'\n",
         "[agents.pub]\n",
@@ -166,8 +171,8 @@ async def test_a_service_that_does_not_start_leaves_the_server_running(
 ):
     await started(run_apart, "--background")
     refuse_services(environment, tmp_path)
-    assert await check(["service install"]) == []
-    assert (await run_apart("service", "install")).err.startswith(
+    assert await check(["serve --at-login install"]) == []
+    assert (await run_apart("serve", "--at-login", "install")).err.startswith(
         "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus. "
     )
 
@@ -181,6 +186,6 @@ async def test_a_server_that_was_stopped_for_a_service_in_vain_is_started_again(
     refuse_services(environment, tmp_path)
     (tmp_path / "bin" / "systemctl").write_text('#!/bin/sh\n[ "$2" = daemon-reload ]\n')
     before = files_of(home)
-    assert (await run_apart("service", "install")).err.startswith("SERVICE_FAILED: ")
+    assert (await run_apart("serve", "--at-login", "install")).err.startswith("SERVICE_FAILED: ")
     assert files_of(home) == before
     assert serving(home)

@@ -6,7 +6,7 @@ import re
 
 import asyncclick as click
 import pytest
-from tests.cli.fake import Run
+from tests.cli.fake import FakeServer, Run
 
 from vault_agent import __version__
 from vault_agent.cli.run import COMMANDS, FIRST, SECTIONS, program
@@ -58,11 +58,15 @@ async def test_a_noun_alone_lists_and_its_verbs_are_named(run: Run):
         "vaults",
         "jobs",
         "agent",
-        "journal",
+        "memory journal",
         "memory",
         "config",
-        "service",
     ):
-        shown = (await run(noun, "--help")).out
+        shown = (await run(*noun.split(), "--help")).out
         assert "Commands:" in shown, noun
         assert shown.startswith(f"Usage: vault-agent {noun} [OPTIONS]"), noun
+
+
+@pytest.mark.parametrize("noun", ["vaults", "config", "tags"])
+async def test_the_verb_list_is_what_a_noun_alone_is(run: Run, server: FakeServer, noun: str):
+    assert (await run(noun, "list")) == (await run(noun))

@@ -19,7 +19,7 @@ from vault_agent.cli.uninstall import Step, end
 from vault_agent.errors import Failed
 
 CLI = Path(__file__).parent.parent.parent / "src" / "vault_agent" / "cli"
-SERVES = {"serve", "mcp", "demo", "setup", "service", "ui"}
+SERVES = {"serve", "mcp", "demo", "setup", "ui"}
 """Top commands that start a server, or ask the system for one."""
 HOOK = ("memory", "hook")
 """It speaks to agents, in their form."""

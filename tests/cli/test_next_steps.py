@@ -49,7 +49,7 @@ COMMANDS = [
     "undo 0123",
     "ui",
     "open Soup",
-    "journal",
+    "memory journal",
     "memory",
     "--vault nobody search x",
     "links nosuch --vault nobody",

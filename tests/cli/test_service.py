@@ -81,20 +81,22 @@ async def test_a_service_is_installed_updated_and_removed(
     control.write_text(f'#!/bin/sh\necho "$@" >> "{asked}"\n')
     control.chmod(0o755)
     environment["PATH"] = f"{control.parent}{os.pathsep}{environment['PATH']}"
-    refused = await run("service", "install")
+    refused = await run("serve", "--at-login", "install")
     assert refused.code == 2
     assert refused.err.startswith("VAULT_NOT_FOUND: ")
     await run("config", "set", "vault.root", str(vault))
-    missing = await run("service")
+    missing = await run("serve", "--at-login", "status")
     assert (missing.code, missing.out.splitlines()[0]) == (4, "Service not installed.")
-    installed = await run("service", "install")
+    installed = await run("serve", "--at-login", "install")
     assert installed.code == 0, installed.err
     file = Path(environment["HOME"], ".config/systemd/user/vault-agent.service")
     assert str(file) in installed.out
     assert unit_of(file.read_bytes()).has_section("Install")
-    assert (await run("service")).out.startswith("Service installed, running.")
-    assert (await run("service", "install")).code == 0
-    assert (await run("service", "remove")).code == 0
+    assert (await run("serve", "--at-login", "status")).out.startswith(
+        "Service installed, running."
+    )
+    assert (await run("serve", "--at-login", "install")).code == 0
+    assert (await run("serve", "--at-login", "remove")).code == 0
     assert not file.exists()
     assert asked.read_text().splitlines() == [
         "--user daemon-reload",
@@ -104,9 +106,9 @@ async def test_a_service_is_installed_updated_and_removed(
         "--user restart vault-agent.service",
         "--user disable --now vault-agent.service",
     ]
-    assert (await run("service", "remove")).code == 4
+    assert (await run("serve", "--at-login", "remove")).code == 4
     control.write_text("#!/bin/sh\necho 'no bus' >&2\nexit 1\n")
-    failed = await run("service", "install")
+    failed = await run("serve", "--at-login", "install")
     assert failed.err == (
         "SERVICE_FAILED: `systemctl --user daemon-reload` failed: no bus. "
         "To run the server without it: `vault-agent serve --background`.\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from asyncclick import BadParameter
 
 from vault_agent.cli.terminal import DAY, ago
 
@@ -44,6 +45,8 @@ def test_a_day_may_be_a_word_or_a_number_of_days(typed, days):
     assert DAY.convert(typed, None, None) == (today + timedelta(days)).isoformat()
 
 
-@pytest.mark.parametrize("typed", ["2026-01-02", "2026-13-02", "7", "next week", ""])
-def test_what_is_no_such_day_is_left_to_the_server(typed):
-    assert DAY.convert(typed, None, None) == typed
+@pytest.mark.parametrize("typed", ["2026-13-02", "7", "next week", ""])
+def test_what_is_no_day_is_refused_with_the_forms_of_one(typed):
+    with pytest.raises(BadParameter, match="not a date: YYYY-MM-DD, today"):
+        DAY.convert(typed, None, None)
+    assert DAY.convert("2026-01-02", None, None) == "2026-01-02"

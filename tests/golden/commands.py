@@ -18,8 +18,7 @@ WITHOUT = {
     "show": "is another name of `get note`; tests/cli/test_exit_codes.py",
     "config": "prints what `config get` prints; tests/cli/test_enable.py",
     "enable": "restarts the server; tests/cli/test_enable.py",
-    "disable": "restarts the server; tests/cli/test_enable.py",
-    "journal import": "reads what agents left on the computer; tests/product/test_starts_full.py",
+    "memory journal import": "reads what agents left here; tests/product/test_starts_full.py",
     "doctor": "looks at the computer and its free space; tests/cli/test_doctor.py",
     "uninstall": "removes the indexes that are served; tests/cli/test_uninstall.py",
     "setup": "starts a server; tests/cli/test_setup.py",
@@ -27,9 +26,6 @@ WITHOUT = {
     "agent disconnect": "changes settings of other programs; tests/mcp/test_connect.py",
     "agent": "looks for programs of the computer; tests/mcp/test_connect.py",
     "mcp": "is the relay for agents on standard input; tests/mcp/test_relay.py",
-    "service install": "asks the service manager of the system; tests/cli/test_service.py",
-    "service remove": "asks the service manager of the system; tests/cli/test_service.py",
-    "service": "asks the service manager of the system; tests/cli/test_service.py",
 }
 """Commands without a golden reply, with the reason and where they are tested."""
 
@@ -162,9 +158,9 @@ READING = {
         run("memory hook", "--agent", "claude-code", project=True,
             given='{"hook_event_name": "SessionStart", "session_id": "golden-session-4",'
             ' "cwd": "«shop»", "source": "startup"}'),
-        run("journal make", "golden-session-3", project=True),
-        run("journal", project=True, until=("reply.data.journals.0.state", "complete")),
-        run("journal make", "--all", project=True, what="of all"),
+        run("memory journal make", "golden-session-3", project=True),
+        run("memory journal", project=True, until=("reply.data.journals.0.state", "complete")),
+        run("memory journal make", "--all", project=True, what="of all"),
         run("memory promote", "Round prices", project=True),
         run("memory promote", "Round prices", "--undo", project=True, what="undone"),
         run("memory forget", "golden-session-3"),

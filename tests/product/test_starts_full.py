@@ -82,7 +82,7 @@ def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Pro
         journals = shop / ".vault-agent" / "vault" / "journals"
         eventually(lambda: len(list(journals.glob("*.md"))) == 2)
         listed = eventually(
-            lambda: run("journal", with_errors=True), lambda told: "1 too short" in told
+            lambda: run("memory", "journal", with_errors=True), lambda told: "1 too short" in told
         )
         assert len(listed.splitlines()) == 3
         asked = (f"may the report of slow jobs query the events table? {n}" for n in range(999))
@@ -90,7 +90,7 @@ def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Pro
         assert "Agent proposed: I will read the events table for the durations. User: never" in text
         assert "tea is at four" not in text
         assert ask("bake a wedding cake with frosting") == ""
-        again = json.loads(run("--json", "journal", "import"))["data"]
+        again = json.loads(run("--json", "memory", "journal", "import"))["data"]
         assert (again["found"], again["added"]) == (3, [])
         assert len(list(journals.glob("*.md"))) == 2
     finally:

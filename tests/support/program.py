@@ -36,7 +36,6 @@ APART = frozenset(
         "connect",
         "disconnect",
         "enable",
-        "disable",
         "hook",
         "open",
     )

@@ -20,7 +20,7 @@ from vault_agent.cli.servers import (
     server_at,
     server_here,
 )
-from vault_agent.cli.terminal import as_typed, clean, counted, envelope, fitted, say, style
+from vault_agent.cli.terminal import clean, counted, envelope, fitted, say, style
 from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
@@ -136,7 +136,7 @@ def _checks(invocation: Invocation) -> Iterator[Check]:
         for check in _server(invocation, config):
             yield check
     except VaultAgentError as error:
-        yield Check("server", False, as_typed(error.message))
+        yield Check("server", False, error.message)
     yield _key(config)
     for check in _ranking(config):
         yield check
@@ -239,7 +239,7 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Check]:
     if kept:
         names = ", ".join(in_home(path) for path in kept)
         what = f"an earlier version kept sessions in {names}: nothing reads them now"
-        yield Check("sessions", None, what, "vault-agent journal import; then remove them")
+        yield Check("sessions", None, what, "vault-agent memory journal import; then remove them")
 
 
 def _nearest(folder: Path) -> Path:
@@ -261,7 +261,7 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
         if error.code == "SERVER_UNAVAILABLE":
             yield _port(invocation, config)
         else:
-            yield Check("server", False, as_typed(error.message), f"{STOP}, then {START}")
+            yield Check("server", False, error.message, f"{STOP}, then {START}")
         return
     health = reply.read(Health)
     if health.version != __version__:
@@ -270,7 +270,7 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
     elif server is not None and server.is_gone and _is_there(config):
         yield Check("server", False, f"{server.name} is no longer in its place", STOP)
     elif server is not None and server.refused:
-        what = f"runs at {endpoint} with older settings: {as_typed(server.refused)}"
+        what = f"runs at {endpoint} with older settings: {server.refused}"
         yield Check("server", False, what)
     else:
         yield Check("server", True, f"version {health.version} runs at {endpoint}")
@@ -285,13 +285,13 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
         excluded = warning.details["path"] if warning.code == "NOTES_EXCLUDED" else None
         place = "" if excluded is None else f"{clean(excluded)}: "
         works = None if excluded is not None else False  # it may be what the person wants
-        yield Check("index", works, f"{warning.code}: {place}{as_typed(warning.message)}")
+        yield Check("index", works, f"{warning.code}: {place}{warning.message}")
     if health.index.stale and not building:
         yield Check("index", False, "notes have changed since the last run", "vault-agent index")
     watching = health.watch is not None and health.watch.enabled
     works = hindrance is None if watching else None
     fix = "" if watching else "vault-agent enable watch"
-    yield Check("watch", works, as_typed(watch_state(health, reply.warnings)), fix)
+    yield Check("watch", works, watch_state(health, reply.warnings), fix)
 
 
 def _is_there(config: Config) -> bool:
@@ -383,7 +383,7 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Check]:
             tools = check(invocation)
         except VaultAgentError as error:
             again = f"vault-agent agent connect {connected[0].name}"
-            yield Check("agents", False, as_typed(error.message), again)
+            yield Check("agents", False, error.message, again)
         else:
             yield Check("agents", True, f"{names}: {counted(len(tools), 'tool')}")
     if hooked := [each.title for each in known if each.hooks == "installed"]:
@@ -399,4 +399,6 @@ def _service(invocation: Invocation) -> Check:
         return Check("service", None, "not installed: start the server yourself after each login")
     if is_active(invocation):
         return Check("service", True, "installed and running")
-    return Check("service", False, "installed, but not running", "vault-agent service install")
+    return Check(
+        "service", False, "installed, but not running", "vault-agent serve --at-login install"
+    )

@@ -71,6 +71,8 @@ def section(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     if not place:
         _list_sections(invocation, note)
         return None
+    if len(place) > 1:
+        raise click.UsageError("name one place: --heading, --heading-id or --block")
     action = _ACTIONS[options["action"]]
     body: dict[str, Any] = {**place, "action": action, "content": text_of(options)}
     flags = {"create": "createIfMissing", "deep": "deep"}

@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.config import INSTALL_MODEL, built_in_settings, check_address
+from vault_agent.cli.config import built_in_settings, check_address, install_model
 from vault_agent.cli.doctor import ask_embedder, ask_reranker
 from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_applied
 from vault_agent.cli.servers import as_argument
-from vault_agent.cli.terminal import DECLINED, ask, can_ask, clean, envelope, say, say_prose, tell
+from vault_agent.cli.terminal import (
+    DECLINED,
+    ask,
+    can_ask,
+    clean,
+    envelope,
+    quoted,
+    say,
+    say_prose,
+    tell,
+)
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.modes import BUILT_IN
 from vault_agent.model.write_state import Right
@@ -43,6 +53,7 @@ class _Rights(click.Choice[str]):
 
 @click.command("enable", cls=Command)
 @click.argument("feature", metavar="[FEATURE]", required=False, type=click.Choice(tuple(FEATURES)))
+@click.option("--off", is_flag=True, help="Turn it off. Its other settings stay.")
 @click.option(
     "--folder", "folders", metavar="PATH", multiple=True, help="Where you may change notes, too."
 )
@@ -66,12 +77,13 @@ def command(
     /,
     feature: str | None,
     *,
+    off: bool,
     folders: tuple[str, ...],
     allow: tuple[str, ...],
     model: str | None,
     model_url: str | None,
 ) -> int | None:
-    """Turn on a feature, with all that it needs.
+    """Turn a feature on, with all that it needs, or off.
 
     FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or rerank.
     Without one, it shows which are on.
@@ -82,7 +94,7 @@ def command(
     \b
     vault-agent enable write --folder Inbox --folder Journal
     vault-agent enable memory
-    vault-agent enable web
+    vault-agent enable memory --off
     vault-agent enable embedding
     vault-agent enable embedding --model nomic-embed-text
     vault-agent enable rerank --model-url http://127.0.0.1:8080/v1/rerank
@@ -93,6 +105,11 @@ def command(
         raise click.UsageError("--folder and --allow belong to write")
     if (model or model_url) and feature not in ("embedding", "rerank"):
         raise click.UsageError("--model and --model-url belong to embedding and rerank")
+    if off and (feature is None or folders or allow or model or model_url):
+        raise click.UsageError("--off takes a FEATURE, and no other option")
+    if off and feature is not None:
+        _turn_off(invocation, feature)
+        return None
     config = build_config(invocation.layers())
     if feature is None:
         _show(invocation, config)
@@ -111,8 +128,7 @@ def command(
     settings += switch([feature], on=True)
     applied = apply(invocation, settings)
     if invocation.json:
-        server = {"endpoint": applied.endpoint}
-        envelope({"feature": feature, "settings": dict(settings), **server})
+        _reply(feature, settings, applied)
         return None
     overridden(dict(settings))
     _tell_on(invocation, feature, applied)
@@ -145,25 +161,19 @@ def _tell_on(invocation: Invocation, feature: str, applied: Applied) -> None:
     tell_applied(applied, then=then)
 
 
-@click.command("disable", cls=Command)
-@click.argument("feature", metavar="FEATURE", type=click.Choice(tuple(FEATURES)))
-@click.pass_obj
-def disable(invocation: Invocation, feature: str) -> None:
-    """Turn off a feature that `enable` turns on.
-
-    FEATURE is write, memory, journal, vaults, mcp, web, watch, embedding or rerank.
-
-    Its other settings stay. A running server follows.
-    """
+def _turn_off(invocation: Invocation, feature: str) -> None:
     settings = switch([feature], on=False)
     applied = apply(invocation, settings)
     if invocation.json:
-        server = {"endpoint": applied.endpoint}
-        envelope({"feature": feature, "settings": dict(settings), **server})
+        _reply(feature, settings, applied)
         return
     overridden(dict(settings))
     say_prose(FEATURES[feature].ended)
     tell_applied(applied, needs_server=False)
+
+
+def _reply(feature: str, settings: Sequence[tuple[str, str]], applied: Applied) -> None:
+    envelope({"feature": feature, "settings": dict(settings), "endpoint": applied.endpoint})
 
 
 def _show(invocation: Invocation, config: Config) -> None:
@@ -194,8 +204,7 @@ def _for_write(
     """
     rights = (*config.write.allow, *allow)
     if not allow and can_ask():
-        question = f"What agents may do there, of {', '.join(Right)}; or none"
-        rights = _parts(ask(question, ",".join(rights) or "none"))
+        rights = _ask_rights(rights)
     places = (*config.write.folders, *(folder for folder in folders if folder != _PROJECTS))
     chosen = {
         "write.folders": (config.write.folders, places),
@@ -206,6 +215,17 @@ def _for_write(
         for name, (before, values) in chosen.items()
         if values != before
     ]
+
+
+def _ask_rights(rights: Sequence[str]) -> tuple[str, ...]:
+    """Ask what agents may do there, until the answer names rights or none."""
+    question = f"What agents may do there, of {', '.join(Right)}; or none"
+    while True:
+        answer = _parts(ask(question, ",".join(rights) or "none"))
+        wrong = [quoted(part) for part in answer if part not in tuple(Right)]
+        if not wrong:
+            return answer
+        tell(f"There is no right {' or '.join(wrong)}.")
 
 
 def _asked_folders(config: Config) -> Sequence[str]:
@@ -246,16 +266,17 @@ def _for_embedding(config: Config, model: str | None, url: str | None) -> list[t
     """
     known = config.embedding
     settings = []
-    if url == BUILT_IN or (url is None and model is None and known.model is None):
+    is_built_in = (url or known.endpoint) == BUILT_IN and (url is not None or model is None)
+    if is_built_in or (url is None and model is None and known.model is None):
         settings = built_in_settings()
-        if url == BUILT_IN and not settings:
-            raise InvalidRequest("INVALID_REQUEST", f"Install the model first: {INSTALL_MODEL}")
+        if is_built_in and not settings:
+            raise InvalidRequest("INVALID_REQUEST", f"Install the model first: {install_model()}")
     if not settings:
         if model is None and known.model is None:
             if not can_ask():
                 what = (
                     f"Name the model: `vault-agent enable embedding --model {_MODEL}`."
-                    f" Or install the built-in one: {INSTALL_MODEL}"
+                    f" Or install the built-in one: {install_model()}"
                 )
                 raise InvalidRequest("INVALID_REQUEST", what)
             model = ask(f"Name of the model at {clean(url or known.endpoint)}", _MODEL)

@@ -1,4 +1,4 @@
-"""What `enable` and `disable` turn on and off: the settings of each feature, and what to say."""
+"""What `enable` turns on and off: the settings of each feature, and what to say."""
 
 from __future__ import annotations
 

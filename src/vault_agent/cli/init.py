@@ -311,7 +311,7 @@ def _takes_past_sessions(invocation: Invocation, report: Report, count: int, *, 
     if not (
         yes or (asks and agreed(f"{what} Make journals of{latest} them?", yes=False, default=True))
     ):
-        report.notes.append(f"{what} To make journals of them: vault-agent journal import")
+        report.notes.append(f"{what} To make journals of them: vault-agent memory journal import")
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""`vault-agent journal`: the journals of agents' sessions."""
+"""`vault-agent memory journal`: the journals of agents' sessions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TOLD = 10
 """After so many sessions, progress is told."""
 _REASONS = {
     "short": "too short for a journal",
-    "asked": "waits for: vault-agent journal make",
+    "asked": "waits for: vault-agent memory journal make",
     "excluded": "in a folder that leaves none",
     "edited": "changed by you: it is never rewritten",
     "crash": "the session ended without a word",
@@ -73,7 +73,9 @@ def show(invocation: Invocation, everything: bool, state: str | None, limit: int
     if left_out:
         why = Counter(_reason(journal) for journal in left_out)
         reasons = ", ".join(f"{number} {reason}" for reason, number in why.most_common())
-        tell(f"Sessions without a journal: {reasons}. To list them: vault-agent journal --all")
+        tell(
+            f"Sessions without a journal: {reasons}. To list them: vault-agent memory journal --all"
+        )
 
 
 @command.command("make", cls=Command)
@@ -103,7 +105,7 @@ def make(invocation: Invocation, session_id: str | None, everything: bool) -> No
     for each in made:
         say(_line(each))
     if made:
-        tell("To see what is written: vault-agent journal")
+        tell("To see what is written: vault-agent memory journal")
     else:
         tell("All sessions have their journals.")
 
@@ -137,7 +139,7 @@ def import_(invocation: Invocation, limit: int) -> None:
     elif written is not None:
         none = len(made) - written
         why = f" {counted(none, 'session')} left none." if none else ""
-        say(f"{counted(written, 'journal')} written.{why} Next: vault-agent journal")
+        say(f"{counted(written, 'journal')} written.{why} Next: vault-agent memory journal")
     elif made:
         tell("Their journals are written by the next server: vault-agent serve --background")
 

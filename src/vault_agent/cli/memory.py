@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
+from vault_agent.cli import journal
 from vault_agent.cli.command import Command, Invocation, Noun
 from vault_agent.cli.names import find, whole_id
 from vault_agent.cli.scope import client_here
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 command = Noun("memory")
+command.add_command(journal.command)
 
 
 @command.command("show", cls=Command)
@@ -106,7 +108,7 @@ def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
 @command.by_itself
 @click.pass_context
 async def sessions(context: click.Context) -> None:
-    """Show what is recalled, and what agents got.
+    """Show what is recalled and what agents got, and the journals of their sessions.
 
     By itself it lists the sessions of agents, as `memory log` does.
     """

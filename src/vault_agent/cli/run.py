@@ -23,7 +23,8 @@ from vault_agent.cli.command import (
     require_utf8,
 )
 from vault_agent.cli.terminal import (
-    as_typed,
+    DAY,
+    DAYS,
     clean,
     complain,
     discard_buffer,
@@ -45,9 +46,11 @@ _MEANT = {
     "browse": "ui",
     "cat": "show",
     "create": "new",
+    "disable": "enable NAME --off",
     "find": "search",
     "history": "undo --list",
     "info": "status",
+    "journal": "memory journal",
     "less": "show",
     "ls": "list",
     "mkdir": "new FOLDER/",
@@ -62,6 +65,7 @@ _MEANT = {
     "rename": "move",
     "restart": "serve --background",
     "rm": "delete",
+    "service": "serve --at-login install",
     "settings": "config",
     "start": "serve --background",
     "stats": "status",
@@ -71,7 +75,6 @@ _MEANT = {
     "view": "show",
     "web": "ui",
 }
-_TO_LIST = ("list", "ls", "show")
 _TAKE_AWAY = ("remove", "delete", "forget", "cancel", "disconnect", "uninstall", "rm")
 NAME = "vault-agent"
 SECTIONS = {
@@ -97,8 +100,7 @@ SECTIONS = {
     },
     "Agents": {
         "agent": "Connect Claude Code, Cursor and others to your notes.",
-        "memory": "Show what is recalled, and what agents got.",
-        "journal": "List the journals of agents' sessions, and write missing ones.",
+        "memory": "Show what is recalled and what agents got, and the journals of their sessions.",
         "context": "Print excerpts of notes for the prompt of an agent's task.",
     },
     "Set up": {
@@ -110,13 +112,11 @@ SECTIONS = {
         "demo": "See it work on sample notes: serve, index, search, read.",
         "init": "Make a vault for the project of the current folder.",
         "vaults": "List, add and forget folders of notes.",
-        "enable": "Turn on a feature, with all that it needs.",
-        "disable": "Turn off a feature that `enable` turns on.",
+        "enable": "Turn a feature on, with all that it needs, or off.",
         "config": "Show the settings, with where each was set, and change them.",
         "index": "Bring the index up to date with the notes.",
         "reindex": "Rebuild the whole index.",
         "jobs": "List the last jobs, newest first, or show, follow and cancel one.",
-        "service": "Run the server whenever you are logged in.",
         "uninstall": "Remove all that vault-agent has set up outside of notes.",
     },
 }
@@ -143,7 +143,6 @@ FIRST = (
 _MODULES = {
     "completion": "programs",
     "delete": "move",
-    "disable": "enable",
     "index": "jobs",
     "mcp": "programs",
     "new": "write",
@@ -193,8 +192,9 @@ def _meant(typed: str, near: list[str] | None, context: click.Context | None) ->
     parts = context.command_path.split()[1:] if context is not None else []
     if parts == ["get"] and not near:
         return " (to read a note: vault-agent show)"
-    known = " ".join(parts) if parts and typed in _TO_LIST else None
-    known = _MEANT.get(typed) if not parts else known
+    if parts and typed in ("ls", "show"):
+        return f" (without it: {NAME} {' '.join(parts)})"
+    known = _MEANT.get(typed) if not parts else None
     if typed in _TAKE_AWAY and context is not None and isinstance(context.command, click.Group):
         here = context.command.list_commands(context)
         known = next((" ".join([*parts, each]) for each in _TAKE_AWAY if each in here), known)
@@ -211,6 +211,8 @@ def _rule(kind: click.ParamType[Any]) -> str:
     match kind:
         case click.Choice(choices=choices):
             return f"not one of {', '.join(map(str, choices))}"
+        case _ if kind is DAY:
+            return f"not a date: {DAYS}"
         case click.IntRange(min=least, max=None):
             return f"not a number from {least}"
         case click.types.IntParamType():
@@ -462,5 +464,5 @@ def _with_next_step(error: VaultAgentError, arguments: list[str]) -> str:
     vault = next((name for word, name in pairwise(arguments) if word == "--vault"), None)
     if vault is not None and job is not None:  # other vaults do not know the job
         follow = f"vault-agent --vault {clean(quote(vault))} jobs"
-        return as_typed(error.message).replace("vault-agent jobs", follow)
-    return as_typed(error.message)
+        return error.message.replace("vault-agent jobs", follow)
+    return error.message

@@ -31,7 +31,6 @@ from vault_agent.cli.servers import (
 )
 from vault_agent.cli.status import embedding_state, index_state, say_rows, watch_state
 from vault_agent.cli.terminal import (
-    as_typed,
     clean,
     complain,
     envelope,
@@ -84,8 +83,13 @@ def _folders(
 @click.option("--mcp", is_flag=True, help="Let agents call /mcp, as with mcp.enabled = true.")
 @click.option("--web", is_flag=True, help="Serve the web page, as with web.enabled = true.")
 @click.option("--until-idle", is_flag=True, help="End after 15 minutes without requests.")
-@click.option("--background", is_flag=True, help="Run it in the servers.")
+@click.option("--background", is_flag=True, help="Run it in the background.")
 @click.option("--stop", is_flag=True, help="Stop the server of this vault, or the one found here.")
+@click.option(
+    "--at-login",
+    type=click.Choice(("install", "remove", "status")),
+    help="Run it whenever you are logged in: install or remove that, or show its status.",
+)
 @click.pass_obj
 def command(
     invocation: Invocation,
@@ -94,8 +98,9 @@ def command(
     background: bool,
     stop: bool,
     until_idle: bool,
+    at_login: str | None,
     **given: str | int | bool | None,
-) -> None:
+) -> int | None:
     """Start the server.
 
     It runs in the foreground, and Ctrl-C stops it. The first start also builds the index. With
@@ -103,7 +108,9 @@ def command(
     command shows the progress of the first index. One that an agent has started no longer ends by
     itself then.
 
-    The server follows the config file: what changes there is used within a second.
+    The server follows the config file: what changes there is used within a second. With
+    --at-login it is a systemd user unit on Linux, and a launchd agent on macOS, which read your
+    config file.
     """
     if stop and background:
         raise click.UsageError("--stop excludes --background")
@@ -116,12 +123,19 @@ def command(
         "mcp.enabled": given["mcp"] or None,
         "web.enabled": given["web"] or None,
     }
+    if at_login is not None:
+        if stop or background or until_idle or any(value is not None for value in flags.values()):
+            raise click.UsageError("--at-login takes no other option: it reads your config file")
+        from vault_agent.cli import service  # seldom needed
+
+        return service.at_login(invocation, at_login)
     if stop:
         _stop(invocation, flags)
     elif background:
         _start(invocation, flags, until_idle=until_idle)
     else:
         _serve(invocation, flags, until_idle=until_idle)
+    return None
 
 
 def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False) -> None:
@@ -333,7 +347,7 @@ def _tell_running(invocation: Invocation, flags: dict[str, Any], running: Runnin
     if running.is_new:
         rows["log"] = in_home(running.folder / "server.log")
     elif before is not None and before.refused:
-        rows["settings"] = f"older ones are in use: {as_typed(before.refused)}"
+        rows["settings"] = f"older ones are in use: {before.refused}"
     if not running.is_new and address.until_idle:
         rows["ends"] = f"when agents no longer ask it; to keep it: {START}"
     say_rows(rows)

@@ -1,4 +1,4 @@
-"""`vault-agent service`: the server as a service of the user's session.
+"""`vault-agent serve --at-login`: the server as a service of the user's session.
 
 Linux has a systemd user unit, macOS a launchd agent. Their files are written here, and the system's
 own commands start and stop them.
@@ -16,9 +16,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import asyncclick as click
-
-from vault_agent.cli.command import Exit, Invocation, Noun
+from vault_agent.cli.command import Exit
 from vault_agent.cli.servers import server_in
 from vault_agent.cli.terminal import clean, envelope, say, tell_prose
 from vault_agent.config.keys import CONFIG_ENV
@@ -29,6 +27,7 @@ from vault_agent.system.processes import PROGRAM
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from vault_agent.cli.command import Invocation
     from vault_agent.cli.servers import Server
 
 _UNIT = "vault-agent.service"
@@ -118,37 +117,35 @@ def _launchd(home: Path, variables: Mapping[str, str], log: Path) -> Service:
     )
 
 
-command = Noun("service")
+def at_login(invocation: Invocation, action: str) -> int:
+    """Install the service or update it, remove it, or say whether there is one.
 
+    Return the exit code, which is 4 if the status of a missing service is wanted.
 
-@command.by_itself
-@click.pass_obj
-def status(invocation: Invocation) -> int:
-    """Run the server whenever you are logged in, or say whether it is a service.
-
-    The exit code is 4 if it is not installed.
+    Raises:
+        Failed: `SERVICE_FAILED`.
+        Misconfigured: as `install_service`.
+        NotFound: `SERVICE_NOT_FOUND` if there is none to remove.
     """
+    if action == "install":
+        try:
+            service, state = install_service(invocation)
+        except Failed as error:
+            way = "To run the server without it: `vault-agent serve --background`."
+            what = f"{error.message.rstrip('.')}."
+            raise Failed(error.code, what, error.details, remedy=way) from None
+        _tell(invocation, service, state, running=True)
+        return Exit.SUCCESS
     service = _service(invocation, Path.home())
+    if action == "remove":
+        if remove_service(invocation) is None:
+            raise NotFound("SERVICE_NOT_FOUND", "No service is installed.")
+        _tell(invocation, service, "removed", running=False)
+        return Exit.SUCCESS
     installed = service.file.is_file()
     state = "installed" if installed else "not installed"
     _tell(invocation, service, state, running=_is_running(service))
-    return Exit.SUCCESS if installed else int(Exit.NOT_FOUND)
-
-
-@command.command("install")
-@click.pass_obj
-def install(invocation: Invocation) -> None:
-    """Install the server as a service, and start it.
-
-    It reads your config file. On Linux it is a systemd user unit, on macOS a launchd agent.
-    """
-    try:
-        service, state = install_service(invocation)
-    except Failed as error:
-        way = "To run the server without it: `vault-agent serve --background`."
-        what = f"{error.message.rstrip('.')}."
-        raise Failed(error.code, what, error.details, remedy=way) from None
-    _tell(invocation, service, state, running=True)
+    return Exit.SUCCESS if installed else Exit.NOT_FOUND
 
 
 def install_service(invocation: Invocation) -> tuple[Service, str]:
@@ -209,15 +206,6 @@ def _start_again(invocation: Invocation, server: Server | None, folder: Path) ->
     named = invocation.config is not None or CONFIG_ENV in os.environ
     file = config_path(invocation.config) if named else None
     detached.start(detached.start_of(invocation.layers(flags), file), folder)
-
-
-@command.command("remove")
-@click.pass_obj
-def remove(invocation: Invocation) -> None:
-    """Stop the service and remove it. Notes, settings and indexes stay."""
-    if remove_service(invocation) is None:
-        raise NotFound("SERVICE_NOT_FOUND", "No service is installed.")
-    _tell(invocation, _service(invocation, Path.home()), "removed", running=False)
 
 
 def is_installed(invocation: Invocation) -> bool:

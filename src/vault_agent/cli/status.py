@@ -11,7 +11,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import local_vault
 from vault_agent.cli.scope import root_of, vaults_here
 from vault_agent.cli.servers import START, in_home, server_in
-from vault_agent.cli.terminal import ago, as_typed, clean, counted, fitted, say, style, warn
+from vault_agent.cli.terminal import ago, clean, counted, fitted, say, style, warn
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.health import Health
 from vault_agent.model.jobs import OneJob
@@ -134,7 +134,7 @@ def command(invocation: Invocation) -> None:
     if server is not None and server.address.endpoint == client.endpoint:
         rows["process"] = str(server.address.pid)
         if server.refused:
-            rows["settings"] = f"older ones are in use: {as_typed(server.refused)}"
+            rows["settings"] = f"older ones are in use: {server.refused}"
     say(f"vault-agent {clean(health.version)} at {style(clean(client.endpoint), 'strong')}")
     say_rows(rows)
     if health.version != __version__:

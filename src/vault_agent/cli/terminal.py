@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -36,20 +36,6 @@ _CONTRACTED = re.compile(r"['’][a-z]{1,2}\b", re.IGNORECASE)
 _UNSAFE_IN_JSON = re.compile(f"[\x7f-\x9f\u2028\u2029{HIDDEN}]")
 
 _MOST_TYPED = 100
-
-# Names in the server's messages, and the options for them.
-_AS_OPTIONS = (
-    ("allowLarge=true", "--allow-large"),
-    ("filters.after", "--after"),
-    ("filters.before", "--before"),
-    ("dueAfter", "--due-after"),
-    ("dueBefore", "--due-before"),
-    ("as expectedCount", "with --count"),
-    ("`headingId`", "--heading-id"),
-    ("headingId", "--heading-id"),
-    ("Repeat the request with `confirm: true`", "Add --yes"),
-    ("send its `contentHash` as `expectedHash`", "give its hash with --expected-hash"),
-)
 
 # Terminals that show OSC 8 hyperlinks, by a variable that they set, or by TERM_PROGRAM or TERM.
 _LINKING_VARIABLES = ("KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "DOMTERM")
@@ -211,19 +197,12 @@ def tell_prose(text: str) -> None:
     tell("\n".join(fitted(text, stream=sys.stderr)))
 
 
-def as_typed(message: str) -> str:
-    """Return a server's message with the options of commands for the names of the interface."""
-    for on_the_wire, typed in _AS_OPTIONS:
-        message = message.replace(on_the_wire, typed)
-    return message
-
-
 def warn(warnings: Iterable[Notice]) -> None:
     """Print the warnings of a reply. A warning about a file starts with its path."""
     for warning in warnings:
         path = warning.details.get("path")
         place = f"{path}: " if isinstance(path, str) else ""
-        complain(warning.code, place + as_typed(warning.message), look="warning")
+        complain(warning.code, place + warning.message, look="warning")
 
 
 def leave_line() -> None:
@@ -422,19 +401,21 @@ def _line(shown: str) -> str:
 
 
 class _Day(click.ParamType[str]):
-    """A day. Words and numbers of days become a date; the server checks all else."""
+    """A day: a date, a word, or a number of days from today."""
 
     name = "date"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return a date as ISO 8601, or what was typed."""
-        del param, ctx
+        """Return the date as ISO 8601."""
         text = str(value).strip().lower()
         days = _WORDS.get(text)
         if days is None and re.fullmatch(r"[+-]\d{1,4}d?", text):
             days = int(text.removesuffix("d"))
         if days is None:
-            return str(value)
+            try:
+                return date.fromisoformat(text).isoformat()
+            except ValueError:
+                self.fail(f"not a date: {DAYS}", param, ctx)
         return (datetime.now().astimezone().date() + timedelta(days)).isoformat()
 
 

@@ -58,7 +58,7 @@ class JournalSettings(Section):
     ask: Switch = setting(
         False,
         "whether journals are written only when you ask for them",
-        help="The next start of an agent says so. `vault-agent journal make` writes them.",
+        help="The next start of an agent says so. `vault-agent memory journal make` writes them.",
     )
     command: Program | None = setting(
         None,

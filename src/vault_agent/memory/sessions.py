@@ -159,7 +159,8 @@ class Sessions:
         if not waiting:
             return None
         count = "A session has" if len(waiting) == 1 else f"{len(waiting)} sessions have"
-        return f"vault-agent: {count} no journal yet. To write it: vault-agent journal make --all"
+        command = "vault-agent memory journal make --all"
+        return f"vault-agent: {count} no journal yet. To write it: {command}"
 
     async def _clean(self) -> None:
         """Remove the sessions of long ago, once a day."""
