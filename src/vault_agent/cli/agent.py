@@ -8,7 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.applying import wait_for_server
 from vault_agent.cli.clients import CLIENTS, client_name, complete_client
-from vault_agent.cli.command import Command, Exit, Invocation, Noun
+from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.servers import in_home, server_here
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 from vault_agent.config.keys import Toolset
@@ -60,7 +60,7 @@ def show(invocation: Invocation) -> None:
         say(f"{clean(name):<16}{'an agent with a key':<22}  sees {sees}{denied}{writes}{tools}")
 
 
-@command.command("connect", cls=Command)
+@command.command("connect")
 @click.argument("name", required=False, callback=client_name, shell_complete=complete_client)
 @click.option("--url", metavar="URL", help="The server, if it runs on another computer.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
@@ -148,7 +148,7 @@ def _which() -> str:
     return f"name an agent: {among}"
 
 
-@command.command("disconnect", cls=Command)
+@command.command("disconnect")
 @click.argument("name", callback=client_name, shell_complete=complete_client)
 @click.pass_obj
 def disconnect(invocation: Invocation, name: str) -> None:
@@ -165,7 +165,7 @@ def disconnect(invocation: Invocation, name: str) -> None:
         tell("It has neither an entry nor hooks of ours.")
 
 
-@command.command("add", cls=Command)
+@command.command("add")
 @click.argument("name")
 @click.option(
     "--folder",
@@ -224,7 +224,7 @@ def add(
         tell(f"No agent may {more} yet. To allow it: vault-agent enable write --allow {more}")
 
 
-@command.command("rotate", cls=Command)
+@command.command("rotate")
 @click.argument("name")
 @click.pass_obj
 def rotate(invocation: Invocation, name: str) -> None:
@@ -234,7 +234,7 @@ def rotate(invocation: Invocation, name: str) -> None:
     _show_key(invocation, name, rotate_key(config_path(invocation.config), name))
 
 
-@command.command("remove", cls=Command)
+@command.command("remove")
 @click.argument("name")
 @click.pass_obj
 def remove(invocation: Invocation, name: str) -> None:

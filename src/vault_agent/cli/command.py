@@ -234,16 +234,24 @@ def _global_options() -> list[GlobalOption]:
     ]
 
 
-class Command(click.Command):
-    """A command that also accepts the global options."""
-
-    # The parser would quote the extra arguments, which may contain a query or a key.
-    allow_extra_args = True
+class _WithGlobalOptions(click.Command):
+    """What accepts the global options and shows its own options first."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("context_settings", CONTEXT)
         super().__init__(*args, **kwargs)
         self.params.extend(_global_options())
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command's own options first."""
+        _format_options(self, ctx, formatter)
+
+
+class Command(_WithGlobalOptions):
+    """A command that also accepts the global options."""
+
+    # The parser would quote the extra arguments, which may contain a query or a key.
+    allow_extra_args = True
 
     async def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or report extra arguments."""
@@ -259,25 +267,16 @@ class Command(click.Command):
             )
         return await super().invoke(ctx)
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the command's own options first."""
-        _format_options(self, ctx, formatter)
 
-
-class Group(click.Group):
+class Group(_WithGlobalOptions, click.Group):
     """A group of such commands."""
 
     command_class = Command
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("context_settings", CONTEXT)
-        super().__init__(*args, **kwargs)
-        self.params.extend(_global_options())
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands before the options."""
         self.format_commands(ctx, formatter)
-        _format_options(self, ctx, formatter)
+        super().format_options(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each command with its whole first sentence, which wraps."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli.command import Command, Invocation, Noun
+from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.names import whole_id
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import clean, counted, distinct_warnings, envelope, say, tell, warn
@@ -78,7 +78,7 @@ def show(invocation: Invocation, everything: bool, state: str | None, limit: int
         )
 
 
-@command.command("make", cls=Command)
+@command.command("make")
 @click.argument("session_id", metavar="[SESSION]", required=False)
 @click.option("--all", "everything", is_flag=True, help="Of all sessions that have none.")
 @click.pass_obj
@@ -114,7 +114,7 @@ def _lacks_one(journal: dict[str, Any]) -> bool:
     return journal["state"] in {"pending", "incomplete"}
 
 
-@command.command("import", cls=Command)
+@command.command("import")
 @click.option(
     "-n",
     "--limit",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli import journal
-from vault_agent.cli.command import Command, Invocation, Noun
+from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.names import find, whole_id
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import ago, clean, counted, say, style, tell, tell_prose, warn
@@ -21,7 +21,7 @@ command = Noun("memory")
 command.add_command(journal.command)
 
 
-@command.command("show", cls=Command)
+@command.command("show")
 @click.argument("prompt", nargs=-1)
 @click.option("--file", "files", multiple=True, metavar="PATH", help="A file of the task.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag of the task.")
@@ -62,7 +62,7 @@ def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> 
         _explain(data)
 
 
-@command.command("log", cls=Command)
+@command.command("log")
 @click.argument("session", required=False)
 @click.option("--project", metavar="NAME", help="Only sessions of this project.")
 @click.option(
@@ -115,7 +115,7 @@ async def sessions(context: click.Context) -> None:
     await context.invoke(log, session=None, project=None, limit=20, cursor=None)
 
 
-@command.command("forget", cls=Command)
+@command.command("forget")
 @click.argument("session", required=False)
 @click.option(
     "--older-than",
@@ -155,7 +155,7 @@ def forget(
     say(f"{counted(reply.envelope['data']['forgotten'], 'session')} forgotten.")
 
 
-@command.command("hook", cls=Command)
+@command.command("hook")
 @click.option("--agent", metavar="AGENT", default="generic", help="The agent that calls it.")
 @click.pass_obj
 def hook(invocation: Invocation, agent: str) -> None:
@@ -169,7 +169,7 @@ def hook(invocation: Invocation, agent: str) -> None:
     run_hook(Options(agent, config, invocation.endpoint))
 
 
-@command.command("promote", cls=Command)
+@command.command("promote")
 @click.argument("note")
 @click.option("--section", metavar="HEADING", help="Copy only what is below this heading.")
 @click.option("--folder", help="The folder of the global vault. Default: that of the note's type.")

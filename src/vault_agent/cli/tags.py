@@ -22,15 +22,6 @@ if TYPE_CHECKING:
     from vault_agent.cli.names import Place
     from vault_agent.client.client import Client
 
-_WHERE = click.option(
-    "--where",
-    type=click.Choice(("frontmatter", "inline", "both")),
-    default="frontmatter",
-    show_default=True,
-    help="Which tags.",
-)
-
-
 command = Noun("tags")
 
 
@@ -103,39 +94,29 @@ def _tags_of(invocation: Invocation, client: Client, place: Place) -> None:
     warn(reply.warnings)
 
 
-@command.command("add")
-@click.argument("note", metavar="NOTE")
-@click.argument("tags", metavar="TAG...", nargs=-1, required=True)
-@_WHERE
-@how_options()
-@click.pass_obj
-def add(
-    invocation: Invocation, /, note: str, tags: tuple[str, ...], where: str, **options: Any
-) -> int | None:
-    """Add tags to a note."""
-    return _change(invocation, note, {"add": _names(tags), "where": where}, options)
+def _add_verb(verb: str, summary: str) -> None:
+    """Add a command that changes the tags of a note. The request has its tags by the verb."""
+
+    @command.command(verb, help=summary)
+    @click.argument("note", metavar="NOTE")
+    @click.argument("tags", metavar="TAG...", nargs=-1, required=True)
+    @click.option(
+        "--where",
+        type=click.Choice(("frontmatter", "inline", "both")),
+        default="frontmatter",
+        show_default=True,
+        help="Which tags.",
+    )
+    @how_options()
+    @click.pass_obj
+    def change_tags(
+        invocation: Invocation, /, note: str, tags: tuple[str, ...], where: str, **options: Any
+    ) -> int | None:
+        body = {verb: [tag.removeprefix("#") for tag in tags], "where": where}
+        with invocation.client() as client:
+            body |= existing(invocation, client, note)
+            return change(invocation, client, "POST /write/tags", body, how(options))
 
 
-@command.command("remove")
-@click.argument("note", metavar="NOTE")
-@click.argument("tags", metavar="TAG...", nargs=-1, required=True)
-@_WHERE
-@how_options()
-@click.pass_obj
-def remove(
-    invocation: Invocation, /, note: str, tags: tuple[str, ...], where: str, **options: Any
-) -> int | None:
-    """Remove tags from a note."""
-    return _change(invocation, note, {"remove": _names(tags), "where": where}, options)
-
-
-def _names(tags: tuple[str, ...]) -> list[str]:
-    return [tag.removeprefix("#") for tag in tags]
-
-
-def _change(
-    invocation: Invocation, note: str, body: dict[str, Any], options: dict[str, Any]
-) -> int | None:
-    with invocation.client() as client:
-        named = existing(invocation, client, note)
-        return change(invocation, client, "POST /write/tags", {**named, **body}, how(options))
+_add_verb("add", "Add tags to a note.")
+_add_verb("remove", "Remove tags from a note.")

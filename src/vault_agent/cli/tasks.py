@@ -111,31 +111,24 @@ def add(invocation: Invocation, /, note: str, text: str, **options: Any) -> int 
         return change(invocation, client, "POST /write/tasks/add", body, chosen)
 
 
-@command.command("done")
-@click.argument("task", metavar="NOTE:LINE")
-@how_options()
-@click.pass_obj
-def done(invocation: Invocation, /, task: str, **options: Any) -> int | None:
-    """Complete a task, with the date of today. A recurring task gets its next one."""
-    return _set(invocation, task, "done", options)
+def _add_verb(verb: str, status: str, summary: str) -> None:
+    """Add a command that gives a task a status."""
+
+    @command.command(verb, help=summary)
+    @click.argument("task", metavar="NOTE:LINE")
+    @how_options()
+    @click.pass_obj
+    def set_status(invocation: Invocation, /, task: str, **options: Any) -> int | None:
+        return _set(invocation, task, status, options)
 
 
-@command.command("toggle")
-@click.argument("task", metavar="NOTE:LINE")
-@how_options()
-@click.pass_obj
-def toggle(invocation: Invocation, /, task: str, **options: Any) -> int | None:
-    """Complete a task, or open it again."""
-    return _set(invocation, task, "toggle", options)
-
-
-@command.command("cancel")
-@click.argument("task", metavar="NOTE:LINE")
-@how_options()
-@click.pass_obj
-def cancel(invocation: Invocation, /, task: str, **options: Any) -> int | None:
-    """Cancel a task, with the date of today."""
-    return _set(invocation, task, "cancelled", options)
+_add_verb(
+    "done",
+    "done",
+    "Complete a task, with the date of today. A recurring task gets its next one.",
+)
+_add_verb("toggle", "toggle", "Complete a task, or open it again.")
+_add_verb("cancel", "cancelled", "Cancel a task, with the date of today.")
 
 
 def _set(invocation: Invocation, task: str, status: str, options: dict[str, Any]) -> int | None:
