@@ -87,7 +87,7 @@ PRIVATE_USES: dict[tuple[str, str], str | None] = {
     ("store/database.py", "_execute"): "aiosqlite",
 }
 # Undocumented parts that are used, although they have no underscore.
-UNDOCUMENTED = {"aiohttp": "server/connection.py"}
+UNDOCUMENTED = {"aiohttp": "server/connection.py", "mcp": "mcp/exchange.py"}
 
 
 def room_of(module: Path) -> str:

@@ -97,7 +97,7 @@ def test_the_extra_is_what_is_locked_and_tested():
     for name, packages in project["project"]["optional-dependencies"].items():
         assert project["dependency-groups"][name] == packages
     assert "make meaning" in (ROOT / ".ci/run").read_text("utf-8")
-    assert "make meaning" in (ROOT / ".github/workflows/test.yml").read_text("utf-8")
+    assert ".ci/run" in (ROOT / ".github/workflows/test.yml").read_text("utf-8")
 
 
 def workflow(name: str) -> Any:
@@ -105,7 +105,7 @@ def workflow(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["test", "nightly"])
-def test_workflows_call_only_make_and_pinned_actions_and_may_only_read(name: str):
+def test_workflows_call_only_make_ci_and_pinned_actions_and_may_only_read(name: str):
     read = workflow(name)
     assert read["permissions"] == {"contents": "read"}
     for job in read["jobs"].values():
@@ -114,7 +114,7 @@ def test_workflows_call_only_make_and_pinned_actions_and_may_only_read(name: str
         for step in job["steps"]:
             if "uses" in step:
                 assert re.fullmatch(r"actions/(checkout|setup-python)@[0-9a-f]{40}", step["uses"])
-            else:
+            elif step["run"] != ".ci/run":
                 targets = step["run"].removeprefix("make ").split()
                 known = (ROOT / "Makefile").read_text("utf-8")
                 assert re.search(rf"^{targets[0]}:", known, re.MULTILINE), step["run"]
