@@ -14,7 +14,7 @@ _PAGES = {
     "docs/reference/cli.md": commands.page,
     "docs/reference/config.md": settings.page,
     "docs/reference/routes.md": routes.page,
-    "docs/reference/faults.md": faults.page,
+    "tests/FAULTS.md": faults.page,
     "config.example.toml": settings.example,
     "src/vault_agent/config/keys.json": settings.rows,
 }

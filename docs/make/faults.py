@@ -34,9 +34,10 @@ _AREAS = (
 _HEAD = """\
 # Faults
 
-What can go wrong, and what happens then. In every case the error has a stable [code](codes.md), and
-its message contains no note text and no absolute path. The notes stay unchanged, and the last
-complete index is kept. `make docs` writes this page from the tests: each line has one or more."""
+The cases that can go wrong, each with its outcome. In every case the error has a stable
+[code](../docs/reference/codes.md), and its message contains no note text and no absolute path. The
+notes stay unchanged, and the last complete index is kept. `make docs` writes this page from the
+tests: each line has one or more."""
 
 
 def page() -> str:

@@ -30,12 +30,8 @@ def page() -> str:
     """Return the page."""
     document = describe()
     schemas = document["components"]["schemas"]
-    rows = [
-        (f"[`{route.method} {route.path}`](#{_anchor(route)})", _summary(route)) for route in ROUTES
-    ]
-    parts = [_HEAD, table(("Call", "Does"), rows)]
     every_write = _every_write(document)
-    parts += ["## Every write", _WRITES, _table(every_write, schemas)]
+    parts = [_HEAD, "## Every write", _WRITES, _table(every_write, schemas)]
     nested: dict[str, dict[str, Any]] = {}
     for route in ROUTES:
         fields = [field for field in _fields(route, document) if field not in every_write]
@@ -57,15 +53,6 @@ def _every_write(document: dict[str, Any]) -> list[Field]:
     ]
     first, *others = (_fields(route, document) for route in writes)
     return [field for field in first if all(field in other for other in others)]
-
-
-def _anchor(route: Operation) -> str:
-    kept = "".join(letter for letter in route.path.lower() if letter.isalnum() or letter in "-_")
-    return f"{route.method.lower()}-{kept}"
-
-
-def _summary(route: Operation) -> str:
-    return route.summary.partition("\n\n")[0]
 
 
 def _fields(route: Operation, document: dict[str, Any]) -> list[Field]:
