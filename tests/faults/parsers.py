@@ -6,13 +6,11 @@ import ctypes
 import os
 import re
 import signal
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from vault_agent.indexing.parse import Batch, ParsedFile, batch_parser
-from vault_agent.system import workers
 
 Handler = Callable[[Batch], list[ParsedFile] | None]
 
@@ -63,9 +61,8 @@ def stuck() -> Callable[[str], object]:
 
 
 def sleeping() -> Callable[[str], object]:
-    """Set up the same without the kernel's parent-death signal, only with the waiting thread."""
+    """Set up the same without the kernel's parent-death signal, only with the reading thread."""
     ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)
-    threading.Thread(target=workers._end_with_parent, daemon=True).start()
 
     def handle(task: str) -> object:
         return os.getpid() if task == "pid" else time.sleep(600)

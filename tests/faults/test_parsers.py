@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import random
 import signal
@@ -19,6 +18,7 @@ from tests.faults.disk import ROOT
 from tests.product.processes import wait_until_gone
 from tests.support.clocks import PATIENCE
 from tests.support.index_runs import Heard, Vault
+from tests.support.processes import children
 
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import batches
@@ -90,7 +90,7 @@ async def test_a_parser_error_is_reported_by_type_and_line(vault: Vault):
     await run(vault, parsers.poisoned, crashes)
     [crash] = crashes
     assert crash.error_type == "ValueError"
-    assert "vault_agent.system.workers:" in crash.frames[-1]
+    assert "vault_agent.system.child:" in crash.frames[-1]
     assert "canary" not in str(crash)
     assert vault.heard.codes == ["NOTE_PARSER_CRASHED"]
 
@@ -130,8 +130,8 @@ async def test_a_kept_worker_keeps_no_vault_file_open(vault: Vault):
     async with WorkerPool(parsers.poisoned, size=1) as pool:
         parser = batches.Parser(pool, vault.task(), on_crash=print)
         await index(vault.task(), parser.parse, vault.heard)
-        [worker] = multiprocessing.active_children()
-        links = [os.readlink(link) for link in Path(f"/proc/{worker.pid}/fd").iterdir()]  # noqa: PTH115
+        [worker] = children()
+        links = [os.readlink(link) for link in Path(f"/proc/{worker}/fd").iterdir()]  # noqa: PTH115
     assert not [link for link in links if link.startswith(str(vault.root))]
 
 
@@ -145,8 +145,8 @@ async def test_killed_workers_lose_no_note(vault: Vault):
         while killed < batches.WORKERS_TRIED - 1:  # which may all have parsed the same batch
             # The first one at once: on a fast machine the run ends soon.
             await asyncio.sleep(chance.uniform(0.05, 0.3) if killed else 0.001)
-            for process in multiprocessing.active_children()[:1]:
-                os.kill(process.pid or 0, signal.SIGKILL)
+            for worker in sorted(children())[:1]:
+                os.kill(worker, signal.SIGKILL)
                 killed += 1
 
     killing = asyncio.create_task(kill())

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from vault_agent.indexing.protocol import read_message
+from vault_agent.system.child import read_message
 from vault_agent.system.crash import CrashReport, describe_crash
 
 
@@ -17,7 +17,7 @@ def test_a_crash_report_names_only_our_own_lines():
     report = describe_crash(crash.value)
     assert report.error_type == "EOFError"
     modules = [frame.partition(":")[0] for frame in report.frames]
-    assert modules == ["vault_agent.indexing.protocol"]
+    assert modules == ["vault_agent.system.child"] * 2
     assert str(report) == f"EOFError at {report.frames[-1]}"
 
 

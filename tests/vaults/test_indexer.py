@@ -26,17 +26,17 @@ from vault_agent.indexing.protocol import (
     Done,
     Event,
     Index,
+    LaidOut,
+    LayOut,
     Phase,
     Refused,
-    WarmedUp,
-    WarmUp,
-    encode,
 )
 from vault_agent.indexing.task import IndexRun, IndexTask
 from vault_agent.model.jobs import JobSummary
+from vault_agent.system.child import encode
 from vault_agent.system.crash import CrashReport
 from vault_agent.vaults.background import Background
-from vault_agent.vaults.indexer import MANY_NOTES, Indexer, pause_seconds
+from vault_agent.vaults.indexer import MANY_NOTES, Indexer
 
 TASK = IndexTask(
     root="/vault",
@@ -48,10 +48,9 @@ TASK = IndexTask(
     rebuild=False,
     parallel=1,
 )
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
 _SPEAKS = """
 import os, sys, time
-from vault_agent.indexing.protocol import read_message
+from vault_agent.system.child import read_message
 pids = sys.argv[1]
 with open(pids, "a") as file: file.write(f"{os.getpid()}\\n")
 def say(line): sys.stdout.buffer.write(line); sys.stdout.buffer.flush()
@@ -71,7 +70,7 @@ for request in requests():
     kind = type(request).__name__
     if kind == "Index": {DONE}
     if kind == "Compare": {spoken(Compared(stale=True))}
-    if kind == "WarmUp": {spoken(WarmedUp())}
+    if kind == "LayOut": {spoken(LaidOut(1, 1))}
 """
 
 
@@ -83,9 +82,7 @@ class Kept:
         self.crashes: list[tuple[str, CrashReport]] = []
         self.background = Background(lambda report: self.crashes.append(("server", report)))
         command = (sys.executable, "-I", "-c", _SPEAKS + source, str(self._pids), *arguments)
-        self.indexer = Indexer(
-            self.background, lambda *crash: self.crashes.append(crash), command=command
-        )
+        self.indexer = Indexer(lambda *crash: self.crashes.append(crash), command=command)
 
     @property
     def pids(self) -> list[int]:
@@ -162,7 +159,7 @@ async def test_runs_and_checks_share_one_process(speaking: Any):
         for _ in range(3):
             assert (await kept.run()).summary == JobSummary(added=1)
             assert await kept.indexer.ask(Compare(TASK)) == Compared(stale=True)
-            assert await kept.indexer.ask(WarmUp()) == WarmedUp()
+            assert await kept.indexer.ask(LayOut(TASK)) == LaidOut(1, 1)
         assert len(kept.pids) == 1
 
 
@@ -184,19 +181,13 @@ for request in requests():
         assert len(kept.pids) == 1
 
 
-@pytest.mark.parametrize("after", ["a rebuild", "a large run"])
-async def test_a_process_that_uses_much_memory_is_replaced(speaking: Any, after: str):
+async def test_a_process_that_uses_much_memory_is_not_kept(speaking: Any):
     large = spoken(Done(IndexRun(JobSummary(added=MANY_NOTES + 1), 1, 1)))
-    source = ANSWERS if after == "a rebuild" else ANSWERS.replace(DONE, large)
-    rebuilding = IndexTask(**{**TASK_FIELDS, "rebuild": after == "a rebuild"})
-    async with speaking(source) as kept:
-        await kept.run(rebuilding)
-        await kept.started(2)  # the next process is ready before it is needed
-        assert await kept.indexer.ask(WarmUp()) == WarmedUp()
+    async with speaking(ANSWERS.replace(DONE, large)) as kept:
+        await kept.run()
+        assert not alive(kept.pids[0])
+        assert await kept.indexer.ask(LayOut(TASK)) == LaidOut(1, 1)
         assert len(kept.pids) == 2
-
-
-TASK_FIELDS = {name: getattr(TASK, name) for name in IndexTask.__dataclass_fields__}
 
 
 async def test_a_late_answer_is_not_used_for_the_next_request(speaking: Any):
@@ -206,7 +197,7 @@ async def test_a_late_answer_is_not_used_for_the_next_request(speaking: Any):
         await asyncio.sleep(0.2)
         asking.cancel()
         await asyncio.wait([asking])
-        assert await kept.indexer.ask(WarmUp()) == WarmedUp()
+        assert await kept.indexer.ask(LayOut(TASK)) == LaidOut(1, 1)
 
 
 async def test_a_hanging_process_is_killed(speaking: Any):
@@ -257,7 +248,7 @@ async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: 
     async with speaking(source) as kept:
         for turn in range(4):
             works: list[Coroutine[Any, Any, Any]] = [
-                *(kept.indexer.ask(question) for question in (Compare(TASK), WarmUp())),
+                *(kept.indexer.ask(question) for question in (Compare(TASK), LayOut(TASK))),
                 *(kept.run() for _ in range(2)),
             ]
             tasks = [asyncio.create_task(work) for work in works]
@@ -273,46 +264,17 @@ async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: 
         await asyncio.wait(tasks)
 
 
+@pytest.mark.fault(
+    "Jobs",
+    "the idle indexing process dies",
+    "the next run or question starts another one, and does not fail",
+)
 @posix("signals of POSIX")
 async def test_a_run_succeeds_after_the_idle_process_died(speaking: Any):
     async with speaking(ANSWERS) as kept:
         await kept.run()
         os.kill(kept.pids[0], signal.SIGKILL)
         assert (await kept.run()).revision == 1
-
-
-@pytest.mark.fault(
-    "Jobs",
-    "the idle indexing process dies, or keeps dying",
-    "it is started again, after growing pauses; a run in between does not fail",
-)
-@LINUX
-async def test_an_idle_process_that_dies_is_replaced(speaking: Any):
-    async with speaking(ANSWERS) as kept:
-        await kept.run()
-        os.kill(kept.pids[0], signal.SIGKILL)
-        await kept.started(2)
-        assert alive(kept.pids[1])
-
-
-async def test_a_process_that_keeps_dying_is_restarted_with_growing_delays(
-    speaking: Any, monkeypatch: pytest.MonkeyPatch
-):
-    from vault_agent.vaults import indexer
-
-    pauses: list[float] = []
-
-    def no_pause(deaths: int) -> float:
-        pauses.append(pause_seconds(deaths))
-        return 0.0 if len(pauses) < 9 else 60.0
-
-    monkeypatch.setattr(indexer, "pause_seconds", no_pause)
-    async with speaking("sys.exit(1)") as kept:
-        with pytest.raises(Failed, match="INDEXER_FAILED"):
-            await kept.run()
-        await eventually_async(lambda: len(pauses) >= 9)
-        assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-        assert await kept.indexer.ask(Compare(TASK)) is None  # it starts no process either
 
 
 async def test_a_process_crash_is_reported_by_type_and_line(speaking: Any):

@@ -23,7 +23,7 @@ from tests.support.waiting import eventually_async, nothing_happens
 from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable
-from vault_agent.indexing.protocol import Compare, Embedded, Index, WarmUp
+from vault_agent.indexing.protocol import Compare, Embedded, Index
 from vault_agent.indexing.task import IndexTask
 from vault_agent.model.health import Health
 from vault_agent.model.identifiers import identify
@@ -36,7 +36,6 @@ from vault_agent.store.current import Snapshot
 from vault_agent.store.failures import damaged
 from vault_agent.store.positions import read_positions
 from vault_agent.system.crash import CrashReport
-from vault_agent.vaults.background import Background
 from vault_agent.vaults.indexer import Indexer
 from vault_agent.vaults.jobs import JobOptions
 from vault_agent.vaults.open_vault import OpenVault
@@ -213,11 +212,9 @@ async def test_the_web_page_has_its_graph_laid_out_with_the_first_index(root: Pa
 @asynccontextmanager
 async def real_keeper() -> AsyncIterator[tuple[Indexer, list[tuple[str, CrashReport]]]]:
     crashes: list[tuple[str, CrashReport]] = []
-    background = Background(lambda report: crashes.append(("server", report)))
-    keeper = Indexer(background, lambda *crash: crashes.append(crash))
+    keeper = Indexer(lambda *crash: crashes.append(crash))
     try:
-        async with background:
-            yield keeper, crashes
+        yield keeper, crashes
     finally:
         await keeper.close()
 
@@ -257,7 +254,6 @@ async def test_a_missing_vault_raises_its_own_error(tmp_path: Path):
             await keeper.run(Index(task), lambda _: None)
         assert type(failure.value).__name__ == "Misconfigured"
         assert await keeper.ask(Compare(task)) is not None
-        assert await keeper.ask(WarmUp()) is not None
         assert crashes == []
 
 

@@ -46,7 +46,6 @@ WORKERS_TRIED = 3
 
 
 Pool = WorkerPool[Batch, list[ParsedFile] | None]
-NO_FILES = Batch("", None, (), 0, (), [])
 
 
 class Parser:

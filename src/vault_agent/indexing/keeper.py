@@ -1,4 +1,4 @@
-"""The keeper: the indexing process. It stays between runs and keeps one parser process ready.
+"""The keeper: the indexing process. It stays between runs, and its parser process for a while.
 
 It reads requests from standard input, carries them out one at a time, and writes events to the
 pipe that was its standard output; `protocol` defines the messages. It exits as soon as its standard
@@ -18,9 +18,9 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import Failed, Unavailable, VaultAgentError
+from vault_agent.errors import Unavailable, VaultAgentError
 from vault_agent.indexing.attachments import read_attachments
-from vault_agent.indexing.batches import NO_FILES, Parser, Pool
+from vault_agent.indexing.batches import Parser, Pool
 from vault_agent.indexing.changes import compare
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import batch_parser
@@ -42,15 +42,11 @@ from vault_agent.indexing.protocol import (
     ReadAttachments,
     Refused,
     Request,
-    WarmedUp,
-    WarmUp,
-    encode,
-    read_message,
 )
+from vault_agent.system.child import encode, read_message, take_output
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.files import keep_new_files_private
 from vault_agent.system.processes import give_memory_back
-from vault_agent.system.workers import WorkerCrashed, WorkerNotReady
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,8 +58,8 @@ if TYPE_CHECKING:
     from vault_agent.system.crash import CrashReport
 
 PROGRESS_INTERVAL_SECONDS = 0.1
-SECONDS_TO_BE_READY = 60.0
-"""Processor time that a new worker may use before its first answer."""
+IDLE_SECONDS = 60.0
+"""The parser process ends after this time without a request, and starts with the next notes."""
 NICENESS = 10
 """Lower priority than the server, so that searches go first."""
 
@@ -93,7 +89,7 @@ async def _answer_requests() -> None:
             )
             reading.start()
             while True:
-                await keeper.answer(await keeper.requests.get())
+                await keeper.answer(await keeper.next_request())
     except Exception as error:  # noqa: BLE001 - reported without its message before the exit
         report.send(Crashed("keeper", describe_crash(error)))
 
@@ -127,6 +123,14 @@ class _Keeper:
         elif self._on_query is not None:
             self._on_query()
 
+    async def next_request(self) -> Request:
+        """Return the next request. If none comes for a while, end the parser process."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(IDLE_SECONDS):
+                return await self.requests.get()
+        await self._pool.trim(0)
+        return await self.requests.get()
+
     async def answer(self, request: Request) -> None:
         """Carry out one request and send its answer."""
         try:
@@ -134,9 +138,6 @@ class _Keeper:
         except VaultAgentError as error:
             answer = Refused.of(error)
         self._report.send(answer)
-        if isinstance(request, Index) and request.task.by_watch:
-            with suppress(Failed):  # the next run of the watch is to start no process
-                await self._warm_up()
         give_memory_back()
 
     async def _carry_out(self, request: Request) -> Answer:
@@ -150,9 +151,6 @@ class _Keeper:
             from vault_agent.indexing.lay_out import compute_layout  # imports numpy
 
             return compute_layout(request.task)
-        if isinstance(request, WarmUp):
-            await self._warm_up()
-            return WarmedUp()
         if isinstance(request, Index):
             return Done(await self._index(request.task))
         if isinstance(request, Embed):
@@ -161,21 +159,13 @@ class _Keeper:
             return await read_attachments(request, self._report, self._report_crash)
         raise AssertionError(type(request).__name__)
 
-    async def _warm_up(self) -> None:
-        try:
-            await self._pool.run(NO_FILES, cpu_seconds=SECONDS_TO_BE_READY)
-        except (WorkerCrashed, WorkerNotReady) as failure:
-            if failure.report is not None:
-                self._report_crash(failure.report)
-            raise Failed("INDEXER_FAILED", "The process that reads notes does not start.") from None
-
     async def _index(self, task: IndexTask) -> IndexRun:
         self._pool.resize(task.parallel)
         try:
             parser = Parser(self._pool, task, on_crash=self._report_crash)
             return await index(task, parser.parse, self._report)
         finally:
-            self._pool.trim(1)
+            await self._pool.trim(1)
 
     async def _embed(self, request: Embed) -> Embedded:
         # Imported here: they import numpy and an HTTP client, which most runs do not need.
@@ -231,9 +221,7 @@ class _Report:
 
     def __init__(self) -> None:
         self._last_phase: tuple[str, float] = ("", 0.0)
-        # Nothing else may write to the pipe, so whatever a library prints is dropped.
-        self._pipe = os.fdopen(os.dup(1), "wb")
-        os.dup2(2, 1)
+        self._pipe = take_output()
 
     def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:
         last, at = self._last_phase

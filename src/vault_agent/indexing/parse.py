@@ -71,7 +71,7 @@ class Folder(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Files of one vault to parse. An empty batch only makes sure that a worker is ready."""
+    """Files of one vault to parse."""
 
     root: str
     folder: Folder | None  # the folder at `root` when the run began
@@ -123,8 +123,6 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
     """Return the handler of a worker. It returns None if the batch's vault is missing."""
 
     def parse_batch(batch: Batch) -> list[ParsedFile] | None:
-        if not batch.files:
-            return []
         try:
             root = VaultRoot.open(batch.root, exclusions_of(batch.exclude))
         except Misconfigured:

@@ -1,20 +1,14 @@
-"""The messages between the server and its indexing process: frozen dataclasses, pickled.
-
-Both ends are the same program. A pipe that ends means that the other process has ended.
-"""
+"""The messages between the server and its indexing process: frozen dataclasses."""
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from vault_agent.errors import error_of
 from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
-    import asyncio
-
     from vault_agent.errors import VaultAgentError
     from vault_agent.indexing.task import IndexRun, IndexTask
     from vault_agent.models.settings import EndpointSettings
@@ -57,11 +51,6 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
-class WarmUp:
-    """Start a parser process. Answered by `WarmedUp`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Cluster:
     """Find the communities of the notes. Answered by `Clustered`."""
 
@@ -85,7 +74,7 @@ class FinishEmbedding:
     """End a running `Embed` after the texts that are being sent. Not answered."""
 
 
-Question = Compare | Cluster | LayOut | WarmUp
+Question = Compare | Cluster | LayOut
 Request = Index | Embed | ReadAttachments | Question | QueryAnnounced | FinishEmbedding
 
 # --- what the process sends -----------------------------------------------------------------
@@ -167,11 +156,6 @@ class LaidOut:
 
 
 @dataclass(frozen=True, slots=True)
-class WarmedUp:
-    """A parser process is ready."""
-
-
-@dataclass(frozen=True, slots=True)
 class Refused:
     """The request failed with a `VaultAgentError`."""
 
@@ -192,38 +176,6 @@ class Refused:
 
 Result = Done | Embedded | AttachmentsRead
 """The last event of a request that does work."""
-Answer = Result | Compared | Clustered | LaidOut | WarmedUp | Refused
+Answer = Result | Compared | Clustered | LaidOut | Refused
 """The last event of a request."""
 Event = Phase | Warning | Published | Crashed | Answer
-
-# --- their form on the pipe -----------------------------------------------------------------
-
-_HEAD_BYTES = 4
-
-
-def encode(message: Request | Event) -> bytes:
-    """Return a message as it goes over a pipe: its length in four bytes, then its pickle."""
-    body = pickle.dumps(message)
-    return len(body).to_bytes(_HEAD_BYTES) + body
-
-
-def read_message(pipe: BinaryIO) -> Any:
-    """Return the next message of a pipe.
-
-    Raises:
-        EOFError: if the pipe has ended.
-    """
-    head = pipe.read(_HEAD_BYTES)
-    if len(head) < _HEAD_BYTES:
-        raise EOFError
-    return pickle.loads(pipe.read(int.from_bytes(head)))  # noqa: S301 - of our own process
-
-
-async def receive_message(pipe: asyncio.StreamReader) -> Any:
-    """Return the next message of a pipe, like `read_message`.
-
-    Raises:
-        EOFError: if the pipe has ended.
-    """
-    head = await pipe.readexactly(_HEAD_BYTES)
-    return pickle.loads(await pipe.readexactly(int.from_bytes(head)))  # noqa: S301 - as above

@@ -1,8 +1,8 @@
 """Disposable worker processes. A crash or hang affects only one worker and its task.
 
-A `setup` function runs once in each worker and returns the handler of its tasks. Both must be
-importable by name. A worker that dies or exceeds its time loses its task and is replaced. No worker
-outlives the process that started it, even if it is stuck.
+A `setup` function runs once in each worker (`system.child`) and returns the handler of its tasks.
+Both must be importable by name. A worker that dies or exceeds its time loses its task and is
+replaced. No worker outlives the process that started it, even if it is stuck.
 
 `Allowance` bounds what work on texts that anyone may have written costs others. Small texts are
 handled in threads of their own. Large ones go to workers, where the work has an allowance of
@@ -12,28 +12,25 @@ processor time and ends when its caller is cancelled.
 from __future__ import annotations
 
 import asyncio
-import gc
-import multiprocessing
 import os
-import pickle
-import signal
 import sys
-import threading
 import time
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, Self, TypeVar
+from asyncio.subprocess import DEVNULL, PIPE
+from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, Self, TypeVar
 
 import anyio
 
 from vault_agent.errors import VaultAgentError, error_of
-from vault_agent.system.cancelling import ended
-from vault_agent.system.crash import CrashReport, describe_crash
+from vault_agent.system.cancelling import to_its_end
+from vault_agent.system.child import Failure, Start, encode, receive_message
+from vault_agent.system.processes import ChildProcess, end_process, start_process
 from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from multiprocessing.connection import Connection
     from types import TracebackType
+
+    from vault_agent.system.crash import CrashReport
 
     Setup = Callable[..., Callable[[Any], Any]]
 
@@ -51,7 +48,9 @@ WALL_FACTOR = 10.0
 """Limit of a task's wall time, as a multiple of its CPU time: it stops a worker that only waits."""
 
 _SHORTEST_WAIT_SECONDS = 0.02
-_TASKS_PER_COLLECTION = 256
+_SECONDS_TO_END = 0.5
+# Not -m: a setup may import that module again. -P keeps the current folder off the import path.
+_COMMAND: Final = (sys.executable, "-P", "-c", "from vault_agent.system.child import main; main()")
 
 
 class _WorkerLost(Exception):
@@ -102,21 +101,18 @@ class WorkerPool(Generic[Task, Result]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for worker in self._all:
-            worker.kill()
-        for worker in self._idle:
-            worker.close()  # `_run` closes the busy ones
-        self._all.clear()
+        workers, self._all = self._all, set()
         self._idle.clear()
+        await to_its_end(asyncio.gather(*(worker.end() for worker in workers)))
 
     def resize(self, size: int) -> None:
         """Allow `size` processes from now on. Running ones stay."""
         self._free.total_tokens = size
 
-    def trim(self, keep: int) -> None:
+    async def trim(self, keep: int) -> None:
         """End idle workers until at most `keep` are left."""
         while len(self._idle) > keep:
-            self._end(self._idle.pop(0))
+            await to_its_end(self._end(self._idle.pop(0)))
 
     async def run(self, task: Task, *, cpu_seconds: float) -> Result:
         """Return the handler's result for one task.
@@ -138,187 +134,103 @@ class WorkerPool(Generic[Task, Result]):
             self._free.release_on_behalf_of(token)
 
     async def _run(self, task: Task, cpu_seconds: float) -> Result:
-        worker = self._take()
-        working = asyncio.ensure_future(worker.thread.run(worker.call, task, cpu_seconds))
+        worker = await self._take()
         try:
-            result: Result = await asyncio.shield(working)
+            result: Result = await worker.call(task, cpu_seconds)
         except BaseException:
             # Also if cancelled: the next task would get this task's answer.
-            self._all.discard(worker)
-            worker.kill()
-            # Wait for the reading thread before closing the connection. Otherwise it might read
-            # from the next worker's connection, which may get the same descriptor number.
-            await ended(working)
-            worker.close()
+            await to_its_end(self._end(worker))
             raise
         self._idle.append(worker)
         return result
 
-    def _take(self) -> _Worker:
+    async def _take(self) -> _Worker:
         while self._idle:
             worker = self._idle.pop()
             if worker.is_alive:
                 return worker
-            self._end(worker)
-        worker = _Worker(self._setup, self._args, self._memory_bytes)
+            await to_its_end(self._end(worker))
+        worker = await _Worker.start(self._setup, self._args, self._memory_bytes)
         self._all.add(worker)
         return worker
 
-    def _end(self, worker: _Worker) -> None:
+    async def _end(self, worker: _Worker) -> None:
         self._all.discard(worker)
-        worker.kill()
-        worker.close()
-
-
-class _Failure(NamedTuple):
-    """The last message of a worker whose handler or setup raised an error."""
-
-    report: CrashReport
+        await worker.end()
 
 
 class _Worker:
-    def __init__(self, setup: Setup, args: tuple[object, ...], memory_bytes: int) -> None:
-        context = multiprocessing.get_context("spawn")  # available on all platforms
-        self._connection, theirs = context.Pipe()
-        self._process = context.Process(
-            target=_serve,
-            args=(theirs, setup, args, memory_bytes, os.getpid()),
-            daemon=True,
-        )
-        self._process.start()
-        theirs.close()  # so that the pipe ends when the process ends
-        # Not one of the event loop's threads: a long task would hold up what others do in them.
-        self.thread = Threads(1, "worker")
+    def __init__(self, process: ChildProcess) -> None:
+        self._process = process
         self._ready = False
+
+    @classmethod
+    async def start(cls, setup: Setup, args: tuple[object, ...], memory_bytes: int) -> Self:
+        try:
+            process = await start_process(*_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
+        except OSError as error:
+            raise WorkerNotReady from error
+        worker = cls(process)
+        worker._send(Start(sys.path, memory_bytes, os.getpid()))
+        worker._send((setup, args))
+        return worker
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs."""
-        return self._process.is_alive()
+        """Whether the process is still known to run."""
+        return self._process.returncode is None
 
-    def call(self, task: object, cpu_seconds: float) -> Any:
-        """Send a task and wait for its result. Blocks: call it in a thread."""
+    async def call(self, task: object, cpu_seconds: float) -> Any:
+        """Send a task and wait for its result."""
         if not self._ready:
+            started = time.monotonic()  # wall time, because imports wait for the disk
             try:
-                # Wall time, because imports wait for the disk.
-                self._receive(lambda: not self._connection.poll(START_SECONDS))
+                await self._receive(lambda: START_SECONDS - (time.monotonic() - started))
             except WorkerCrashed as error:
                 raise WorkerNotReady(error.report) from error
             self._ready = True
-        try:
-            # Not `send`: Python 3.13 complains of the buffer that it leaves in a traceback.
-            self._connection.send_bytes(pickle.dumps(task))
-        except OSError as error:
-            raise WorkerCrashed from error
-        return self._receive(lambda: self._exceeds(cpu_seconds))
+        self._send(task)
+        return await self._receive(self._seconds_left(cpu_seconds))
 
-    def _receive(self, exceeds_its_time: Callable[[], bool]) -> Any:
+    def _send(self, message: object) -> None:
+        """Send a message. A process that has died shows when its answer is read."""
+        if self._process.stdin is not None:
+            self._process.stdin.write(encode(message))
+
+    async def _receive(self, seconds_left: Callable[[], float]) -> Any:
+        if self._process.stdout is None:
+            raise WorkerCrashed
+        receiving = asyncio.ensure_future(receive_message(self._process.stdout))
         try:
-            if exceeds_its_time():
-                raise WorkerTimedOut
-            answer = self._connection.recv()
+            while not receiving.done():
+                if (seconds := seconds_left()) <= 0:
+                    raise WorkerTimedOut
+                await asyncio.wait([receiving], timeout=max(seconds, _SHORTEST_WAIT_SECONDS))
+            answer = receiving.result()
         except (EOFError, OSError) as error:
             raise WorkerCrashed from error
-        if isinstance(answer, _Failure):
+        finally:
+            if not receiving.cancel() and not receiving.cancelled():
+                receiving.exception()  # taken, or the event loop would report it
+        if isinstance(answer, Failure):
             raise WorkerCrashed(answer.report)
         return answer
 
-    def _exceeds(self, allowed: float) -> bool:
-        """Wait for an answer. Return True if the worker's time is used up first."""
-        wall_before, cpu_before = time.monotonic(), self._cpu_seconds()
-        while True:
+    def _seconds_left(self, allowed: float) -> Callable[[], float]:
+        """Return a function that tells how much of the worker's time is left."""
+        wall_before, cpu_before = time.monotonic(), cpu_seconds(self._process.pid)
+
+        def left() -> float:
             wall = time.monotonic() - wall_before
-            cpu = self._cpu_seconds()
+            cpu = cpu_seconds(self._process.pid)
             used = wall if cpu_before is None or cpu is None else cpu - cpu_before
-            left = min(allowed - used, WALL_FACTOR * allowed - wall)
-            if left <= 0:
-                return not self._connection.poll(0)
-            if self._connection.poll(max(left, _SHORTEST_WAIT_SECONDS)):
-                return False
+            return min(allowed - used, WALL_FACTOR * allowed - wall)
 
-    def _cpu_seconds(self) -> float | None:
-        return cpu_seconds(self._process.pid) if self._process.pid is not None else None
+        return left
 
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.join()
-
-    def close(self) -> None:
-        self.thread.close()
-        self._connection.close()
-        self._process.close()  # its descriptor; garbage collection would do it later
-
-
-def _serve(
-    connection: Connection,
-    setup: Setup,
-    args: tuple[object, ...],
-    memory_limit: int,
-    parent: int,
-) -> None:
-    # Ctrl-C reaches every process of a terminal. Only the parent handles it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if not _killed_with_parent(parent):
-        threading.Thread(target=_end_with_parent, daemon=True).start()
-    _limit_memory(memory_limit)
-    with suppress(EOFError, OSError):  # the parent has closed the connection
-        try:
-            _handle_tasks(connection, setup, args)
-        except (EOFError, BrokenPipeError):
-            raise
-        except Exception as error:  # noqa: BLE001 - reported without its message
-            connection.send(_Failure(describe_crash(error)))
-
-
-def _handle_tasks(connection: Connection, setup: Setup, args: tuple[object, ...]) -> None:
-    # A task's values contain no reference cycles, and automatic collection takes a tenth of the
-    # time. One collection after every few hundred tasks is enough.
-    gc.disable()
-    handle = setup(*args)
-    gc.freeze()
-    connection.send(None)  # ready
-    handled = 0
-    while True:
-        connection.send(handle(connection.recv()))
-        handled += 1
-        if handled % _TASKS_PER_COLLECTION == 0:
-            gc.collect()
-
-
-def _killed_with_parent(parent: int) -> bool:
-    """Let the kernel kill this process when its parent ends (Linux). Return whether it will.
-
-    A stuck worker could not notice the end of its parent by itself.
-    """
-    if sys.platform != "linux":
-        return False
-    import ctypes
-
-    set_death_signal = 1  # PR_SET_PDEATHSIG, prctl(2)
-    if ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL, 0, 0, 0) != 0:
-        return False
-    if os.getppid() != parent:  # the parent ended before the call
-        os._exit(1)
-    return True
-
-
-def _end_with_parent() -> None:
-    """Wait for the parent's end, then end too. Works only while other code releases the GIL."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _limit_memory(limit: int) -> None:
-    if sys.platform == "win32":
-        return
-    import resource
-
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if hard == resource.RLIM_INFINITY or hard > limit:
-        with suppress(ValueError, OSError):  # macOS has the limit but rejects the value
-            resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    async def end(self) -> None:
+        """Close its input so that it ends. Kill it if it does not."""
+        await end_process(self._process, _SECONDS_TO_END)
 
 
 def cpu_seconds(pid: int) -> float | None:
@@ -386,7 +298,7 @@ class Allowance:
         if self.is_small(size):
             return await self._threads.run(work, *args, **kwargs)
         result = await self._pool.run((work, args, kwargs), cpu_seconds=self._cpu_seconds)
-        self._pool.trim(1)
+        await self._pool.trim(1)
         if isinstance(result, _Refused):
             raise error_of(*result.error)
         done: _T = result

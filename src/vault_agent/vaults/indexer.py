@@ -28,12 +28,10 @@ from vault_agent.indexing.protocol import (
     QueryAnnounced,
     Refused,
     Result,
-    WarmUp,
-    encode,
-    receive_message,
 )
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import to_its_end
+from vault_agent.system.child import encode, receive_message
 from vault_agent.system.processes import ChildProcess, end_process, start_process
 
 if TYPE_CHECKING:
@@ -42,21 +40,13 @@ if TYPE_CHECKING:
     from vault_agent.indexing.protocol import Embed, Event, Question, ReadAttachments, Request
     from vault_agent.indexing.task import IndexRun
     from vault_agent.system.crash import CrashReport
-    from vault_agent.vaults.background import Background
 
     RunEvent = Phase | Warning | Published
     _Work = Index | Embed | ReadAttachments
     OnCrash = Callable[[str, CrashReport], object]
 
 
-LONGEST_PAUSE_SECONDS = 60.0
-"""Limit of the pause between starts of a process that keeps dying: 1, 2, 4 … seconds."""
 _SECONDS_TO_END = 0.5
-
-
-def pause_seconds(deaths: int) -> float:
-    """Return the pause before the next start, after this many deaths in a row."""
-    return min(2.0 ** min(deaths - 1, 30), LONGEST_PAUSE_SECONDS)
 
 
 class IndexingProcess:
@@ -64,7 +54,6 @@ class IndexingProcess:
 
     def __init__(self, process: ChildProcess) -> None:
         self.has_answered = False
-        self.is_expected_to_end = False
         self.crash: CrashReport | None = None
         self._process = process
 
@@ -117,10 +106,6 @@ class IndexingProcess:
             return None
         return event
 
-    async def wait(self) -> None:
-        """Wait until the process ends."""
-        await self._process.wait()
-
     async def end(self) -> None:
         """Close its input so that it ends. Kill it if it does not."""
         await end_process(self._process, _SECONDS_TO_END)
@@ -130,26 +115,22 @@ class IndexingProcess:
 # be a vault, off the import path.
 COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexing.keeper import main; main()")
 MANY_NOTES = 5_000
-"""After a run that reads more notes than this, the process is replaced to free its memory."""
+"""After a run that reads more notes than this, the process ends to free its memory."""
 
 
 class Indexer:
-    """Starts, keeps, replaces and ends the indexing processes of the vaults of a server.
+    """Starts, keeps and ends the indexing processes of the vaults of a server.
 
-    One process is kept. Runs take turns. The kept process also answers questions and embeds while
-    it is idle. A run that begins meanwhile gets a separate process, because an answer may take as
-    long as a missing network drive does. `on_crash` gets the name of a process that failed
-    unexpectedly, and the report of its crash.
+    A process starts when it is needed, and one is kept. Runs take turns. The kept process also
+    answers questions and embeds while it is idle. A run that begins meanwhile gets a separate
+    process, because an answer may take as long as a missing network drive does. `on_crash` gets the
+    name of a process that failed unexpectedly, and the report of its crash.
     """
 
-    def __init__(
-        self, background: Background, on_crash: OnCrash, *, command: Sequence[str] | None = None
-    ) -> None:
-        self._background = background
+    def __init__(self, on_crash: OnCrash, *, command: Sequence[str] | None = None) -> None:
         self._on_crash = on_crash
         self._command = command or COMMAND
         self._idle: IndexingProcess | None = None
-        self._working: IndexingProcess | None = None
         self._embedding: IndexingProcess | None = None
         self._embedded = ""  # the folder of the index that it makes vectors for
         self._all: set[IndexingProcess] = set()
@@ -158,8 +139,7 @@ class Indexer:
         self._turn_to_read = anyio.Lock()
         self._asking = anyio.Lock()
         self._starting = anyio.Lock()
-        self._deaths = 0  # since a process last gave an answer
-        self._replacing = self._closed = False
+        self._closed = False
 
     async def run(self, request: Index, on_event: Callable[[RunEvent], object]) -> IndexRun:
         """Carry out an index run after those before it, and return its result.
@@ -170,14 +150,7 @@ class Indexer:
         """
         async with self._turn:
             while True:
-                process = await self._take()
-                self._working = process
-                try:
-                    done = await self._carry_out(process, request, on_event)
-                finally:
-                    self._working = None
-                    if self._idle is None:
-                        self._replace()
+                done = await self._carry_out(await self._take(), request, on_event)
                 if isinstance(done, Done):
                     return done.run
 
@@ -196,8 +169,6 @@ class Indexer:
                     done = await self._carry_out(process, request, on_event)
                 finally:
                     self._embedding = None
-                    if self._idle is None and self._working is None:
-                        self._replace()
                 if isinstance(done, Embedded):
                     return done
 
@@ -212,11 +183,7 @@ class Indexer:
         """
         async with self._turn_to_read:
             while True:
-                try:
-                    done = await self._carry_out(await self._take(), request, on_event)
-                finally:
-                    if self._idle is None and self._working is None:
-                        self._replace()
+                done = await self._carry_out(await self._take(), request, on_event)
                 if isinstance(done, AttachmentsRead):
                     return done
 
@@ -234,7 +201,7 @@ class Indexer:
                 elif isinstance(event, Crashed):
                     self._report_crash(process, event)
                 elif isinstance(event, Result):
-                    reusable = not _is_spent(request, event)
+                    reusable = not _is_spent(event)
                     return event
                 elif isinstance(event, Refused):
                     # Threads of what was begun and failed may still be at work in it.
@@ -242,7 +209,6 @@ class Indexer:
                     raise event.error
                 else:
                     break
-            self._note_death(process)
         finally:
             first = isinstance(request, Index)
             await to_its_end(self._put_back(process, reusable=reusable, first=first))
@@ -256,32 +222,22 @@ class Indexer:
         )
 
     async def ask(self, question: Question) -> Answer | None:
-        """Ask the idle process, one question at a time. Return None if it did not answer.
-
-        Return None also during the pause before a process that keeps dying is started again.
-        """
+        """Ask the idle process, one question at a time. Return None if it did not answer."""
         async with self._asking:
-            if self._deaths and self._replacing:
-                return None
-            return await self._ask(question)
-
-    async def _ask(self, question: Question) -> Answer | None:
-        process = await self._take()
-        answer: Answer | None = None
-        try:
-            await process.send(question)
-            while (event := await process.receive()) is not None:
-                if isinstance(event, Crashed):
-                    self._report_crash(process, event)
-                elif not isinstance(event, (Phase, Warning, Published)):
-                    answer = event
-                    break
-            else:
-                self._note_death(process)
-        finally:
-            kept = answer is not None
-            await to_its_end(self._put_back(process, reusable=kept, first=False))
-        return answer
+            process = await self._take()
+            answer: Answer | None = None
+            try:
+                await process.send(question)
+                while (event := await process.receive()) is not None:
+                    if isinstance(event, Crashed):
+                        self._report_crash(process, event)
+                    elif not isinstance(event, (Phase, Warning, Published)):
+                        answer = event
+                        break
+            finally:
+                kept = answer is not None
+                await to_its_end(self._put_back(process, reusable=kept, first=False))
+            return answer
 
     def announce_query(self) -> None:
         """Ask a process that embeds to leave the endpoint to a search for a moment."""
@@ -314,14 +270,12 @@ class Indexer:
             self._idle = None
             if process.is_alive:
                 return process
-            self._note_death(process)
             await to_its_end(self._end(process))
         async with self._starting:
             if self._closed:
                 raise Failed("INDEXER_FAILED", "The server is stopping.")
             process = await IndexingProcess.start(self._command)
             self._all.add(process)
-        self._background.spawn(self._watch, process)
         return process
 
     async def _put_back(self, process: IndexingProcess, *, reusable: bool, first: bool) -> None:
@@ -331,58 +285,24 @@ class Indexer:
             self._idle, ended = process, self._idle
         if reusable:
             process.has_answered = True
-            self._deaths = 0
         if ended is not None:
             await self._end(ended)
 
     async def _end(self, process: IndexingProcess) -> None:
-        process.is_expected_to_end = True
         await process.end()
         self._all.discard(process)
-
-    async def _watch(self, process: IndexingProcess) -> None:
-        """Replace a process that ends unexpectedly while it is idle."""
-        await process.wait()
-        if self._idle is process:
-            self._idle = None
-            self._note_death(process)
-            await to_its_end(self._end(process))
-            self._replace()
-
-    def _note_death(self, process: IndexingProcess) -> None:
-        if not process.is_expected_to_end:
-            process.is_expected_to_end = True
-            self._deaths += 1
 
     def _report_crash(self, process: IndexingProcess, event: Crashed) -> None:
         if event.process == "keeper":
             process.crash = event.report
         self._on_crash(event.process, event.report)
 
-    def _replace(self) -> None:
-        """Start a new process in the background, after a pause if the last ones died."""
-        if not self._replacing and not self._closed:
-            self._replacing = True
-            self._background.spawn(self._start_again)
 
-    async def _start_again(self) -> None:
-        try:
-            while self._idle is None and self._working is None:
-                if self._deaths:
-                    await anyio.sleep(pause_seconds(self._deaths))
-                async with self._asking:
-                    if self._idle is not None or await self._ask(WarmUp()) is not None:
-                        return
-        finally:
-            self._replacing = False
-
-
-def _is_spent(request: _Work, answer: Result) -> bool:
+def _is_spent(answer: Result) -> bool:
     """Whether a process has used much memory for its answer."""
     if isinstance(answer, AttachmentsRead):
         return False  # its worker has ended
     if isinstance(answer, Embedded):
         return answer.embedded > MANY_NOTES
     summary = answer.run.summary
-    read = summary.added + summary.changed + summary.renamed
-    return read > MANY_NOTES or (isinstance(request, Index) and request.task.rebuild)
+    return summary.added + summary.changed + summary.renamed > MANY_NOTES

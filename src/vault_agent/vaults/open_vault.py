@@ -409,7 +409,7 @@ async def open_vault(
         stack.push_async_callback(index.close)
         background = Background(lambda report: shared.on_crash("server", report))
         if own := indexer is None:
-            indexer = Indexer(background, shared.on_crash)
+            indexer = Indexer(shared.on_crash)
             stack.push_async_callback(indexer.close)
         await stack.enter_async_context(background)
         indexed = IndexedVault(
