@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from tests.search.opened import indexed
+from tests.support.index_runs import Vault
 
 from vault_agent.model.search import SearchQuery
 from vault_agent.search.search import search
@@ -50,6 +54,18 @@ async def test_a_word_that_notes_write_as_two_is_not_unknown(snapshot: Snapshot)
 @pytest.mark.parametrize("query", ["seed tray", "rendering trays", "seed_tray", "renderSeedTray"])
 async def test_names_of_programs_are_found_by_their_parts(snapshot: Snapshot, query: str):
     assert (await found(snapshot, query))[0] == "parts.md"
+
+
+async def test_names_in_many_notes_do_not_make_their_parts_common(tmp_path: Path):
+    vault = Vault(tmp_path)
+    vault.write("Local backup.md", "A local backup on a disk.\n")
+    vault.write("versions.md", "Keep your seeds in git as a backup.\n")
+    for number in range(20):
+        vault.write(f"bed {number}.md", f"Bed {number} has its plan on GitHub.\n")
+    async with indexed(vault) as snapshot:
+        assert (await found(snapshot, "git backup"))[0] == "versions.md"
+        assert len(await found(snapshot, "git")) == 20  # those with the name follow
+        assert await found(snapshot, "backup -hub") == ["Local backup.md", "versions.md"]
 
 
 @pytest.mark.parametrize(

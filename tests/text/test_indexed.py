@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.clocks import assert_linear
 
-from vault_agent.text.terms import fold_text, index_terms, splitter, terms
+from vault_agent.text.terms import fold_text, index_terms, part_of, splitter, terms
 
 PIECES = [
     *("v", "V", "v2", "1.10", ".", "0", " ", "\n", "_", "-", "\0", "\1", "—", "+", "++", "#"),
@@ -18,8 +18,9 @@ PIECES = [
 
 
 def stored(text: str) -> list[str]:
-    """Return the terms that the engine stores of a text."""
-    return splitter().analyze(index_terms(fold_text(text)))
+    """Return the terms that the engine stores of a text, without the signs of parts of names."""
+    found = splitter().analyze(index_terms(fold_text(text)))
+    return [term.removeprefix(part_of("")) for term in found]
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=12).map("".join)))

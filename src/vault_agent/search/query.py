@@ -29,6 +29,7 @@ SENTENCE_WORDS = 8
 FEW_WORDS = 4
 """In a query of more words, one such as `the` has half the weight of another one."""
 FUNCTION_WEIGHT = 0.5
+PART_WEIGHT = 0.5
 MAX_SPELLED_WORDS = 8
 """In a query of at most so many words, other spellings are looked for."""
 MAX_SPLIT_LETTERS, MIN_PART_LETTERS = 12, 2
@@ -123,16 +124,18 @@ def subject_of(question: str) -> str:
 def _weights(plain: list[str], in_place: list[list[str]]) -> dict[str, float]:
     """Count the terms. A repeated term counts twice (measured: 6 points on long questions).
 
+    The parts of a name such as `getUserName` count half: the name itself is what is meant.
+
     Words such as `the` say nothing of the subject. In short notes they are rare enough to outweigh
     a word that does, so in a long query they count half, and once.
     """
-    counts: Counter[str] = Counter()
+    counts = Counter[str]()
     for word, adjacent in zip(plain, in_place, strict=True):
         counts.update(adjacent)
         # Add the parts of a name, but not the last single units of unspaced runs.
         if (whole := terms(word)) != adjacent:
             parts = Counter(whole) - Counter(adjacent)
-            counts.update(term for term in parts.elements() if not is_unit(term))
+            counts.update({term: PART_WEIGHT * parts[term] for term in parts if not is_unit(term)})
     light = function_terms() if len(plain) > FEW_WORDS else frozenset[str]()
     return {
         term: FUNCTION_WEIGHT if term in light else float(count)

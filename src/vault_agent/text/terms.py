@@ -17,7 +17,8 @@ characters as in Lucene's CJKBigramFilter.
 The terms of an indexed text are computed once for all fields. The engine's own analysis of a field
 takes three times as long as the rest of its work, and a note's text is in two fields. So
 `index_terms` analyses each word once and then looks it up, and the engine splits the result at
-spaces, with `splitter`. The terms and their positions are those of `analyzer` over `prepare`.
+spaces, with `splitter`. The terms and their positions are those of `analyzer` over `prepare`, with
+`part_of` for the parts of names.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import re
 import string
 import unicodedata
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from tantivy import TextAnalyzer
 
 
-TEXT_VERSION = 6
+TEXT_VERSION = 7
 """Increase it if the terms of any text or name change. Older indexes are then incompatible."""
 
 MAX_TERM_BYTES = 80  # longer runs are data, not words
@@ -363,6 +364,7 @@ _PLACEHOLDER = "x" * _PLACEHOLDER_BYTES
 _MAX_WORDS = 1 << 17
 _MAX_WORD_BYTES = 200  # longer words hardly occur again
 
+_PART = "+"  # precedes a term that is a part of a name
 # Marks in the terms of a word. Neither can be in a text, because both separate words.
 _PARTS = "\0"  # precedes each part of a camelCase name
 _VERSION_MARK = "\1"  # after `v` and digits: if `.` and a digit follow, it is a version number
@@ -377,14 +379,25 @@ _ENDS_IN_VERSION = re.compile(r"[vV]\d+\Z")
 def index_terms(folded: str) -> str:
     """Return the terms of a text that `terms.fold_text` has returned, separated by spaces.
 
-    The parts of its camelCase names come last.
+    The parts of its camelCase names come last, as `part_of` returns them.
     """
-    return _finished(_marked(folded))
+    return _finished(_marked(folded), _PART)
 
 
 def name_terms(*names: str) -> str:
-    """Return the terms of some names, each on a line of its own. Names occur again: cached."""
-    return _finished(" ".join(map(_marked_name, names)))
+    """Return the terms of some names, each on a line of its own. Names occur again: cached.
+
+    The parts of camelCase names are terms like others.
+    """
+    return _finished(" ".join(map(_marked_name, names)), "")
+
+
+def part_of(term: str) -> str:
+    """Return what an indexed text has for a term that is a part of a camelCase name.
+
+    Such parts have statistics of their own: *GitHub* in every footer does not make *git* common.
+    """
+    return _PART + term
 
 
 @lru_cache(maxsize=1 << 13)
@@ -405,13 +418,14 @@ def _looked_up(text: str) -> str:
     return b" ".join(map(_WORDS.__getitem__, words)).decode()
 
 
-def _finished(marked: str) -> str:
-    """Move the parts of names to the end, each once."""
+def _finished(marked: str, sign: str) -> str:
+    """Move the parts of names to the end, each once, with a sign before each of their terms."""
     if _PARTS not in marked:
         return marked
     pieces = _WITH_PARTS.split(marked)  # terms and parts in turn
     parts = dict.fromkeys(_PARTS.join(dict.fromkeys(pieces[1::2])).split(_PARTS))
-    return " ".join(("".join(pieces[::2]), *map(_part_terms, parts)))
+    found = chain.from_iterable(map(_part_terms, parts))
+    return " ".join(("".join(pieces[::2]), *(sign + term for term in found)))
 
 
 class _Words(dict[bytes, bytes]):
@@ -455,8 +469,8 @@ def _terms(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _part_terms(part: str) -> str:
-    return " ".join(analyzer().analyze(part))
+def _part_terms(part: str) -> list[str]:
+    return analyzer().analyze(part)
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tantivy import FieldType, Occur, Query
 
 from vault_agent.errors import InvalidRequest
+from vault_agent.model.lexical import rarity
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.fulltext.schema import (
     ATTACHMENT_TYPE,
@@ -19,6 +20,7 @@ from vault_agent.store.fulltext.schema import (
     type_key,
 )
 from vault_agent.text.names import NOTE_SUFFIXES
+from vault_agent.text.terms import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -36,6 +38,8 @@ MAX_WILDCARDS_IN_ALL = 50
 MAX_GLOBS = 10
 """A pattern becomes an automaton that reads every path: half a second at 40,000 notes."""
 _FEW_ROWIDS = 1_000
+_LESSER = 0.3
+"""The weight of the lesser score of a word and of names of which it is a part."""
 _FAR_PAST, _FAR_FUTURE = -1_000_000, 4_000_000  # days, outside the range of `datetime.date`
 
 
@@ -51,10 +55,33 @@ class Clauses:
         return Query.term_query(self._schema, field, term, "position" if positions else "basic")
 
     def words(self, field: str, weights: Mapping[str, float]) -> list[Query]:
-        """Return one clause a term, its score multiplied by its weight."""
+        """Return one clause a term, its score multiplied by its weight.
+
+        A name of which the term is a part counts like the term, or less if such names are common.
+        """
         return [
-            Query.boost_query(self.term(field, term), weight) for term, weight in weights.items()
+            Query.boost_query(self._word_or_part(field, term), weight)
+            for term, weight in weights.items()
         ]
+
+    def _word_or_part(self, field: str, term: str) -> Query:
+        word, part = self.term(field, term), part_of(term)
+        names = self._searcher.doc_freq(field, part)
+        if not names:
+            return word
+        texts, every = self._searcher.doc_freq(field, term), self._searcher.num_docs
+        share = min(1.0, rarity(every, texts) / rarity(every, names))
+        inside = Query.boost_query(self.term(field, part), share)
+        return Query.disjunction_max_query([word, inside], _LESSER)
+
+    def frequency(self, field: str, term: str) -> int:
+        """Return how many documents have a term, or else have it as a part of names."""
+        return self._searcher.doc_freq(field, term) or self._searcher.doc_freq(field, part_of(term))
+
+    def in_chunk(self, term: str) -> list[Query]:
+        """Return clauses for the chunks that have a term in their text, title or headings."""
+        fields = (("text", term), ("text", part_of(term)), ("context", term))
+        return [self.term(field, word) for field, word in fields]
 
     def phrase(self, field: str, words: Sequence[str], *, slop: int = 0) -> Query:
         """Return documents that contain the words in this order; one word is a plain term."""
@@ -62,10 +89,15 @@ class Clauses:
             return self.term(field, words[0])
         return Query.phrase_query(self._schema, field, list(words), slop)
 
+    def together(self, field: str, words: Sequence[str]) -> Query:
+        """Return documents that contain the words in this order, also as parts of one name."""
+        parts = [part_of(word) for word in words]
+        return any_of([self.phrase(field, words), self.phrase(field, parts)])
+
     def weighted_phrases(self, field: str, weights: Mapping[tuple[str, ...], float]) -> list[Query]:
         """Return one clause a phrase, its score multiplied by its weight."""
         return [
-            Query.boost_query(self.phrase(field, words), weight)
+            Query.boost_query(self.together(field, words), weight)
             for words, weight in weights.items()
         ]
 

@@ -315,7 +315,7 @@ class FulltextReader:
             self._files.check()
             if scope != EVERYTHING:
                 return {term: self._within(scope).frequency(term) for term in terms}
-            return {term: self._notes.searcher.doc_freq("body", term) for term in terms}
+            return {term: self._notes.clauses.frequency("body", term) for term in terms}
 
     def named(self, name: str, scope: Scope) -> list[int]:
         """Return notes of a scope with a title, alias or file name of the same terms as `name`."""
@@ -455,10 +455,7 @@ class FulltextReader:
         with guarded():
             self._files.check()
             clauses = self._chunks.clauses
-            has = [
-                valued(any_of([clauses.term(field, term) for field in ("text", "context")]), value)
-                for term, value in words.items()
-            ]
+            has = [valued(any_of(clauses.in_chunk(term)), value) for term, value in words.items()]
             asked = combined(must=[any_of(has), clauses.rowids(rowids)], must_not=[])
             most = _CHUNKS_OF_NOTE * len(rowids)
             found: dict[int, float] = {}

@@ -223,7 +223,7 @@ class Search:
                 continue
             if not is_joined and whole < _LEAST_JOINED:
                 continue
-            apart = self._notes.count(self._notes.clauses.phrase("body", parts))
+            apart = self._notes.count(self._notes.clauses.together("body", parts))
             if not apart if is_joined else apart > _MOST_APART * whole:
                 continue
             weight = max(weights.get(term, 0.0) for term in (joined, *parts))
@@ -275,7 +275,7 @@ class Search:
 
     def _frequency(self, term: str) -> int:
         """Return in how many of these notes a term is."""
-        return self._notes.searcher.doc_freq("body", term)
+        return self._notes.clauses.frequency("body", term)
 
     def _is_repeated(self, term: str) -> bool:
         """Whether a line that many notes have contains a term."""
@@ -422,7 +422,7 @@ class Search:
             return range(WHOLE)
         clauses = self._chunks.clauses
         every = [
-            any_of([clauses.term(field, each) for each in found for field in ("text", "context")])
+            any_of([clause for each in found for clause in clauses.in_chunk(each)])
             for found in words
         ]
         query = combined(must=[*every, *self._chunk_must], must_not=self._chunk_not)
