@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 import os
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from tests.faults.disk import ROOT, Point, build, compiler
 from tests.faults.failing_writes import OPERATIONS
+from tests.faults.saves import Rounds
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="forks, or needs Linux's own calls")
 NEEDS_COMPILER = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")
@@ -70,6 +72,14 @@ def test_what_a_person_saves_at_the_same_time_is_never_lost(tmp_path: Path):
     found = account("saves", tmp_path, 120, 60, 1, 0.05)
     assert found["lost"] == []
     assert found["rounds"] >= 60
+
+
+def test_a_text_is_not_looked_for_if_its_file_was_open_for_too_long(tmp_path: Path):
+    """Else a busy machine would seem to lose texts."""
+    rounds = Rounds(tmp_path, 1, 0.3, linger=0.02)
+    asyncio.run(rounds.run(60, 60))
+    assert rounds.counts["late"]
+    assert rounds.lost == []
 
 
 @pytest.mark.long
