@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -280,6 +281,22 @@ def test_every_route_knows_a_project_by_the_same_names(journaled: Here, path: st
 
     assert status("shop") == status("project:shop") == (200, None)
     assert status("other") == status("project:other") == (404, "VAULT_UNKNOWN")
+
+
+def test_a_note_is_superseded_only_by_who_may_edit_it(journaled: Here):
+    note = journaled.shop / ".vault-agent/vault/decisions/costs.md"
+    event = {
+        "version": 1, "agent": "claude-code", "event": "prompt", "name": "prompt",
+        "prompt": "parse", "sessionId": "s-1", "cwd": str(journaled.shop), "at": time.time(),
+        "vault": journaled.identity,
+    }  # fmt: skip
+    assert journaled.post(event, path="/sessions/events")[0] == 202
+    told = journaled.failing(
+        "generate_session_journal", sessionId="s-1", sections={}, supersedes=["decisions/costs.md"]
+    )
+    assert told.startswith("WRITE_NOT_ALLOWED")
+    assert note.read_text() == NOTE
+    assert not list(note.parents[1].glob("journals/*"))
 
 
 def test_the_same_note_has_the_same_project_in_each_reply(journaled: Here):

@@ -85,6 +85,6 @@ async def promote_undo(call: CallContext, sent: DemoteRequest) -> Found[Demoted]
 async def supersede(call: CallContext, sent: SupersedeBody) -> Found[Marked]:
     """Give a note `status: superseded`, so that it is not recalled, or take that back."""
     done = await _of(call).supersede(
-        call.vault, sent.note_id, _writer(call.caller), superseded=sent.superseded
+        call.vault, sent.note_id, call.caller.writer, superseded=sent.superseded
     )
     return Found(done, done.warnings)

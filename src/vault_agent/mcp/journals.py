@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from vault_agent.api import journals, promotion
+from vault_agent.errors import Forbidden
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.tool import PATH, Tool
 from vault_agent.memory.dialogue import WRITTEN
+from vault_agent.model.write_state import Right
 from vault_agent.text.visible import visible
 
 if TYPE_CHECKING:
@@ -20,6 +22,10 @@ _MOST: Final = 20_000
 
 async def _make(view: View, given: Mapping[str, Any]) -> str:
     superseded = [(await named_note(view, path))[0] for path in given.get("supersedes", ())]
+    if superseded and Right.EDIT not in view.rights:  # else only the journal would be written
+        raise Forbidden(
+            "WRITE_NOT_ALLOWED", "The right to edit is not given.", {"right": Right.EDIT.value}
+        )
     sent = {name: value for name, value in given.items() if name != "supersedes"}
     reply = await view.perform(journals.journal_make, sent)
     journal = reply.data.journal
