@@ -26,7 +26,7 @@ from vault_agent.errors import (
 from vault_agent.markdown.address import Address
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import WriteLimits, Writer
-from vault_agent.vault.write import SPARE
+from vault_agent.text.names import SPARE
 from vault_agent.writing import transactions
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES, MoveControl

@@ -9,7 +9,7 @@ from vault_agent.errors import InvalidRequest, VaultAgentError
 from vault_agent.markdown.edit import append
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import WriteLimits
-from vault_agent.vault.write import SPARE
+from vault_agent.text.names import SPARE
 from vault_agent.writing import notes
 
 CREATE = write("create", Right.CREATE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,8 +15,8 @@ from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, lingering, separate_file_systems
 
 from vault_agent.model.writing import WriteLimits
+from vault_agent.text.names import SPARE
 from vault_agent.vault.folder import copy_attributes
-from vault_agent.vault.write import SPARE
 
 
 @pytest.fixture
@@ -65,6 +66,15 @@ async def test_the_folder_comes_back_when_it_is_removed(vault: Vault):
     await vault.append("A.md", "two\n")
     assert (vault.root / SPARE / ".gitignore").read_text() == "*\n"
     assert vault.bytes("A.md") == b"one\ntwo\n"
+
+
+@posix("modes of POSIX")
+async def test_the_file_for_git_is_as_open_as_the_vault(closed: Vault):
+    closed.root.chmod(0o750)
+    async with closed.opened():
+        pass
+    assert stat.S_IMODE((closed.root / SPARE).stat().st_mode) == 0o750
+    assert stat.S_IMODE((closed.root / SPARE / ".gitignore").stat().st_mode) == 0o640
 
 
 @pytest.mark.fault(

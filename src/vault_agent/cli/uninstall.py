@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shlex
 import shutil
 import sys
@@ -16,6 +18,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import DECLINED, agreed, clean, complain, counted, envelope, say, tell
 from vault_agent.errors import Failed, Misconfigured, VaultAgentError
+from vault_agent.text.names import IGNORE_ALL, SPARE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,6 +58,7 @@ def command(invocation: Invocation, *, keep_indexes: bool, settings: bool, yes: 
     steps = [*_of_agents(invocation), *_of_service(invocation)]
     servers = running_servers(layers)
     folders = _data_folders(invocation)
+    steps += _of_vaults(invocation, folders)
     if not keep_indexes:
         steps += _of_data(folders)
     if settings:
@@ -157,6 +161,50 @@ def _of_service(invocation: Invocation) -> Iterator[Step]:
     if is_installed(invocation):
         place = in_home(service_file(invocation))
         yield Step("the service", place, lambda: remove_service(invocation))
+
+
+def _of_vaults(invocation: Invocation, folders: list[Path]) -> Iterator[Step]:
+    """Yield the folders for temporary files in vaults. Servers that use them are stopped before."""
+    for vault in _vaults(invocation, folders):
+        if (vault / SPARE).is_dir():
+            yield Step(
+                "the folder for temporary files",
+                in_home(vault / SPARE),
+                partial(remove_spare, vault),
+            )
+
+
+def remove_spare(vault: Path) -> bool:
+    """Remove the folder for temporary files of a vault. Return whether there was one.
+
+    Raises:
+        OSError: ENOTEMPTY if it has anything but our file for git, which may be a person's text.
+    """
+    folder = vault / SPARE
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    ignored = folder / ".gitignore"
+    for file in folder.iterdir():
+        if file != ignored or file.read_bytes() != IGNORE_ALL:
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), str(file))
+    ignored.unlink(missing_ok=True)
+    folder.rmdir()
+    return True
+
+
+def _vaults(invocation: Invocation, folders: list[Path]) -> list[Path]:
+    """Return the roots of all vaults that the settings, the list of vaults or an index name."""
+    from vault_agent.cli.indexes import known_indexes
+    from vault_agent.config.connection import vault_root
+    from vault_agent.config.registry import read_registry
+
+    vaults: list[Path | None] = []
+    with suppress(VaultAgentError):
+        vaults.append(vault_root(invocation.layers()))
+    with suppress(VaultAgentError):
+        vaults += [entry.root for entry in read_registry()]
+    vaults += [index.vault for each in folders for index in known_indexes(each / "indexes")]
+    return sorted({vault.resolve() for vault in vaults if vault is not None})
 
 
 def _data_folders(invocation: Invocation) -> list[Path]:

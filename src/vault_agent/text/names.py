@@ -18,6 +18,11 @@ NOTE_SUFFIXES = (".md", ".markdown")
 ID_MARK, TYPE_MARK = "\x01", "\x02"
 """What the keys of a note begin with among its aliases: its `id`, and its type with its name."""
 
+SPARE: Final = ".vault-agent.tmp"
+"""The folder of a vault for temporary files. By its name and its `.gitignore`, others ignore it."""
+IGNORE_ALL: Final = b"*\n"
+"""The content of that `.gitignore`."""
+
 
 def is_note(path: str) -> bool:
     """Whether a file is a note: its name ends in `.md` or `.markdown`, in any letter case."""

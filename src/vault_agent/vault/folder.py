@@ -155,11 +155,11 @@ class Folder:
 
     # --- changing -------------------------------------------------------------------------------
 
-    def make(self, name: str, data: bytes, *, like: int | None = None, mode: int = 0o666) -> None:
+    def make(self, name: str, data: bytes, *, like: int | None = None) -> None:
         """Create a file with its bytes, and make it durable. It never replaces one.
 
-        It gets the attributes of the open file `like`, or `mode` without the bits of the umask.
-        If anything fails, it is removed again.
+        It gets the attributes of the open file `like`, or the mode of the folder without the rights
+        to enter it. If anything fails, it is removed again.
 
         Raises:
             OSError: EEXIST if there is something at the name.
@@ -171,7 +171,7 @@ class Folder:
                 if like is not None:
                     copy_attributes(like, fd)
                 elif hasattr(os, "fchmod"):
-                    os.fchmod(fd, mode)
+                    os.fchmod(fd, stat.S_IMODE(self.stat(".").st_mode) & 0o666)
                 os.fsync(fd)
             finally:
                 os.close(fd)

@@ -21,10 +21,11 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.errors import Unavailable
 from vault_agent.model.identifiers import content_hash
+from vault_agent.text.names import IGNORE_ALL, SPARE
 from vault_agent.vault.folder import (
     FileBytes,
     NotAFile,
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 
     from vault_agent.vault.folder import Folder
     from vault_agent.vault.root import VaultRoot
-
-SPARE: Final = ".vault-agent.tmp"
-"""The folder of a vault for temporary files. By its name and its `.gitignore`, others ignore it."""
 
 _SWAPS = 20
 _NO_LINKS = frozenset({errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EACCES})
@@ -94,9 +92,11 @@ def make_spare(root: VaultRoot) -> None:
     with root.open_folder("") as top:
         with suppress(FileExistsError):
             top.make_folder(SPARE)
+            with root.open_folder(SPARE) as spare:
+                spare.like(top)
         try:
             with root.open_folder(SPARE) as spare, suppress(FileExistsError):
-                spare.make(".gitignore", b"*\n")
+                spare.make(".gitignore", IGNORE_ALL)
         except CannotOpen:
             raise OSError(errno.EPERM, f"there is no folder {SPARE}") from None
         top.sync()
@@ -184,21 +184,15 @@ class Replacer:
         spare.replace(temporary, folder, name)
         return False
 
-    def create(
-        self, folder: Folder, name: str, temporary: str, data: bytes, *, mode: int | None = None
-    ) -> None:
+    def create(self, folder: Folder, name: str, temporary: str, data: bytes) -> None:
         """Create a file with its bytes. It never replaces one, and is durable.
-
-        `mode` is by default that of the folder without the rights to enter it.
 
         Raises:
             FileExistsError: if there is something of this name.
             OSError: nothing was created.
         """
         new = being_written(temporary)
-        if mode is None:
-            mode = stat.S_IMODE(folder.stat(".").st_mode) & 0o666
-        folder.make(new, data, mode=mode)
+        folder.make(new, data)
         try:
             move_new(folder, new, folder, name)
             try:

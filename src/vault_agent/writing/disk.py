@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, TypeVar
 from vault_agent.errors import Failed, Forbidden
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import ChangeKind
-from vault_agent.text.names import fold
+from vault_agent.text.names import SPARE, fold
 from vault_agent.vault.folder import FileBytes, FileHash, NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import folders_of
 from vault_agent.vault.write import (
-    SPARE,
     Changed,
     Pair,
     Replacer,
