@@ -18,7 +18,7 @@ _HEAD = """\
 # Commands
 
 `make docs` writes this page from the help of the program: `vault-agent COMMAND --help` prints
-the same. [Use the command line](../how-to/use-the-command-line.md) says how notes are named, what
+the same. [Use the command line](command-line.md) says how notes are named, what
 commands print, and what they do inside a project.
 
 ## Every command
