@@ -17,7 +17,7 @@ from tantivy import Document, FieldType, Index, Order, Query
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.failures import damaged, guarded
 from vault_agent.store.fulltext.schema import ANALYZER, chunks_schema, notes_schema
-from vault_agent.system.files import sync_file, sync_folder
+from vault_agent.system.files import sync_folder
 from vault_agent.text.terms import splitter
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MEMORY_BYTES = 128_000_000  # limit of each writer before it writes a segment to disk
 _THREADS = 1  # of each writer: more take a fifth more processor time, and leave more segments
-_META, _MANAGED = "meta.json", ".managed.json"
+_META = "meta.json"
 _SHELVES = ("notes", "chunks")
 
 
@@ -42,6 +42,11 @@ class FulltextWriter:
         self._folder = folder
         self._writers: list[tuple[IndexWriter, Schema]] = []
         with guarded():
+            new = [shelf for shelf in _SHELVES if not (folder / shelf).exists()]
+            for shelf in new:
+                (folder / shelf).mkdir(parents=True)
+            if new:
+                sync_folder(folder)
             notes = self._open("notes", notes_schema())
             chunks = self._open("chunks", chunks_schema())
             self.next_rowid = max(_last(notes, "rowid"), _last(chunks, "key") >> CHUNK_BITS) + 1
@@ -116,9 +121,7 @@ class FulltextWriter:
                 writer.wait_merging_threads()
 
     def _open(self, shelf: str, schema: Schema) -> Index:
-        folder = self._folder / shelf
-        folder.mkdir(parents=True, exist_ok=True)
-        index = Index(schema, str(folder))
+        index = Index(schema, str(self._folder / shelf))
         index.config_reader("Manual")  # no thread needs to load commits
         index.register_tokenizer(ANALYZER, splitter())
         writer = index.writer(heap_size=_MEMORY_BYTES, num_threads=_THREADS)
@@ -132,13 +135,9 @@ class FulltextWriter:
                 done.result()
 
     def _make_durable(self) -> None:
-        """Sync what the engine does not: the files that it changes in place, and the folders."""
-        shelves = [self._folder / shelf for shelf in _SHELVES]
-        for shelf in shelves:
-            for name in (_META, _MANAGED):
-                sync_file(shelf / name)
-        for path in (*shelves, self._folder, self._folder.parent):
-            sync_folder(path)
+        """Sync the folders. The engine syncs what it writes before it renames it."""
+        for shelf in _SHELVES:
+            sync_folder(self._folder / shelf)
 
 
 def _commit(writer: IndexWriter) -> None:
