@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from vault_agent.text.names import AttachmentKind
+
+EXTRACT_VERSION: Final = 2
+"""Raise it when an attachment gives another text, so that kept texts are not used."""
+MAX_BINARY_BYTES: Final = 256 << 20
+"""Limit of a file that is read with a library, such as a PDF."""
+MAX_TEXT_BYTES: Final = 16 << 20
+"""Limit of an attachment that is text itself."""
 
 MAX_CHARACTERS: Final = 8_000_000
 """Limit of the text of one attachment."""
@@ -16,6 +26,11 @@ MEMORY_BYTES: Final = 1 << 30
 """Memory of the worker that reads attachments."""
 _SECONDS_TO_A_PAGE: Final = 15.0
 """Processor time after which reading ends at a page, so that the pages before it are kept."""
+
+
+def byte_limit(kind: AttachmentKind) -> int:
+    """Return the size of the largest file of a kind that is read."""
+    return MAX_BINARY_BYTES if kind in {"pdf", "office", "epub"} else MAX_TEXT_BYTES
 
 
 class Part(NamedTuple):

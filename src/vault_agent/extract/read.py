@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import re
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from vault_agent.extract.page import read_page
-from vault_agent.extract.parts import MAX_LABEL, Collected, Unreadable
-from vault_agent.extract.pdf import read_pdf
+from vault_agent.extract.parts import MAX_LABEL, MAX_PAGES, Collected, Unreadable
 from vault_agent.extract.zipped import read_book, read_office
+from vault_agent.text.names import page_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.extract.parts import Extracted
     from vault_agent.text.names import AttachmentKind
-
-
-EXTRACT_VERSION: Final = 2
-"""Raise it when an attachment gives another text, so that kept texts are not used."""
-MAX_BINARY_BYTES: Final = 256 << 20
-"""Limit of a file that is read with a library, such as a PDF."""
-MAX_TEXT_BYTES: Final = 16 << 20
-"""Limit of an attachment that is text itself."""
-
-
-def byte_limit(kind: AttachmentKind) -> int:
-    """Return the size of the largest file of a kind that is read."""
-    return MAX_BINARY_BYTES if kind in {"pdf", "office", "epub"} else MAX_TEXT_BYTES
 
 
 def extract(kind: AttachmentKind, data: bytes, decode: Callable[[bytes], str]) -> Extracted:
@@ -85,3 +73,57 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 def _texts(node: dict[str, Any], names: tuple[str, ...]) -> list[str]:
     return [text for name in names if isinstance(text := node.get(name), str) and text]
+
+
+_HYPHEN = re.compile("[\x02\ufffe]\n?")
+"""What PDFium writes for a hyphen that only breaks a word at the end of a line."""
+
+
+def read_pdf(data: bytes) -> Extracted:
+    """Return the text of a PDF, page by page, as PDFium finds it. A picture of text has none.
+
+    A page that is damaged is left out.
+
+    Raises:
+        Unreadable: if it is encrypted or damaged.
+    """
+    # A native library of 8 MB, only for workers that read a PDF.
+    import pypdfium2 as pdfium
+
+    try:
+        document = pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        raise Unreadable("encrypted" if "password" in str(error).lower() else "damaged") from None
+    found = Collected()
+    try:
+        count = len(document)
+        opened = 0
+        for index in range(min(count, MAX_PAGES)):
+            if found.is_full:
+                break
+            try:
+                page = document[index]
+            except pdfium.PdfiumError:
+                continue
+            opened += 1
+            try:
+                text = page.get_textpage()
+                try:
+                    found.add(page_label(index + 1), _plain(text.get_text_range()))
+                finally:
+                    text.close()
+            except pdfium.PdfiumError:
+                continue
+            finally:
+                page.close()
+    finally:
+        document.close()
+    if not opened and found.cut is None:
+        raise Unreadable("damaged")  # such as a list of pages that contains itself
+    if count > MAX_PAGES and found.cut is None:
+        found.cut = "pages"
+    return found.extracted()
+
+
+def _plain(text: str) -> str:
+    return _HYPHEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

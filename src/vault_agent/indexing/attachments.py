@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, Misconfigured
-from vault_agent.extract.parts import CPU_SECONDS, MEMORY_BYTES, Unreadable
-from vault_agent.extract.read import byte_limit, extract
+from vault_agent.extract.parts import CPU_SECONDS, MEMORY_BYTES, Unreadable, byte_limit
+from vault_agent.extract.read import extract
 from vault_agent.indexing.parse import Folder, KeptText, KeptTexts, exclusions_of
 from vault_agent.indexing.protocol import AttachmentsRead
 from vault_agent.model.identifiers import content_hash

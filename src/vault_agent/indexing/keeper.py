@@ -19,7 +19,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Unavailable, VaultAgentError
-from vault_agent.indexing.attachments import read_attachments
 from vault_agent.indexing.batches import Parser, Pool
 from vault_agent.indexing.changes import compare
 from vault_agent.indexing.index import index
@@ -156,6 +155,8 @@ class _Keeper:
         if isinstance(request, Embed):
             return await self._embed(request)
         if isinstance(request, ReadAttachments):
+            from vault_agent.indexing.attachments import read_attachments
+
             return await read_attachments(request, self._report, self._report_crash)
         raise AssertionError(type(request).__name__)
 

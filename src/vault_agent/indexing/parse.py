@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from vault_agent.errors import Misconfigured
-from vault_agent.extract.parts import Part
-from vault_agent.extract.read import EXTRACT_VERSION, byte_limit
+from vault_agent.extract.parts import EXTRACT_VERSION, Part, byte_limit
 from vault_agent.markdown.document import Document, find_indexed
 from vault_agent.markdown.parse import document_of, parse_attachment, parse_document, with_keys
 from vault_agent.markdown.shown import lines_with_words
