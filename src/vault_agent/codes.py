@@ -458,6 +458,7 @@ CODES: Final[dict[str, Code]] = {
             "Name the folder that holds your notes: `vault-agent setup --folder ~/Notes`. For"
             " another vault: `vault-agent doctor`.",
             "Mount the folder again, or name another one in vault.root.",
+            "Ask the user to name the folder of the notes.",
         ),
     ),
     "VAULT_MISMATCH": Code(
@@ -535,9 +536,7 @@ CODES: Final[dict[str, Code]] = {
     "CONTEXT_EMPTY": Code(*_WARNING),
     "CONTEXT_CUT": Code(*_WARNING, "Allow more tokens, or ask for less."),
     "REGEX_INCOMPLETE": Code(*_WARNING, "Continue with the cursor, or search fewer notes."),
-    "REPLY_TRUNCATED": Code(
-        *_WARNING, "Ask for fewer results, for compact fields, or for one entry by its ID."
-    ),
+    "REPLY_TRUNCATED": Code(*_WARNING, "Ask for fewer results, or for one entry by its ID."),
     "MENTIONS_LIMITED": Code(*_WARNING),
     # Warnings of writes.
     "FRONTMATTER_IGNORED": Code(*_WARNING),

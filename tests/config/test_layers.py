@@ -135,12 +135,14 @@ def test_an_unknown_key_is_an_error_with_a_suggestion(file: Path, text: str, hin
 
 
 def test_settings_of_earlier_versions_are_passed_over(file: Path):
-    text = "[web]\nmath = false\n[chat]\nmodel = 'x'\n[server]\nport = 1001\n"
-    config = load(file, text, WRITE_MAX_NOTE_BYTES="5")
-    assert config.server.port == 1001
+    for chat in ("", "model = 'x'\n"):
+        text = f"[web]\nmath = false\n[chat]\n{chat}[server]\nport = 1001\n"
+        config = load(file, text, WRITE_MAX_NOTE_BYTES="5")
+        assert config.server.port == 1001
 
 
 def test_an_unknown_setting_beside_those_of_earlier_versions_is_an_error(file: Path):
+    assert "[nothing] (config file) is an unknown section" in broken(file, "[nothing]\n")
     assert "[chat] (config file) is an unknown section" in broken(
         file, "[chat]\nmodel = 'x'\nmodle = 'x'\n"
     )

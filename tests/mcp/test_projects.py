@@ -222,6 +222,10 @@ def test_files_and_tags_raise_the_score_and_exclude_nothing(searched: Callable[.
     ids = {each["filePath"]: each["noteId"] for each in searched(text="streamed", maxResults=20)}
     assert ids["notes/old.md"] == "note-old"
     assert ids["global:patterns/retry.md"].startswith("global:")
+    tagged = searched(tags=["parsing"], maxResults=20)
+    assert [each["filePath"] for each in tagged] == ["notes/tagged.md"]
+    with pytest.raises(AssertionError, match="must have text, files or tags"):
+        searched()
     first = searched(text="nothing", filePaths=["src/parse.py"])[0]
     assert (first["filePath"], first["matchType"]) == ("notes/filed.md", "both")
 

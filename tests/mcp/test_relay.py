@@ -202,6 +202,7 @@ def test_a_call_without_a_vault_says_what_to_do(alone):
         pipe.ask(HANDSHAKE)
         text = pipe.call(1, "vault_search", query="dough")
     assert text.startswith("VAULT_NOT_FOUND: ")
+    assert "Ask the user" in text
     assert "vault-agent setup --folder" in text
 
 

@@ -106,7 +106,7 @@ def test_the_tools_of_obsidian_vault_mcp_see_one_repository(seeds):
     assert ask("vault_search", query="Another") == none
     for path in ({}, {"path": "/"}, {"path": "."}, {"path": "devlog"}):
         assert [each["text"] for each in ask("task_list", **path)["tasks"]] == ["Buy a fuse"]
-    for name in ("..", "shop/devlog", "", "a b"):
+    for name in ("..", "shop/devlog", ""):
         wrong = seeds.refuse("third", "note_read", repository_name=name, path="x.md")
         assert wrong.startswith("INVALID_REQUEST: ")
     wrong = seeds.refuse("third", "note_read", repository_name="shop", path="../other/x.md")
@@ -244,6 +244,34 @@ def test_lines_of_a_note_that_are_left_out_are_told(ahead):
     )
     assert len(every["results"]) == 67
     assert "warnings" not in every
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool", "sent"),
+    [
+        ("iso", "vault_read", {"path": "many/../shop/lamps.md"}),
+        ("iso", "vault_list", {"path": "../"}),
+        ("iso", "vault_search", {"query": "lamp", "path_prefix": "../x"}),
+        ("cli", "read_note", {"filename": "many/../shop/lamps.md"}),
+        ("third", "note_read", {"repository_name": "shop", "path": "sub/../lamps.md"}),
+    ],
+)
+def test_a_path_with_two_dots_is_refused(ahead, agent: str, tool: str, sent: dict[str, str]):
+    assert ahead.refuse(agent, tool, **sent).startswith("PATH_OUTSIDE_VAULT")
+
+
+def test_a_repository_is_any_folder_of_the_vault(ahead):
+    for name in ("Projects of mine", "日本"):
+        found = ahead.call_as("third", "note_read", repository_name=name, path="a")
+        assert found == {"content": "", "exists": False}
+    for name in ("..", ".trash", "shop/sub", "a*"):
+        assert "one folder" in ahead.refuse("third", "note_read", repository_name=name, path="a")
+
+
+@pytest.mark.parametrize("glob", ["{sub,other}/*.md", "[st]*/*.md"])
+def test_a_filter_that_would_find_nothing_is_refused(ahead, glob: str):
+    sent = {"repository_name": "shop", "query": "x", "path_filter": glob}
+    assert "neither braces nor brackets" in ahead.refuse("third", "vault_search", **sent)
 
 
 def test_every_note_of_a_list_can_be_reached(ahead):

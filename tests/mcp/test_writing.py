@@ -451,6 +451,40 @@ def test_frontmatter_of_agentiso_keeps_types_and_letter_case(writers):
     assert writers.text("typed.md") == text
 
 
+def test_a_value_of_frontmatter_keeps_the_order_of_its_keys(writers):
+    make(writers, "order.md", "---\nzo: {z: 1, a: 2, m: 3}\n---\nBody.\n")
+    got = json.loads(writers.use("iso", "vault_frontmatter", path="order.md", key="zo"))
+    assert list(got) == ["z", "a", "m"]
+    changed = {**got, "z": 9}
+    sent = {"action": "set", "key": "zo", "value": changed}
+    writers.use("iso", "vault_frontmatter", path="order.md", **sent)
+    assert "zo: {z: 9, a: 2, m: 3}" in writers.text("order.md")
+
+
+def test_a_tag_that_is_listed_is_removed_wherever_it_is(writers):
+    make(writers, "tagged.md", "---\ntags: [one]\n---\nAbout #rustlang here.\n")
+    assert writers.use("iso", "vault_tags", path="tagged.md") == "#one\n#rustlang"
+    writers.use("iso", "vault_tags", path="tagged.md", action="remove", tag="rustlang")
+    assert writers.use("iso", "vault_tags", path="tagged.md") == "#one"
+
+
+def test_a_text_that_only_the_frontmatter_has_is_told(writers):
+    make(writers, "head.md", "---\nneg: -5\n---\nBody.\n")
+    sent = {"path": "head.md", "search": "neg: -5", "replace": "neg: -6"}
+    text = writers.refuse("iso", "vault_replace", **sent)
+    assert "Only the frontmatter contains this text." in text
+
+
+@pytest.mark.parametrize("replacement", ["$2", "${2}", "$w", "${w}"])
+def test_a_group_of_a_replacement_is_never_written_as_it_is(writers, replacement):
+    make(writers, f"group{replacement}.md", "one two\n")
+    sent = {"search": "(?P<w>one) (two)", "replace": replacement, "regex": True}
+    assert "REGEX_INVALID" in writers.refuse(
+        "iso", "vault_replace", path=f"group{replacement}.md", **sent
+    )
+    assert writers.text(f"group{replacement}.md") == "one two\n"
+
+
 def test_agentiso_reads_a_note_whose_frontmatter_is_no_yaml(writers):
     text = "---\nkey: [1,\n---\nBody.\n"
     make(writers, "broken.md", text)

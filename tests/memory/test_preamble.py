@@ -44,7 +44,7 @@ def test_it_has_the_form_that_agents_are_told():
         "  We validate data at boundaries.\n"
         "  Note: decision-1\n"
         "---\n"
-        "[End of Vault Memory: 2 notes, ~134 tokens. More: vault_read NOTE]"
+        "[End of Vault Memory: 2 notes, ~134 tokens. More: read NOTE with your tools]"
     )
     assert (made.notes, made.tokens) == (2, tokens_of(made.text))
 

@@ -184,7 +184,6 @@ declare namespace Wire {
   interface GraphEdge {
     source: string;
     target: string;
-    label: string;
   }
   interface GraphNode {
     id: string;

@@ -120,7 +120,7 @@ async def _with_global(call: CallContext, data: dict[str, Any]) -> None:
             },
         )
         node["connectionCount"] += 1
-        data["edges"].append({"source": source, "target": node["id"], "label": "global"})
+        data["edges"].append({"source": source, "target": node["id"]})
     data["nodes"] += there.values()
 
 

@@ -211,6 +211,11 @@ class _Finder:
             raise Refused(
                 "FEATURE_DISABLED: MCP is off. Ask the user to run: vault-agent enable mcp"
             )
+        if index_folder(self._layers) is None:
+            raise Refused(
+                "VAULT_NOT_FOUND: no vault is set. Ask the user to name the folder of the notes:"
+                " vault-agent setup --folder PATH"
+            )
         return Connection(self._started(), connection(self._read()).api_key)
 
     def _ended(self, endpoint: str, *, fixed: bool) -> bool:

@@ -240,7 +240,8 @@ def unused_settings(text: str) -> list[Problem]:
 
 
 def _is_unused(section: str, table: object) -> bool:
-    return isinstance(table, dict) and all(f"{section}.{option}" in UNUSED for option in table)
+    known = {key for key in UNUSED if key.startswith(f"{section}.")}
+    return bool(known) and isinstance(table, dict) and known >= {f"{section}.{o}" for o in table}
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -34,7 +34,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _REFERENCE = re.compile(
     r"\\(?:(?P<number>[0-9]{1,2})|g<(?P<name>[^<>\\]{1,100})>|(?P<other>.))?", re.DOTALL
 )
-_DOLLAR = re.compile(r"\$(?:([0-9]{1,2})|\{([^{}]{1,100})\})")
+_DOLLAR = re.compile(r"\$(?:([0-9]{1,2}|[A-Za-z_]\w{0,99})|\{([^{}]{1,100})\})")
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
 
 Piece: TypeAlias = "str | int"
@@ -78,6 +78,9 @@ def replace(
         plain, search, replacement, text, case_sensitive=case_sensitive, whole_word=whole_word
     )
     changes = list(islice(_of_limited_size(found), MAX_MATCHES + 1))
+    if not changes and search in text.text[:start]:
+        what = "Only the frontmatter contains this text."
+        raise NotFound("TEXT_NOT_FOUND", what, remedy="Change the property instead.")
     _check_count(text.text, changes, expected_count)
     return text.splices(changes)
 
@@ -202,7 +205,7 @@ def _template(replacement: str, compiled: Any) -> list[Piece]:
 
 
 def _check_dollars(replacement: str, compiled: Any) -> None:
-    """Refuse `$1`, `${1}` and `${name}` for a group of the pattern: it would be written as it is.
+    """Refuse a group of the pattern as `$1`, `$name`, `${1}` or `${name}`: it would stay as it is.
 
     A replacement that names a group with a backslash means its dollars literally.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.api import lists
-from vault_agent.errors import NotFound
+from vault_agent.errors import Forbidden, NotFound
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import NamedNote
 from vault_agent.text.visible import hidden, visible
@@ -17,14 +17,22 @@ if TYPE_CHECKING:
 MAX_SUGGESTIONS = 5
 
 
+def require_inside(path: str) -> None:
+    """Raise Forbidden `PATH_OUTSIDE_VAULT` for a path with `..`, as writing does."""
+    if ".." in path.split("/"):
+        raise Forbidden("PATH_OUTSIDE_VAULT", "The path has `..`.")
+
+
 async def named_note(view: View, path: str) -> tuple[NamedNote, NamedNotes]:
     """Return the note, and the whole answer with the line or heading that the path contains.
 
     Raises:
+        Forbidden: `PATH_OUTSIDE_VAULT`.
         NotFound: `NOTE_NOT_FOUND` with similar paths, or `NOTE_AMBIGUOUS` with all of them, both
             in `details.suggestions`.
         VaultAgentError: as the operation `resolve`.
     """
+    require_inside(hidden(path))
     try:
         found = (await view.perform(lists.resolve, {"name": hidden(path)})).data
     except NotFound as error:

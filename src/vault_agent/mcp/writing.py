@@ -254,6 +254,8 @@ async def list_or_change_tags(view: View, sent: Mapping[str, Any]) -> str:
     if "tag" not in sent:
         raise InvalidRequest("INVALID_REQUEST", "tag is missing. Give it as text.")
     body = {**given(sent, "path", "expectedHash"), sent["action"]: [sent["tag"].removeprefix("#")]}
+    if sent["action"] == "remove":  # wherever `list` has found it
+        body["where"] = "both"
     return await change(view, writing.write_tags, body)
 
 

@@ -145,7 +145,7 @@ def _framed(entries: Sequence[str], project: str, folder: str | None) -> str:
     count = f"{len(entries)} note" if len(entries) == 1 else f"{len(entries)} notes"
     # The number is of the text without itself; it is an estimate.
     about = tokens_of(head + body)
-    more = "More: vault_read NOTE"
+    more = "More: read NOTE with your tools"
     if folder is not None:
         more += f", or {folder}/NOTE"
     return f"{head}{body}---\n[End of Vault Memory: {count}, ~{about} tokens. {more}]"

@@ -56,7 +56,7 @@ from vault_agent.model.memory import (
 )
 from vault_agent.model.modes import Mode
 from vault_agent.model.scope import EVERYTHING
-from vault_agent.model.search import Coverage, Filters, SearchQuery
+from vault_agent.model.search import Answer, Coverage, Filters, SearchQuery
 from vault_agent.model.syntax import without_operators
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.git import changed_files, committed_at
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from vault_agent.memory.score import Scored
     from vault_agent.model.memory import Address, NoteQuery, RecallQuery
     from vault_agent.model.scope import Scope
-    from vault_agent.model.search import Answer, Hit
+    from vault_agent.model.search import Hit
     from vault_agent.model.warning import Warning
     from vault_agent.store.index.facts import NoteFacts
     from vault_agent.vaults.open_vault import OpenVault
@@ -503,7 +503,9 @@ async def search_notes(
             stack, vault, query.scope, with_global=not (query.alone or query.project), every=True
         )
         asked = SearchQuery(query.text, None, _HITS, within)
-        if len(known) == 1:
+        if not query.text:
+            answer = Answer(None, Mode.LEXICAL, _HITS, ())
+        elif len(known) == 1:
             answer = await vault.search(asked)
         else:
             answer = await several.search([each.name for each in known], asked)

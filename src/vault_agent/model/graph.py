@@ -461,7 +461,6 @@ class GraphEdge:
 
     source: str
     target: str
-    label: str
 
 
 @dataclass(frozen=True, slots=True)

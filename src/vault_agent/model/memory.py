@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple, TypeAlias
 
-from vault_agent.model.fields import Query, SessionId, Text
+from vault_agent.model.fields import SessionId, Text
 from vault_agent.model.modes import Mode
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.model.sent import Between, Doc, Length, OneOf, Unsent
+from vault_agent.model.sent import Between, Doc, Length, OneOf, Trimmed, Unreadable, Unsent
 from vault_agent.model.warning import Warning
 
 Address: TypeAlias = tuple[str, str]
@@ -100,12 +100,12 @@ class RecalledNote:
 
 @dataclass(frozen=True, slots=True)
 class NoteQuery:
-    """A search for notes. `recency_days` is that of the settings if it is None.
+    """A search for notes by words, files or tags. `recency_days` is the usual one if it is None.
 
     With `alone` or a project, only the vault itself is searched, and else the global one too.
     """
 
-    text: Query
+    text: Annotated[str, Trimmed(), Length(0, 1000)] = ""
     files: Annotated[tuple[Text, ...], Length(0, 200)] = ()
     tags: Annotated[tuple[Text, ...], Length(0, 200)] = ()
     limit: Annotated[int, Between(1, 50)] = 5
@@ -113,6 +113,10 @@ class NoteQuery:
     project: Annotated[Text | None, Doc("Only the notes of this project.")] = None
     alone: Annotated[bool, Doc("Whether to leave out the global vault.")] = False
     scope: Unsent[Scope] = EVERYTHING
+
+    def __post_init__(self) -> None:
+        if not (self.text or self.files or self.tags):
+            raise Unreadable("no_query", "must have text, files or tags")
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,18 +122,14 @@ def objects(graph: Graph, read: Rows, query: GraphQuery) -> dict[str, Any]:
                 "connectionCount": graph.links.degree(position),
             }
         )
-    edges, weights = _edges(graph, places)
+    edges, _ = _edges(graph, places)
     return {
         "revision": graph.revision,
         "directed": True,
         "nodes": nodes,
         "edges": [
-            {
-                "source": nodes[source]["id"],
-                "target": nodes[target]["id"],
-                "label": f"{weight} link" if weight == 1 else f"{weight} links",
-            }
-            for source, target, weight in zip(edges[::2], edges[1::2], weights, strict=True)
+            {"source": nodes[source]["id"], "target": nodes[target]["id"]}
+            for source, target in zip(edges[::2], edges[1::2], strict=True)
         ],
         "truncated": truncated,
         "counts": _counts(graph, read),

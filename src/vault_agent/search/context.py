@@ -28,7 +28,7 @@ from vault_agent.store.index import notes as reading
 from vault_agent.text.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from vault_agent.model.context import ContextQuery, ContextRequest
     from vault_agent.model.notes import Anchor
@@ -226,7 +226,7 @@ def _chosen(
 
 
 def _fitted(excerpt: _Excerpt, room: int) -> _Entry | None:
-    """Return the excerpt, cut at a paragraph if it takes more than `room` tokens."""
+    """Return the excerpt, cut at a paragraph or a line if it takes more than `room` tokens."""
     first, last = excerpt.chunks[0].start_line, excerpt.chunks[-1].end_line
     text = "".join(chunk.text for chunk in excerpt.chunks).replace("\r\n", "\n")
     last -= max(0, len(text) - len(text.rstrip("\n")) - 1)
@@ -237,16 +237,28 @@ def _fitted(excerpt: _Excerpt, room: int) -> _Entry | None:
     if entry.source.tokens <= room:
         return entry
     paragraphs = re.split(r"(?<=\n)(?=\n+)|(?<=\n\n)", text)
-    # The number of whole paragraphs that fit, by bisection: an estimate only grows with the text.
-    low, high = 0, len(paragraphs)
+
+    def fits(kept: str) -> bool:
+        return _cut(excerpt, kept, text, first).source.tokens <= room
+
+    count = _count_fitting(paragraphs, fits)
+    kept = "".join(paragraphs[:count])
+    if not fits(paragraphs[count]):  # such as a long list or a table: it is cut at a line
+        lines = [kept, *paragraphs[count].splitlines(keepends=True)]
+        kept = "".join(lines[: _count_fitting(lines, fits)])
+    return _cut(excerpt, kept, text, first) if kept.strip() else None
+
+
+def _count_fitting(pieces: Sequence[str], fits: Callable[[str], bool]) -> int:
+    """Return how many pieces fit, by bisection: an estimate only grows with the text."""
+    low, high = 0, len(pieces)
     while low < high:
         middle = (low + high + 1) // 2
-        if _cut(excerpt, "".join(paragraphs[:middle]), text, first).source.tokens <= room:
+        if fits("".join(pieces[:middle])):
             low = middle
         else:
             high = middle - 1
-    kept = "".join(paragraphs[:low])
-    return _cut(excerpt, kept, text, first) if kept.strip() else None
+    return low
 
 
 def _cut(excerpt: _Excerpt, kept: str, text: str, first: int) -> _Entry:

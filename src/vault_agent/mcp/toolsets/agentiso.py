@@ -13,7 +13,7 @@ from vault_agent.api import files, writing
 from vault_agent.errors import Conflict
 from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL
-from vault_agent.mcp.named import named_note
+from vault_agent.mcp.named import named_note, require_inside
 from vault_agent.mcp.notes import key_of, properties_of
 from vault_agent.mcp.reading import READ_TOOL
 from vault_agent.mcp.searching import SEARCH_TOOL, warnings_of
@@ -39,7 +39,7 @@ from vault_agent.mcp.writing import (
     list_or_change_tags,
 )
 from vault_agent.model.write_state import Right
-from vault_agent.text.visible import visible
+from vault_agent.text.visible import hidden, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,6 +54,7 @@ def _as(tool: Tool, **names: str) -> Run:
 
     async def run(view: View, given: Mapping[str, Any]) -> Shown:
         sent = {ours: given[theirs] for ours, theirs in names.items() if theirs in given}
+        require_inside(hidden(sent.get("path", "")))
         if "tags" in sent:
             sent["tags"] = [sent["tags"]]
         if "match" in sent:
@@ -140,7 +141,7 @@ _READING = (
         {
             "query": TEXT,
             "regex": FALSE,
-            "path_prefix": PATH,
+            "path_prefix": {**PATH, "description": "Folder or glob"},
             "tag": TEXT,
             "max_results": limit(50, 10),
             "cursor": CURSOR,

@@ -10,8 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import authoring, files, lists, writing
-from vault_agent.errors import Forbidden, InvalidRequest, NotFound
-from vault_agent.mcp.named import note_at
+from vault_agent.errors import InvalidRequest, NotFound
+from vault_agent.mcp.named import note_at, require_inside
 from vault_agent.mcp.searching import warnings_of
 from vault_agent.mcp.text import as_json, printable, size
 from vault_agent.mcp.tool import (
@@ -44,16 +44,14 @@ if TYPE_CHECKING:
 _LINES = 200
 _MOST_CUT = 10
 """Notes that a warning names."""
-_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 
 def _inside(view: View, given: Mapping[str, Any]) -> View:
     """Return the view of one repository."""
-    name = given["repository_name"]
-    if not set(name) <= set(_NAME) or name in (".", ".."):
-        raise InvalidRequest(
-            "INVALID_REQUEST", "repository_name must be the name of one folder: A-Z, 0-9, . _ -"
-        )
+    name = hidden(given["repository_name"])
+    if name.startswith(".") or set(name) & set('/\\*?:<>|"') or not name.isprintable():
+        what = "repository_name must be the name of one folder, which does not begin with a dot."
+        raise InvalidRequest("INVALID_REQUEST", what)
     scope = view.caller.scope
     return replace(view, caller=replace(view.caller, scope=Scope(scope.outer(name), scope.deny)))
 
@@ -61,8 +59,7 @@ def _inside(view: View, given: Mapping[str, Any]) -> View:
 async def _read(view: View, given: Mapping[str, Any]) -> Shown:
     inside = _inside(view, given)
     path = _note(given["path"])
-    if ".." in path.split("/"):
-        raise Forbidden("PATH_OUTSIDE_VAULT", "The path is outside the vault.")
+    require_inside(path)
     try:
         note = await whole_note(inside, note_at(inside, inside.caller.scope.outer(path)))
     except NotFound as error:
@@ -78,6 +75,9 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
     paths: list[str] = []
     if "path_filter" in given:
         wanted = hidden(given["path_filter"]).strip("/")
+        if set(wanted) & set("*?") and set(wanted) & set("{}[]"):
+            what = "path_filter takes `*`, `**` and `?`, neither braces nor brackets."
+            raise InvalidRequest("INVALID_REQUEST", what)
         paths = inside.patterns(wanted if wanted.startswith("**/") else f"**/{wanted}")
     body = {"pattern": given["query"], "limit": _LINES, "filters": {"paths": paths}}
     reply = await inside.perform(lists.grep, body)

@@ -21,7 +21,18 @@ from vault_agent.mcp.notes import properties_of
 from vault_agent.mcp.promotion import PROMOTE_TOOL
 from vault_agent.mcp.searching import warnings_of
 from vault_agent.mcp.text import excerpt
-from vault_agent.mcp.tool import CURSOR, DATE, LINE, LINE_NUMBER, PATH, TEXT, Tool, allowed, limit
+from vault_agent.mcp.tool import (
+    CURSOR,
+    DATE,
+    LINE,
+    LINE_NUMBER,
+    PATH,
+    STRING,
+    TEXT,
+    Tool,
+    allowed,
+    limit,
+)
 from vault_agent.mcp.toolsets.whole import EXPECTED_HASH, overwrite_body, text_fields, whole_note
 from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
 from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
@@ -142,7 +153,7 @@ async def _backlinks(view: View, note_id: str) -> tuple[list[str] | None, tuple[
 
 async def _search(view: View, given: Mapping[str, Any]) -> Shown:
     body = {
-        "text": given["text"],
+        "text": given.get("text", ""),
         "files": given.get("filePaths", []),
         "tags": [tag.removeprefix("#") for tag in given.get("tags", [])],
         "limit": given["maxResults"],
@@ -276,7 +287,7 @@ _READING = (
         "Search the notes of the project and of the global vault. Files and tags raise the score,"
         " and so does a late change.",
         {
-            "text": TEXT,
+            "text": {**STRING, "maxLength": 1000},
             "filePaths": _NAMES,
             "tags": _NAMES,
             "project": {
@@ -292,7 +303,7 @@ _READING = (
                 "description": "Days after which the age of a note counts half",
             },
         },
-        ("text",),
+        (),
         _search,
     ),
     Tool(
