@@ -69,11 +69,9 @@ CODES: Final[dict[str, Code]] = {
     "INVALID_REQUEST": Code("InvalidRequest", 400, 2),
     "INVALID_QUERY": Code("InvalidRequest", 400, 2),
     "INVALID_MODE": Code("InvalidRequest", 400, 2),
-    "REGEX_UNSUPPORTED": Code("InvalidRequest", 400, 2),
     "REGEX_INVALID": Code("InvalidRequest", 400, 2),
     "INVALID_LIMIT": Code("InvalidRequest", 400, 2),
     "INVALID_ID": Code("InvalidRequest", 400, 2),
-    "INVALID_FILTER": Code("InvalidRequest", 400, 2),
     "INVALID_CURSOR": Code(
         "InvalidRequest", 400, 2, "Ask for the first page, without a cursor, and go on from there."
     ),
@@ -88,7 +86,6 @@ CODES: Final[dict[str, Code]] = {
         for_tools="give a path inside the vault, as results show it.",
     ),
     "INVALID_NOTE_NAME": Code("InvalidRequest", 400, 2, "Use {name} instead."),
-    "TEMPLATE_VARIABLE_MISSING": Code("InvalidRequest", 400, 2),
     "PROMOTE_SECRETS": Code(
         "InvalidRequest", 422, 2, "Remove them from the note, or put others in their place."
     ),
@@ -164,7 +161,6 @@ CODES: Final[dict[str, Code]] = {
         for_tools="links in notes that you may not write would have to change. Ask the user to"
         " move it.",
     ),
-    "FILE_READ_ONLY": Code("Forbidden", 403, 1, "Make the file writable first."),
     "FILE_NOT_WRITABLE": Code("Forbidden", 403, 1, "Check the rights of the file and its folder."),
     "PATH_OUTSIDE_VAULT": Code(
         "Forbidden",
@@ -245,8 +241,6 @@ CODES: Final[dict[str, Code]] = {
     "METHOD_NOT_ALLOWED": Code("Unsupported", 405, 1),
     "NOT_ACCEPTABLE": Code("Unsupported", 406, 1, "Accept application/json."),
     "SERVER_BUSY": Code("Busy", 503, 5, "Try again in a moment."),
-    "WRITE_RATE_LIMITED": Code("Busy", 429, 5, "Wait a minute, or raise write.max_per_minute."),
-    "RECOVERY_PENDING": Code("Busy", 503, 5, "Try again in a moment."),
     "TOO_MANY_REQUESTS": Code("Busy", 429, 5, "Wait a minute, then try again."),
     "LAYOUT_PENDING": Code("Busy", 409, 5, "Ask again in {retryAfter} s."),
     "INDEX_NOT_FOUND": Code(
@@ -296,9 +290,6 @@ CODES: Final[dict[str, Code]] = {
     "FRONTMATTER_INVALID": Code(
         "Conflict", 409, 1, "Correct it in an editor, then repeat the change."
     ),
-    "FRONTMATTER_KEY_AMBIGUOUS": Code(
-        "Conflict", 409, 1, "Remove all but one of them in an editor, then repeat the change."
-    ),
     "HEADING_AMBIGUOUS": Code(
         "Conflict",
         409,
@@ -320,10 +311,7 @@ CODES: Final[dict[str, Code]] = {
         ),
     ),
     "TASK_AMBIGUOUS": Code("Conflict", 409, 1, "List the tasks again: the note has changed."),
-    "TASK_HAS_CHILDREN": Code(
-        "Conflict", 409, 1, "Nothing was changed. Move these lines first, or complete it by hand."
-    ),
-    "RECURRENCE_UNSUPPORTED": Code("Conflict", 409, 1, "Complete it in your editor."),
+    "TASK_UNSUPPORTED": Code("Conflict", 409, 1, "Complete it in your editor."),
     "TEMPLATE_UNSUPPORTED": Code("Conflict", 409, 1, "Use a template without `<% %>`."),
     "LINK_NOT_EXPRESSIBLE": Code("Conflict", 409, 1, "Choose another name, or change the link."),
     "PROMOTE_SIMILAR": Code(
@@ -442,13 +430,12 @@ CODES: Final[dict[str, Code]] = {
         " index.dir` prints.",
     ),
     "SERVICE_FAILED": Code("Failed", None, 1),
+    "PROGRAM_FAILED": Code("Failed", None, 1),
     "SERVICE_NOT_FOUND": Code("NotFound", None, 4),
     "SERVICE_UNSUPPORTED": Code(
         "Misconfigured", None, 2, "Use `vault-agent serve --background` instead."
     ),
-    "OPEN_FAILED": Code("Failed", None, 1),
     "OUTPUT_FAILED": Code("Failed", None, 1),
-    "DEMO_FAILED": Code("Failed", None, 1),
     "CONFIG_INVALID": Code("Misconfigured", None, 2),
     "VAULT_NOT_FOUND": Code(
         "Misconfigured",
@@ -469,7 +456,6 @@ CODES: Final[dict[str, Code]] = {
         " --background`.",
     ),
     "CLIENT_CONFIG_INVALID": Code("Misconfigured", None, 2),
-    "MCP_FAILED": Code("Failed", None, 1),
     "PORT_IN_USE": Code(
         "Misconfigured",
         None,
@@ -496,8 +482,7 @@ CODES: Final[dict[str, Code]] = {
     "INDEXER_FAILED": Code(
         "Failed", 503, 1, Remedy(*_INDEX_AGAIN[:2], "Ask the user to update the index.")
     ),
-    "JOB_CANCELLED": Code("Failed", None, 1, "Run `vault-agent {kind}` to start again."),
-    "JOB_INTERRUPTED": Code("Failed", None, 1, "Run `vault-agent {kind}` to start again."),
+    "JOB_STOPPED": Code("Failed", None, 1, "Run `vault-agent {kind}` to start again."),
     # Warnings of replies and of the server.
     "INDEX_STALE": Code(
         *_WARNING,
@@ -541,8 +526,7 @@ CODES: Final[dict[str, Code]] = {
     # Warnings of writes.
     "FRONTMATTER_IGNORED": Code(*_WARNING),
     "INDEX_PENDING": Code(*_WARNING, "A search finds the change in a moment."),
-    "CANVAS_NOT_REWRITTEN": Code(*_WARNING),
-    "BASE_NOT_REWRITTEN": Code(*_WARNING),
+    "LINKS_NOT_REWRITTEN": Code(*_WARNING),
     "LINKS_BROKEN": Code(*_WARNING),
     "LINKS_LEAD_ELSEWHERE": Code(*_WARNING),
     "TASK_BLOCKED": Code(*_WARNING),
@@ -570,8 +554,6 @@ CODES: Final[dict[str, Code]] = {
     "NOTE_PARSER_CRASHED": Code(*_WARNING),
     "ATTACHMENT_NOT_READ": Code(*_WARNING),
     "ATTACHMENT_CUT": Code(*_WARNING),
-    "LINKS_TRUNCATED": Code(*_WARNING),
-    "TAGS_TRUNCATED": Code(*_WARNING),
     "NOTE_TRUNCATED": Code(*_WARNING),
     "EMBEDDING_FAILED": Code(*_WARNING),
     "EMBEDDING_TRUNCATED": Code(*_WARNING),

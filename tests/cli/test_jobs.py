@@ -64,7 +64,7 @@ async def test_warnings_of_a_job_name_their_files(run: Run, server: FakeServer):
     [
         (failed("DISK_FULL", "No room."), 1, "DISK_FULL: No room."),
         (failed("VAULT_NOT_FOUND", "Gone."), 2, "VAULT_NOT_FOUND: Gone."),
-        (job("cancelled"), 1, "JOB_CANCELLED: The job was cancelled"),
+        (job("cancelled"), 1, "JOB_STOPPED: The job was cancelled"),
         (job("interrupted"), 1, "vault-agent index"),
     ],
 )

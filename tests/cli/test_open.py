@@ -197,7 +197,7 @@ async def test_a_note_is_never_opened_outside_the_vault(
 @pytest.mark.fault(
     "Paths",
     "the editor is missing or fails",
-    "`OPEN_FAILED`",
+    "`PROGRAM_FAILED`",
 )
 async def test_what_cannot_be_opened_is_said(vault: Path, run_apart: Run):
     page = await run_apart("open", "Stock", "--in", "ui")
@@ -206,10 +206,10 @@ async def test_what_cannot_be_opened_is_said(vault: Path, run_apart: Run):
     for editor, says in (("false", "exit code 1"), ("no-such-editor", "cannot be started")):
         ended = await run_apart("open", "Stock", EDITOR=editor)
         assert ended.code == 1
-        assert ended.err.startswith("OPEN_FAILED: The editor ")
+        assert ended.err.startswith("PROGRAM_FAILED: The editor ")
         assert says in ended.err
     none = await run_apart("open", "Stock", "--in", "editor", EDITOR="")
-    assert none.err.startswith("OPEN_FAILED: No editor is set. ")
+    assert none.err.startswith("PROGRAM_FAILED: No editor is set. ")
 
 
 async def test_without_an_editor_obsidian_or_the_system_opens_the_note(
@@ -235,7 +235,7 @@ async def test_without_an_editor_obsidian_or_the_system_opens_the_note(
     opener.write_text("#!/bin/sh\necho 'lynx: not found' >&2\nexit 3\n")
     failed = await run_apart("open", "Stock", EDITOR="", PATH=path)
     assert failed.err.startswith(
-        "OPEN_FAILED: Obsidian was not opened: xdg-open ended with exit code 3. "
+        "PROGRAM_FAILED: Obsidian was not opened: xdg-open ended with exit code 3. "
     )
     assert "`vault-agent show " in failed.err
 

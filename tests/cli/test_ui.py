@@ -68,7 +68,7 @@ async def test_without_a_browser_the_address_is_printed_all_the_same(
     assert (ended.code, ended.out) == (0, f"{server.endpoint}/ui/#/graph\n")
     assert "No browser could be started" in ended.err
     refused = await run_apart("open", "Stock", "--in", "ui", **nowhere)
-    assert refused.err.startswith("OPEN_FAILED: ")
+    assert refused.err.startswith("PROGRAM_FAILED: ")
     assert f"{server.endpoint}/ui/#/notes" in refused.err
     assert refused.err.endswith("To read it here: `vault-agent show Stock`\n")
 

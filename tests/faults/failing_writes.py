@@ -72,7 +72,7 @@ OPERATIONS: dict[str, Callable[[Vault], Awaitable[Written]]] = {
     for name, work in list(globals().items())
     if name in ("_append", "_overwrite", "_create", "_delete", "_remove", "_undo", "_move")
 }
-ALLOWED = {"done", "DISK_FULL", "FILE_NOT_WRITABLE", "RECOVERY_PENDING"}
+ALLOWED = {"done", "DISK_FULL", "FILE_NOT_WRITABLE", "SERVER_BUSY"}
 
 
 def notes_of(folder: Path) -> Vault:

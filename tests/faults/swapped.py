@@ -62,7 +62,7 @@ async def write_meanwhile(vault: Vault, inside: int, tries: int, seed: int) -> C
             counts["done"] += 1
         except VaultAgentError as error:
             counts[error.code] += 1
-            if error.code == "RECOVERY_PENDING":
+            if error.code == "SERVER_BUSY":
                 await asyncio.sleep(0.05)
 
     async with vault.opened():

@@ -59,7 +59,6 @@ ACTIONS = st.sampled_from(
 CONTENTS = st.sampled_from(["x", "x\n", "# y", "- z", "===", "", "```"])
 REFUSED = {
     "FRONTMATTER_INVALID",
-    "FRONTMATTER_KEY_AMBIGUOUS",
     "HEADING_NOT_FOUND",
     "HEADING_AMBIGUOUS",
     "BLOCK_NOT_FOUND",

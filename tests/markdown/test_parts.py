@@ -82,12 +82,12 @@ def test_a_type_can_be_a_wikilink(written, types):
 @pytest.mark.parametrize(
     ("text", "field", "code", "limit"),
     [
-        ("[[b]] " * 30, "links", "LINKS_TRUNCATED", "MAX_LINKS"),
-        ("[b](c.md) [[d]] " * 15, "links", "LINKS_TRUNCATED", "MAX_LINKS"),
-        ("---\nlinks: [a, b]\n---\n" + "[[b]] " * 28, "links", "LINKS_TRUNCATED",
+        ("[[b]] " * 30, "links", "NOTE_TRUNCATED", "MAX_LINKS"),
+        ("[b](c.md) [[d]] " * 15, "links", "NOTE_TRUNCATED", "MAX_LINKS"),
+        ("---\nlinks: [a, b]\n---\n" + "[[b]] " * 28, "links", "NOTE_TRUNCATED",
          "MAX_LINKS"),
-        ("<https://a.b> " * 30, "external_links", "LINKS_TRUNCATED", "MAX_LINKS"),
-        ("".join(f"#t{n} " for n in range(30)), "tags", "TAGS_TRUNCATED", "MAX_TAGS"),
+        ("<https://a.b> " * 30, "external_links", "NOTE_TRUNCATED", "MAX_LINKS"),
+        ("".join(f"#t{n} " for n in range(30)), "tags", "NOTE_TRUNCATED", "MAX_TAGS"),
         ("# h\nx\n" * 30, "chunks", "NOTE_TRUNCATED", "MAX_CHUNKS"),
         ("# h\n" * 30, "anchors", "NOTE_TRUNCATED", "MAX_ANCHORS"),
         ("- [ ] t\n" * 30, "tasks", "NOTE_TRUNCATED", "MAX_TASKS"),

@@ -90,7 +90,7 @@ def test_a_tag_is_not_added_and_removed_at_once():
 def test_two_keys_for_tags_are_ambiguous():
     with pytest.raises(Conflict) as error:
         after("---\ntags: a\nTags: b\n---\n", ["c"], [])
-    assert error.value.code == "FRONTMATTER_KEY_AMBIGUOUS"
+    assert error.value.code == "FRONTMATTER_INVALID"
 
 
 NAMES = st.sampled_from(["a", "b", "ab", "a/b", "é", "x😀"])

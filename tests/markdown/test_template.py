@@ -75,7 +75,7 @@ def test_other_letters_of_a_format_are_refused(form: str):
     [
         ("a <% tp.date.now() %> b", "TEMPLATE_UNSUPPORTED", {}),
         ("```\n<%* x\n%>\n```", "TEMPLATE_UNSUPPORTED", {}),
-        ("{{var:a}} {{var:b}} {{var:b}}", "TEMPLATE_VARIABLE_MISSING", {"variables": ["a", "b"]}),
+        ("{{var:a}} {{var:b}} {{var:b}}", "INVALID_REQUEST", {"variables": ["a", "b"]}),
     ],
 )
 def test_a_template_that_cannot_be_filled_is_refused(template, code, details):

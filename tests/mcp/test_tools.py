@@ -32,8 +32,8 @@ def pages(agent: Agent, **arguments: str) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "begins"),
     [
-        ({"query": "(?=x)", "match": "regex"}, "REGEX_UNSUPPORTED: "),
-        ({"query": "(", "match": "regex"}, "REGEX_UNSUPPORTED: "),
+        ({"query": "(?=x)", "match": "regex"}, "REGEX_INVALID: "),
+        ({"query": "(", "match": "regex"}, "REGEX_INVALID: "),
         ({"query": "x", "match": "regex", "cursor": "abc"}, "INVALID_CURSOR: "),
         ({"query": "frost", "cursor": "abc"}, "INVALID_CURSOR: "),
         ({"query": "x", "match": "regex", "mode": "hybrid"}, "INVALID_MODE: "),

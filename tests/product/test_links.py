@@ -96,17 +96,17 @@ def test_a_copy_is_stale_once_a_link_leads_elsewhere(program: Program):
 @pytest.mark.fault(
     "Links and the graph",
     "`limit=50001`, `depth=6`, an unknown kind or measure, a bad date",
-    "400 `INVALID_LIMIT` or `INVALID_FILTER`",
+    "400 `INVALID_LIMIT` or `INVALID_REQUEST`",
 )
 def test_limits_and_filters_out_of_range_are_refused(linked: Program):
     for path, code in (
         ("/graph?limit=50001", "INVALID_LIMIT"),
         (f"/notes/{BREAD}/graph?depth=6", "INVALID_LIMIT"),
         (f"/notes/{BREAD}/links?limit=0", "INVALID_LIMIT"),
-        (f"/notes/{BREAD}/links?status=gone", "INVALID_FILTER"),
-        (f"/notes/{BREAD}/links?kind=wikilink,none", "INVALID_FILTER"),
-        ("/links/broken?kinds=", "INVALID_FILTER"),
-        ("/graph?after=yesterday", "INVALID_FILTER"),
+        (f"/notes/{BREAD}/links?status=gone", "INVALID_REQUEST"),
+        (f"/notes/{BREAD}/links?kind=wikilink,none", "INVALID_REQUEST"),
+        ("/links/broken?kinds=", "INVALID_REQUEST"),
+        ("/graph?after=yesterday", "INVALID_REQUEST"),
         ("/graph/path?from=x&to=y", "INVALID_ID"),
         ("/tags?depth=1&depth=2", "INVALID_REQUEST"),
     ):

@@ -54,20 +54,20 @@ def test_wrong_requests_are_refused(served: Program):
         ("grep", {"pattern": "x", "limit": 0}, "INVALID_LIMIT"),
         ("grep", {"pattern": "x", "context": 4}, "INVALID_REQUEST"),
         ("grep", {"pattern": "x", "cursor": long}, "INVALID_CURSOR"),
-        ("grep", {"pattern": "(?=x)"}, "REGEX_UNSUPPORTED"),
+        ("grep", {"pattern": "(?=x)"}, "REGEX_INVALID"),
         ("notes?limit=0", None, "INVALID_LIMIT"),
         ("notes?limit=201", None, "INVALID_LIMIT"),
         ("notes?limit=1&limit=2", None, "INVALID_REQUEST"),
         ("notes?sort=size", None, "INVALID_REQUEST"),
-        ("notes?property=status", None, "INVALID_FILTER"),
+        ("notes?property=status", None, "INVALID_REQUEST"),
         ("notes?linked=maybe", None, "INVALID_REQUEST"),
-        ("notes?tasks=done", None, "INVALID_FILTER"),
-        ("notes?after=today", None, "INVALID_FILTER"),
+        ("notes?tasks=done", None, "INVALID_REQUEST"),
+        ("notes?after=today", None, "INVALID_REQUEST"),
         ("notes?state=open", None, "INVALID_REQUEST"),
         (f"notes?cursor={long}", None, "INVALID_CURSOR"),
         ("tasks?limit=201", None, "INVALID_LIMIT"),
-        ("tasks?status=doing", None, "INVALID_FILTER"),
-        ("tasks?dueAfter=today", None, "INVALID_FILTER"),
+        ("tasks?status=doing", None, "INVALID_REQUEST"),
+        ("tasks?dueAfter=today", None, "INVALID_REQUEST"),
         ("tasks?cursor=AAAA", None, "INVALID_CURSOR"),
         ("context", {"queries": []}, "INVALID_REQUEST"),
         ("context", {"queries": [{"query": "a"}] * 21}, "INVALID_REQUEST"),
@@ -126,7 +126,7 @@ def test_grep_prints_lines_that_editors_can_open(served: Program):
     assert more.stdout.startswith("Garden/Late frost.md:10:")
     assert json.loads(served.run("--json", "grep", "Bake").stdout)["data"]["lines"]
     refused = served.run("grep", "(")
-    assert (refused.returncode, refused.stderr.split(":")[0]) == (2, "REGEX_UNSUPPORTED")
+    assert (refused.returncode, refused.stderr.split(":")[0]) == (2, "REGEX_INVALID")
 
 
 def test_grep_groups_lines_by_note_at_a_terminal(served: Program):

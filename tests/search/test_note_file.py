@@ -134,12 +134,12 @@ async def test_metadata_shows_the_type_and_cuts_long_lists(vault: Vault):
 @pytest.mark.fault(
     "Note contents",
     "a note with more links than the index keeps",
-    "the first 100,000 are kept, with `LINKS_TRUNCATED`; all other notes are indexed",
+    "the first 100,000 are kept, with `NOTE_TRUNCATED`; all other notes are indexed",
 )
 async def test_links_over_the_limit_do_not_fail_the_run(vault: Vault, monkeypatch):
     monkeypatch.setattr(links, "MAX_LINKS", 1_000)
     vault.write("n.md", "[[b]] " * 1_500)
     vault.write("o.md", "[[b]]")
     assert (await vault.index()).links == 1_001
-    assert vault.heard.codes == ["LINKS_TRUNCATED"]
+    assert vault.heard.codes == ["NOTE_TRUNCATED"]
     assert links.MAX_LINKS < 1 << 20

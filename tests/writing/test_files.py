@@ -159,7 +159,7 @@ async def test_a_large_attachment_is_deleted_without_its_bytes_in_the_log(
 async def test_an_attachment_that_is_read_only_is_not_deleted(vault: Vault):
     vault.put("p.mp4", b"12345")
     (vault.root / "p.mp4").chmod(0o444)
-    with pytest.raises(Forbidden, match="FILE_READ_ONLY"):
+    with pytest.raises(Forbidden, match="FILE_NOT_WRITABLE"):
         await vault.delete("p.mp4")
 
 
@@ -503,7 +503,7 @@ async def test_canvases_that_name_a_heading_by_its_old_text_are_named_in_the_rep
     write = opened.write("section", Right.EDIT)
     done = await vault.files.rename_heading("N.md", write, Address(("Log",)), "Diary")
     [warning] = done.warnings
-    assert warning.code == "CANVAS_NOT_REWRITTEN"
+    assert warning.code == "LINKS_NOT_REWRITTEN"
     assert warning.details == {"count": 2, "paths": ["Card.canvas", "Text.canvas"]}
     assert vault.tree() == {**before, "N.md": b"# Diary\n## Day\n"}
 
@@ -522,7 +522,7 @@ async def test_canvases_that_are_too_many_or_too_large_are_named_after_a_heading
     write = opened.write("section", Right.EDIT)
     done = await vault.files.rename_heading("N.md", write, Address(("Log",)), "Diary")
     [warning] = done.warnings
-    assert warning.code == "CANVAS_NOT_REWRITTEN"
+    assert warning.code == "LINKS_NOT_REWRITTEN"
     assert warning.details == {"count": 2, "paths": ["2.canvas", "3.canvas"]}
 
 

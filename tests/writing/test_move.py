@@ -234,7 +234,7 @@ async def test_links_in_the_text_of_a_canvas_are_named_and_not_changed(tmp_path:
     assert edit.path == "b/c/Board.canvas"
     assert edit.after.decode() == board.replace("a/Board", "b/c/Board")
     [warning] = plan.warnings
-    assert warning.code == "CANVAS_NOT_REWRITTEN"
+    assert warning.code == "LINKS_NOT_REWRITTEN"
     assert warning.details == {"count": 1, "paths": ["a/Board.canvas"]}
 
 
@@ -254,7 +254,7 @@ async def test_canvases_that_cannot_be_rewritten_are_named(tmp_path: Path):
     )
     assert [each.path for each in plan.changes] == ["Old.md", "mine.canvas", "twice.canvas"]
     [warning] = plan.warnings
-    assert warning.code == "CANVAS_NOT_REWRITTEN"
+    assert warning.code == "LINKS_NOT_REWRITTEN"
     assert warning.details == {"count": 2, "paths": ["edge.canvas", "theirs/board.canvas"]}
     plan = await planned(tmp_path / "2", files, "Old.md", "New", rewrite_links=False)
     assert len(plan.changes) == 1
@@ -276,10 +276,11 @@ async def test_canvases_and_bases_that_are_not_read_are_named(tmp_path: Path, mo
     }
     plan = await planned(tmp_path, files, "Old.md", "New")
     assert list(texts(plan)) == ["2 read.canvas"]
-    assert {warning.code: warning.details["paths"] for warning in plan.warnings} == {
-        "CANVAS_NOT_REWRITTEN": ["1 large.canvas", "3 many.canvas"],
-        "BASE_NOT_REWRITTEN": ["1 large.base", "3 many.base"],
-    }
+    assert {warning.code for warning in plan.warnings} == {"LINKS_NOT_REWRITTEN"}
+    assert [warning.details["paths"] for warning in plan.warnings] == [
+        ["1 large.canvas", "3 many.canvas"],
+        ["1 large.base", "3 many.base"],
+    ]
 
 
 async def test_bases_are_named_and_not_changed(tmp_path: Path):
@@ -292,7 +293,7 @@ async def test_bases_are_named_and_not_changed(tmp_path: Path):
     }
     plan = await planned(tmp_path, files, "a/Old.md", "New")
     [warning] = plan.warnings
-    assert warning.code == "BASE_NOT_REWRITTEN"
+    assert warning.code == "LINKS_NOT_REWRITTEN"
     assert warning.details == {"count": 2, "paths": ["link.base", "wiki.base"]}
     plan = await planned(tmp_path / "2", files, "a", "b")
     assert plan.warnings[0].details["paths"] == ["folder.base", "link.base", "wiki.base"]

@@ -110,7 +110,7 @@ async def test_a_built_in_template_has_a_type_and_its_title(opened_vault: Opened
 @pytest.mark.parametrize(
     ("template", "path", "code"),
     [
-        ("Daily", "x", "TEMPLATE_VARIABLE_MISSING"),
+        ("Daily", "x", "INVALID_REQUEST"),
         ("none", "x", "TEMPLATE_NOT_FOUND"),
         ("../other/No template", "x", "TEMPLATE_NOT_FOUND"),
         ("decision", "a?b", "INVALID_NOTE_NAME"),

@@ -246,7 +246,7 @@ async def test_one_key_at_the_same_time_is_one_write(vault: Vault):
 async def test_an_agent_writes_only_so_often(vault: Vault):
     for number in range(3):
         await vault.create(f"{number}.md", "x", caller=AGENT)
-    with pytest.raises(Busy, match="WRITE_RATE_LIMITED") as caught:
+    with pytest.raises(Busy, match="TOO_MANY_REQUESTS") as caught:
         await vault.create("4.md", "x", caller=AGENT)
     assert 1 <= caught.value.details["retryAfter"] <= 60
     await vault.create("4.md", "x", dry_run=True, caller=AGENT)
@@ -379,7 +379,7 @@ async def test_a_read_only_file_stays(vault: Vault):
     file = vault.put("A.md", "one\n")
     file.chmod(0o444)
     for attempt in (vault.append("A.md", "x"), vault.remove("A.md")):
-        with pytest.raises(Forbidden, match="FILE_READ_ONLY"):
+        with pytest.raises(Forbidden, match="FILE_NOT_WRITABLE"):
             await attempt
     assert vault.tree() == {"A.md": b"one\n"}
 
@@ -452,7 +452,7 @@ async def test_before_recovery_nothing_is_written(closed: Vault):
     async with closed.opened() as writing:
         pass
     unready = type(writing)(closed.journal(), closed.follow, closed.allowance)
-    with pytest.raises(Busy, match="RECOVERY_PENDING"):
+    with pytest.raises(Busy, match="SERVER_BUSY"):
         await unready.create("A.md", write_of("create", Right.CREATE), b"")
     await unready.close()
 

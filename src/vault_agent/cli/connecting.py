@@ -187,7 +187,7 @@ def check(invocation: Invocation, agent: str | None = None) -> list[str]:
     """Start the relay as a client does, search by it, and return the names of the tools.
 
     Raises:
-        Failed: `MCP_FAILED` with the error that a client would get.
+        Failed: `PROGRAM_FAILED` with the error that a client would get.
     """
     flags = [] if agent is None else ["--agent", agent]
     for flag, value in (
@@ -225,7 +225,7 @@ def _ask(process: subprocess.Popen[bytes], method: str, params: dict[str, Any]) 
     """Send a request to the relay, and return the result.
 
     Raises:
-        Failed: `MCP_FAILED` with the error's message.
+        Failed: `PROGRAM_FAILED` with the error's message.
     """
     assert process.stdin is not None  # noqa: S101 - pipes
     assert process.stdout is not None  # noqa: S101
@@ -239,6 +239,6 @@ def _ask(process: subprocess.Popen[bytes], method: str, params: dict[str, Any]) 
         message = str(reply["error"]["message"])
         if message.startswith("UNAUTHORIZED"):
             message += " To keep it here: vault-agent config set server.api_key -"
-        raise Failed("MCP_FAILED", message)
+        raise Failed("PROGRAM_FAILED", message)
     result: dict[str, Any] = reply["result"]
     return result

@@ -133,7 +133,7 @@ def _run(environment: dict[str, str], *arguments: str) -> None:
         (*PROGRAM, *arguments), env=environment, stdin=subprocess.DEVNULL, check=False
     )
     if done.returncode != 0:
-        raise Failed("DEMO_FAILED", "a command of the demo failed; see its output above")
+        raise Failed("PROGRAM_FAILED", "a command of the demo failed; see its output above")
 
 
 def _show_line(*arguments: str) -> None:
@@ -166,14 +166,14 @@ def _until_idle(client: Client, server: subprocess.Popen[bytes]) -> None:
             if health.index.available and health.running_job is None:
                 return
         if time.monotonic() > deadline:
-            raise Failed("DEMO_FAILED", "the demo's server was not ready in time")
+            raise Failed("PROGRAM_FAILED", "the demo's server was not ready in time")
         time.sleep(0.05)
-    raise Failed("DEMO_FAILED", "the demo's server ended; see its output above")
+    raise Failed("PROGRAM_FAILED", "the demo's server ended; see its output above")
 
 
 def _best(client: Client, query: str) -> dict[str, Any]:
     reply = client.call("POST /search", query=query)
     results: list[dict[str, Any]] = reply.envelope["data"]["results"]
     if not results:
-        raise Failed("DEMO_FAILED", "the demo's search found nothing")
+        raise Failed("PROGRAM_FAILED", "the demo's search found nothing")
     return results[0]

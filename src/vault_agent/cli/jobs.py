@@ -247,11 +247,10 @@ def report(job: Job) -> int:
     elif job.error is not None:
         complain(job.error.code, at_terminal(job.error.code, job.error.message, job.error.details))
     elif job.state.final:
-        code = "JOB_CANCELLED" if job.state is JobState.CANCELLED else "JOB_INTERRUPTED"
         what = f"the job was {job.state.value}; the last complete index, if any, still serves."
         if not job.kind.indexes:
             what = f"the {job.kind.value} was {job.state.value} before anything was changed."
-        complain(code, explained(code, what, {"kind": job.kind.value}))
+        complain("JOB_STOPPED", explained("JOB_STOPPED", what, {"kind": job.kind.value}))
     return ending(job)
 
 

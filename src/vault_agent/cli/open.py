@@ -211,7 +211,7 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
 
 def _browse(address: str, what: str) -> None:
     if not opens_in_browser(address):
-        raise Failed("OPEN_FAILED", f"No browser could be started. {what}")
+        raise Failed("PROGRAM_FAILED", f"No browser could be started. {what}")
 
 
 def _open(way: str, file: Path, line: int | None, *, page: int | None) -> None:
@@ -288,11 +288,11 @@ def _edit(file: str, line: int | None) -> None:
     """Open a file in the user's editor and wait for its end. The editor handles Ctrl-C itself."""
     editor = _editor()
     if not editor:
-        raise Failed("OPEN_FAILED", "No editor is set. Set $EDITOR, for example to `nano`.")
+        raise Failed("PROGRAM_FAILED", "No editor is set. Set $EDITOR, for example to `nano`.")
     try:
         command = editor_command(editor, file, line)
     except ValueError:
-        raise Failed("OPEN_FAILED", "$VISUAL or $EDITOR is not a valid command.") from None
+        raise Failed("PROGRAM_FAILED", "$VISUAL or $EDITOR is not a valid command.") from None
     _run(command, f"The editor {clean(Path(command[0]).name)}")
 
 
@@ -303,7 +303,7 @@ def _open_by_system(address: str, way: str) -> None:
             os.startfile(address)  # noqa: S606 - needs no shell
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise Failed("OPEN_FAILED", f"No program opens the note: {reason}.") from None
+            raise Failed("PROGRAM_FAILED", f"No program opens the note: {reason}.") from None
         return
     program = "open" if sys.platform == "darwin" else "xdg-open"
     what = "Obsidian was not opened:" if way == "obsidian" else "No $EDITOR is set, and"
@@ -317,8 +317,8 @@ def _run(command: list[str], what: str, *, errors: int | None = None) -> None:
         code = subprocess.run(command, check=False, stderr=errors).returncode  # noqa: S603 - the user's own program
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise Failed("OPEN_FAILED", f"{what} cannot be started: {reason}.") from None
+        raise Failed("PROGRAM_FAILED", f"{what} cannot be started: {reason}.") from None
     finally:
         signal.signal(signal.SIGINT, before)
     if code != 0:
-        raise Failed("OPEN_FAILED", f"{what} ended with exit code {code}.")
+        raise Failed("PROGRAM_FAILED", f"{what} ended with exit code {code}.")

@@ -38,11 +38,6 @@ MAX_ALIASES = 200
 MAX_TAGS = 1_000
 MAX_TYPES = 20
 MAX_TYPE_CHARS = 100
-_CODES = {
-    "links": "LINKS_TRUNCATED",
-    "external links": "LINKS_TRUNCATED",
-    "tags": "TAGS_TRUNCATED",
-}
 _HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
@@ -56,9 +51,9 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
     the file is not UTF-8. Then no place has a range of bytes.
 
     Never raises. Invalid frontmatter causes a warning (`FRONTMATTER_PARSE_FAILED`), and the body is
-    parsed anyway. Items over a limit are dropped with a warning (`LINKS_TRUNCATED`,
-    `TAGS_TRUNCATED`, `NOTE_TRUNCATED`). NUL and lone surrogates become U+FFFD, because they cannot
-    be stored or encoded. The time is linear in the text's length.
+    parsed anyway. Items over a limit are dropped with the warning `NOTE_TRUNCATED`. NUL and lone
+    surrogates become U+FFFD, because they cannot be stored or encoded. The time is linear in the
+    text's length.
     """
     return parse_document(document_of(text, origin), path=path)
 
@@ -189,7 +184,7 @@ class _Limits:
         if found > len(kept):
             self.warnings.append(
                 Warning(
-                    _CODES.get(part, "NOTE_TRUNCATED"),
+                    "NOTE_TRUNCATED",
                     f"A note has more {part} than the index keeps: the first {len(kept)} are kept.",
                     {"path": self._path, "part": part, "kept": len(kept), "found": found},
                 )

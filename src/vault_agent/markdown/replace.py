@@ -61,7 +61,7 @@ def replace(
     Raises:
         Conflict: `ENCODING_NOT_WRITABLE`; `MATCH_COUNT_MISMATCH` with `count` and the first 20
             `lines`, also for over 10,000 matches.
-        InvalidRequest: `REGEX_UNSUPPORTED`, `REGEX_INVALID`; `INVALID_REQUEST` for a search that is
+        InvalidRequest: `REGEX_INVALID`; `INVALID_REQUEST` for a search that is
             empty, and for text that a note cannot contain.
         NotFound: `TEXT_NOT_FOUND`.
         TooLarge: `NOTE_TOO_LARGE` if the replacements have over 64 Mi characters.
@@ -149,7 +149,7 @@ def _regex(
     try:
         compiled = compile_re2(search, ignore_case=not case_sensitive, one_line=False)
     except UnsupportedPattern as error:
-        raise InvalidRequest("REGEX_UNSUPPORTED", str(error)) from None
+        raise InvalidRequest("REGEX_INVALID", str(error)) from None
     if compiled.fullmatch(b"") is not None:
         raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")
     template = _template(replacement, compiled)

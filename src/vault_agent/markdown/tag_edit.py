@@ -39,7 +39,7 @@ def edit_tags(
     start, if the end is in code or in a comment that is not closed.
 
     Raises:
-        Conflict: `ENCODING_NOT_WRITABLE`, `FRONTMATTER_INVALID`, `FRONTMATTER_KEY_AMBIGUOUS`.
+        Conflict: `ENCODING_NOT_WRITABLE`, `FRONTMATTER_INVALID`.
         Failed: `EDIT_NOT_PROVEN`.
         InvalidRequest: `INVALID_REQUEST` if a tag to add is none by Obsidian's rules, or is also to
             be removed.
@@ -80,7 +80,7 @@ def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
     for entry in head.entries:
         key = (entry.name or "").lower()
         if key in values:
-            raise Conflict("FRONTMATTER_KEY_AMBIGUOUS", "The frontmatter has a key for tags twice.")
+            raise Conflict("FRONTMATTER_INVALID", "The frontmatter has a key for tags twice.")
         if key in _KEYS:
             values[key] = entry.json
     there = [key for key in _KEYS if key in values]

@@ -80,8 +80,8 @@ def set_status(
 
     Raises:
         NotFound: `TASK_NOT_FOUND`.
-        Conflict: `TASK_AMBIGUOUS`, `RECURRENCE_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`,
-            `TASK_HAS_CHILDREN` if lines below a task to be removed belong to it.
+        Conflict: `TASK_AMBIGUOUS`, `TASK_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`,
+            `TASK_UNSUPPORTED` if lines below a task to be removed belong to it.
         Failed: `EDIT_NOT_PROVEN`.
     """
     text = editable(note)
@@ -145,7 +145,7 @@ def _deletion(text: str, place: TaskLine, following: str) -> Change:
     end = line_end.end() if line_end else place.end
     if _LAZY_CONTINUATION.match(text, end) or _indent_below(text, end) > place.indent:
         raise Conflict(
-            "TASK_HAS_CHILDREN",
+            "TASK_UNSUPPORTED",
             "The task is to be deleted when it is done, and the lines below belong to it.",
         )
     return Change(place.start, end, "")
@@ -270,6 +270,4 @@ def _moved(day: date, by: timedelta) -> date:
 
 
 def _unsupported(what: str) -> Conflict:
-    return Conflict(
-        "RECURRENCE_UNSUPPORTED", f"{what} Nothing was changed. Supported: {SUPPORTED}."
-    )
+    return Conflict("TASK_UNSUPPORTED", f"{what} Nothing was changed. Supported: {SUPPORTED}.")

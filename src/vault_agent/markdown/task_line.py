@@ -36,14 +36,14 @@ def new_line(note: Text, task: NewTask, form: str = AUTO) -> str:
 
     Raises:
         InvalidRequest: `INVALID_REQUEST` if the text is not one line of text.
-        Conflict: `RECURRENCE_UNSUPPORTED`.
+        Conflict: `TASK_UNSUPPORTED`.
     """
     insertable(task.text)
     if not task.text.strip() or task.text.splitlines() != [task.text]:
         raise InvalidRequest("INVALID_REQUEST", "A task's text is one line that is not empty.")
     if task.recurrence is not None and parse_rule(task.recurrence) is None:
         what = f"The recurrence is not supported. Supported: {SUPPORTED}."
-        raise Conflict("RECURRENCE_UNSUPPORTED", what, remedy="")
+        raise Conflict("TASK_UNSUPPORTED", what, remedy="")
     placed = placed_fields(task.text)
     tasks = note.document.tasks
     form = form_of(placed, form)

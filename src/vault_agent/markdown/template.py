@@ -68,7 +68,7 @@ def fill(template: str, *, title: str, now: datetime, values: Mapping[str, str])
     In frontmatter the title and the variables are quoted where YAML needs it.
 
     Raises:
-        InvalidRequest: `TEMPLATE_VARIABLE_MISSING` with the names, `INVALID_REQUEST` if a note
+        InvalidRequest: `INVALID_REQUEST` with the names, `INVALID_REQUEST` if a note
             cannot contain a value.
         Conflict: `TEMPLATE_UNSUPPORTED` for Templater's commands, for formats of dates that are not
             supported, and if a value would change the structure of the frontmatter.
@@ -79,7 +79,7 @@ def fill(template: str, *, title: str, now: datetime, values: Mapping[str, str])
     missing = [name for name in variables(template) if name not in values]
     if missing:
         raise InvalidRequest(
-            "TEMPLATE_VARIABLE_MISSING",
+            "INVALID_REQUEST",
             "The template needs a value for each of its variables.",
             {"variables": missing},
         )

@@ -57,14 +57,14 @@ async def grep(
     After `seconds`, looked at after each block, it returns what it has found.
 
     Raises:
-        InvalidRequest: `REGEX_UNSUPPORTED`, `CURSOR_EXPIRED` if the note of `start` is gone.
+        InvalidRequest: `REGEX_INVALID`, `CURSOR_EXPIRED` if the note of `start` is gone.
     """
     try:
         pattern = await snapshot.threads.run(
             compile_pattern, query.pattern, ignore_case=query.ignore_case
         )
     except UnsupportedPattern as error:
-        raise InvalidRequest("REGEX_UNSUPPORTED", str(error)) from None
+        raise InvalidRequest("REGEX_INVALID", str(error)) from None
     passing = await admitted(snapshot, query.filters)
     warnings = await filter_warnings(snapshot, query.filters)
     scan = _Scan(snapshot, query, pattern, passing)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _EXPOSED = "Content-Disposition, Content-Range, ETag, Location, X-Request-Id"
 _CLIENT_GONE = 499  # only in the log; nginx uses the same number
-_RETRY_AFTER = {"NOTE_BUSY": 3, "RECOVERY_PENDING": 3, "WRITE_RATE_LIMITED": 60}
+_RETRY_AFTER = {"NOTE_BUSY": 3, "SERVER_BUSY": 3, "TOO_MANY_REQUESTS": 60}
 """Seconds after which a refused write may be tried again."""
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, DELETE",

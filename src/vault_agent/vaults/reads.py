@@ -30,7 +30,7 @@ async def ready(vault: OpenVault, writing: Writing) -> None:
     """Wait until a vault that may have just been opened can be written and searched.
 
     Raises:
-        Busy: `RECOVERY_PENDING` if it takes too long.
+        Busy: `SERVER_BUSY` if it takes too long.
     """
     try:
         async with asyncio.timeout(_WAIT_SECONDS):
@@ -39,7 +39,7 @@ async def ready(vault: OpenVault, writing: Writing) -> None:
                 async for _ in vault.jobs.watch(job.id):
                     pass
     except TimeoutError:
-        raise Busy("RECOVERY_PENDING", "The vault is still being opened or indexed.") from None
+        raise Busy("SERVER_BUSY", "The vault is still being opened or indexed.") from None
 
 
 async def ask(vault: OpenVault, read: Callable[[Connection], _T]) -> _T:

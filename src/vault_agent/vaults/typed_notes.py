@@ -71,7 +71,7 @@ class TypedNotes:
 
         Raises:
             InvalidRequest: `INVALID_REQUEST` if it has neither a template nor a type, or neither a
-                path nor a title; `TEMPLATE_VARIABLE_MISSING`, `INVALID_NOTE_NAME`, `INVALID_PATH`.
+                path nor a title; `INVALID_REQUEST`, `INVALID_NOTE_NAME`, `INVALID_PATH`.
             NotFound: `TEMPLATE_NOT_FOUND`.
             Conflict: `TEMPLATE_UNSUPPORTED`, and as `Writing.create`.
         """

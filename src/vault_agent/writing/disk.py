@@ -52,7 +52,7 @@ class Disk:
         """Read a file that is to be edited, else moved or removed.
 
         Raises:
-            Forbidden: `FILE_READ_ONLY`, `FILE_NOT_WRITABLE`.
+            Forbidden: `FILE_NOT_WRITABLE`.
             CannotOpen, OSError: it cannot be read.
         """
         with at(root, path) as (folder, name):
@@ -350,7 +350,7 @@ def _is(folder: Folder, name: str, data: bytes) -> bool:
 
 def _check_mode(folder: Folder, name: str, status: os.stat_result) -> None:
     if not status.st_mode & 0o222 or not _may_write(folder, name):
-        raise Forbidden("FILE_READ_ONLY", "The file is read-only.")
+        raise Forbidden("FILE_NOT_WRITABLE", "The file is read-only.")
 
 
 def _may_write(folder: Folder, name: str) -> bool:

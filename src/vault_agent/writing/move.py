@@ -309,7 +309,7 @@ def notice_of_canvases(paths: Iterable[str], may_see: Callable[[str], bool]) -> 
         f"{len(seen)} canvases were not changed, or only in part. They name files or headings as"
         " they were, or are too large or too many to be read."
     )
-    return [_notice_of_files("CANVAS_NOT_REWRITTEN", what, seen)] if seen else []
+    return [_notice_of_files("LINKS_NOT_REWRITTEN", what, seen)] if seen else []
 
 
 def _bases(
@@ -320,7 +320,7 @@ def _bases(
         f"{len(seen)} bases were not changed. They name files or folders by their old paths, or are"
         " too large or too many to be read."
     )
-    return [_notice_of_files("BASE_NOT_REWRITTEN", what, seen)] if seen else []
+    return [_notice_of_files("LINKS_NOT_REWRITTEN", what, seen)] if seen else []
 
 
 def _notice_of_files(code: str, what: str, paths: Sequence[str]) -> Notice:

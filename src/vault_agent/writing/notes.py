@@ -97,7 +97,7 @@ async def set_properties(
     """Set and delete keys of a note's frontmatter, all in one write.
 
     Raises:
-        Conflict: `FRONTMATTER_INVALID`, `FRONTMATTER_KEY_AMBIGUOUS`, `ENCODING_NOT_WRITABLE`.
+        Conflict: `FRONTMATTER_INVALID`, `ENCODING_NOT_WRITABLE`.
         VaultAgentError: as `Writing.edit`.
     """
     return await writing.edit(path, write, lambda note: keys.set_keys(note, values, delete))
@@ -119,7 +119,7 @@ async def replace_text(
     """Replace text in a note.
 
     Raises:
-        InvalidRequest: `REGEX_INVALID`, `REGEX_UNSUPPORTED`.
+        InvalidRequest: `REGEX_INVALID`.
         NotFound: `TEXT_NOT_FOUND`.
         Conflict: `MATCH_COUNT_MISMATCH`, `ENCODING_NOT_WRITABLE`.
         VaultAgentError: as `Writing.edit`.
@@ -163,7 +163,7 @@ async def change_tags(
 
     Raises:
         InvalidRequest: `INVALID_REQUEST` for what is no tag.
-        Conflict: `FRONTMATTER_INVALID`, `FRONTMATTER_KEY_AMBIGUOUS`, `ENCODING_NOT_WRITABLE`.
+        Conflict: `FRONTMATTER_INVALID`, `ENCODING_NOT_WRITABLE`.
         VaultAgentError: as `Writing.edit`.
     """
     work = partial(tag_edit.edit_tags, add=add, remove=remove, where=where)

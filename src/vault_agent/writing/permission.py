@@ -67,7 +67,7 @@ class Permission:
         """Count a write of an agent. The owner has no limit.
 
         Raises:
-            Busy: `WRITE_RATE_LIMITED` with `details.retryAfter`, in seconds.
+            Busy: `TOO_MANY_REQUESTS` with `details.retryAfter`, in seconds.
         """
         if caller.is_owner:
             return
@@ -78,9 +78,10 @@ class Permission:
         if len(times) >= self._limits.max_per_minute:
             wait = max(1, round(times[0] + _MINUTE - now))
             raise Busy(
-                "WRITE_RATE_LIMITED",
+                "TOO_MANY_REQUESTS",
                 f"This agent has made {len(times)} writes within a minute.",
                 {"retryAfter": wait},
+                remedy="Wait a minute, or raise write.max_per_minute.",
             )
         times.append(now)
 

@@ -39,7 +39,7 @@ async def add_task(
     Raises:
         InvalidRequest: `INVALID_REQUEST` if the text is not one line, or would be no task there.
         NotFound: `HEADING_NOT_FOUND`.
-        Conflict: `HEADING_AMBIGUOUS`, `RECURRENCE_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
+        Conflict: `HEADING_AMBIGUOUS`, `TASK_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
         VaultAgentError: as `Writing.edit`.
     """
     address = None if section is None else Address(heading=section)
@@ -64,7 +64,7 @@ async def set_task(
 
     Raises:
         NotFound: `TASK_NOT_FOUND`.
-        Conflict: `TASK_AMBIGUOUS`, `RECURRENCE_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
+        Conflict: `TASK_AMBIGUOUS`, `TASK_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
         VaultAgentError: as `Writing.edit`.
     """
     last: list[TaskEdit] = []

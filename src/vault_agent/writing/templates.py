@@ -133,7 +133,7 @@ async def create_from_template(
 
     Raises:
         NotFound: `TEMPLATE_NOT_FOUND`.
-        InvalidRequest: `TEMPLATE_VARIABLE_MISSING`, `INVALID_NOTE_NAME`, `INVALID_PATH`.
+        InvalidRequest: `INVALID_REQUEST`, `INVALID_NOTE_NAME`, `INVALID_PATH`.
         Conflict: `TEMPLATE_UNSUPPORTED`, and as `Writing.create`.
     """
 

@@ -77,7 +77,7 @@ class Writing:
         self._threads = Threads(THREADS, "write")
         self._knows = knows  # whether the index knows a path
         self._looking = Threads(1, "look")  # writes that wait for a slow disk do not delay it
-        self._refusal: VaultAgentError | None = Busy("RECOVERY_PENDING", "The vault is opening.")
+        self._refusal: VaultAgentError | None = Busy("SERVER_BUSY", "The vault is opening.")
         self._state = "recovering"
         self._conflicts: list[LoggedWrite] = []  # not read anew for each `health`
         self._ready = anyio.Event()
@@ -98,13 +98,12 @@ class Writing:
 
         Raises:
             NotFound: `NOTE_NOT_FOUND`.
-            Forbidden: `WRITE_NOT_ALLOWED`, `WRITE_OUTSIDE_SCOPE`, `FILE_READ_ONLY`,
-                `FILE_NOT_WRITABLE`.
+            Forbidden: `WRITE_NOT_ALLOWED`, `WRITE_OUTSIDE_SCOPE`, `FILE_NOT_WRITABLE`.
             Conflict: `HASH_MISMATCH`, `NOTE_BUSY`, `NOTE_IN_CONFLICT`, `WRITE_CONFLICT`,
                 `FILE_IN_USE`.
             InvalidRequest: `EXPECTED_HASH_REQUIRED`, `IDEMPOTENCY_KEY_REUSED`.
             TooLarge: `NOTE_TOO_LARGE`.
-            Busy: `WRITE_RATE_LIMITED`, `RECOVERY_PENDING`.
+            Busy: `TOO_MANY_REQUESTS`, `SERVER_BUSY`.
             Unavailable: `WRITE_UNSUPPORTED_HERE`.
             Failed: `DISK_FULL`, `WRITE_NOT_VERIFIED`.
         """
@@ -340,7 +339,7 @@ class Writing:
         with anyio.move_on_after(self._times.quiet_wait):
             await self._ready.wait()
         if self._journal.is_interrupted:
-            raise Busy("RECOVERY_PENDING", "A write that the disk has interrupted is unfinished.")
+            raise Busy("SERVER_BUSY", "A write that the disk has interrupted is unfinished.")
         if self._refusal is not None:
             raise self._refusal.again()
 

@@ -72,7 +72,7 @@ def set_keys(
 
     Raises:
         Conflict: `ENCODING_NOT_WRITABLE`; `FRONTMATTER_INVALID` with the line if it cannot be
-            edited; `FRONTMATTER_KEY_AMBIGUOUS` with the lines if an edited key is there twice.
+            edited; `FRONTMATTER_INVALID` with the lines if an edited key is there twice.
         Failed: `EDIT_NOT_PROVEN`.
         InvalidRequest: `INVALID_REQUEST` for keys and values that cannot be written, and if the
             frontmatter would be larger than 64 KiB.
@@ -158,7 +158,7 @@ class Head:
         """Return the entry of a key, or None.
 
         Raises:
-            Conflict: `FRONTMATTER_KEY_AMBIGUOUS`.
+            Conflict: `FRONTMATTER_INVALID`.
         """
         entries = [entry for entry in self.entries if entry.name == name]
         if not entries:
@@ -167,7 +167,7 @@ class Head:
         if len(entries) > 1:
             starts = [entry.key.start_mark.index for entry in entries[:MAX_LINES]]
             raise Conflict(
-                "FRONTMATTER_KEY_AMBIGUOUS",
+                "FRONTMATTER_INVALID",
                 f"The frontmatter has this key {len(entries)} times.",
                 {"lines": [line_of(self.yaml, start) for start in starts]},
             )

@@ -10,8 +10,8 @@ import { ask } from "../wire.js";
 
 const PAUSES = new Set([
   "NOTE_BUSY",
-  "RECOVERY_PENDING",
-  "WRITE_RATE_LIMITED",
+  "SERVER_BUSY",
+  "TOO_MANY_REQUESTS",
   "FILE_IN_USE",
   "DISK_FULL",
   "WRITE_CONFLICT",
