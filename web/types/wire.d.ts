@@ -383,18 +383,10 @@ declare namespace Wire {
     client: string;
     operation: string;
     state: WriteState;
-    files: LogFile[];
+    files: WrittenFile[];
     fileCount: number;
     undoable: boolean;
     warning: string | null;
-  }
-  interface LogFile {
-    path: string;
-    before: string | null;
-    hashBefore: string | null;
-    hashAfter: string | null;
-    bytesBefore: number | null;
-    bytesAfter: number | null;
   }
   interface LogPage {
     writes: LogEntry[];
@@ -890,6 +882,8 @@ declare namespace Wire {
     before: string | null;
     hashBefore: string | null;
     hashAfter: string | null;
+    bytesBefore: number | null;
+    bytesAfter: number | null;
     links: number;
   }
   /** An event of a vault. */

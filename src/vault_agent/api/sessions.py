@@ -7,13 +7,12 @@ from typing import Annotated, Literal
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, check_switch, operation
-from vault_agent.model.fields import FilePath
+from vault_agent.model.fields import FilePath, SessionId
 from vault_agent.model.sent import Between, Doc, Form, Length
 from vault_agent.model.sessions import Delivered, SessionEvent
 
 WAITS_HEADER = "Vault-Agent-Seconds"
 """The header of how long a hook still waits, in seconds. Older servers ignore it."""
-SESSION_ID = r"^[0-9A-Za-z][0-9A-Za-z._:-]{0,199}$"
 
 _Short = Annotated[str, Length(1, 200)]
 _Text = Annotated[str, Length(0, 100_000)]
@@ -27,7 +26,7 @@ class SessionEventBody:
     agent: Literal["claude-code", "codex", "gemini", "opencode", "generic"]
     event: Literal["start", "prompt", "stop", "compact", "end"]
     name: Annotated[_Short, Doc("The agent's own name of the event.")]
-    session_id: Annotated[str, Form(SESSION_ID, "must be the agent's own ID of a session")]
+    session_id: SessionId
     cwd: Annotated[FilePath, Doc("The folder that the agent works in. It is never opened.")]
     at: Annotated[float, Between(0, 100_000_000_000), Doc("Seconds since 1970.")]
     vault: Annotated[

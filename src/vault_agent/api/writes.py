@@ -17,7 +17,6 @@ from vault_agent.model.sent import Between, Doc, Length, Named, Unreadable
 from vault_agent.model.write_state import Right
 from vault_agent.model.writing import (
     LogEntry,
-    LogFile,
     LoggedWrite,
     LogPage,
     OneWrite,
@@ -130,13 +129,7 @@ def _entry(entry: LoggedWrite) -> LogEntry:
         client=entry.client,
         operation=entry.operation,
         state=entry.state,
-        files=tuple(
-            LogFile(
-                *(file.path, file.before, file.hash_before, file.hash_after),
-                *(file.bytes_before, file.bytes_after),
-            )
-            for file in map(WrittenFile.of, entry.changes[:MAX_FILES])
-        ),
+        files=tuple(map(WrittenFile.of, entry.changes[:MAX_FILES])),
         file_count=len(entry.changes),
         undoable=entry.undoable,
         warning=entry.warning,

@@ -19,7 +19,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from vault_agent.model.camel import camel
-from vault_agent.model.sessions import COMPACT, END, EVENTS, PROMPT, START, STOP, SessionEvent
+from vault_agent.model.sessions import (
+    COMPACT,
+    END,
+    EVENTS,
+    PROMPT,
+    SESSION_ID,
+    START,
+    STOP,
+    SessionEvent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -61,7 +70,7 @@ _EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 _CAMEL: Final = {name: camel(name) for name in SessionEvent._fields}
 _SNAKE: Final = {camel: name for name, camel in _CAMEL.items()}
-_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,199}")
+_SESSION = re.compile(SESSION_ID)
 _BY_A_PERSON = {None, "user", "sdk"}
 """Sources of prompts that a person wrote. Other prompts are made by the agent itself."""
 

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Annotated, Any
 
 from vault_agent.model.sent import Between, Check, Doc, Form, Length, Trimmed, Unreadable
+from vault_agent.model.sessions import SESSION_ID
 
 CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
 _DEEPEST = 100
@@ -76,9 +77,7 @@ NoteOrChunkId = Annotated[
     ),
 ]
 JobId = Annotated[str, Form(r"[0-9A-Za-z_-]{1,64}", "must be a job's ID")]
-SessionId = Annotated[
-    str, Form(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,199}", "must be the agent's own ID of a session")
-]
+SessionId = Annotated[str, Form(SESSION_ID, "must be the agent's own ID of a session")]
 WriteId = Annotated[str, Form(r"[0-9A-Za-z_-]{1,64}", "must be the ID of a write")]
 TaskId = Annotated[
     str, Form(r"[0-9a-f]{32}:[1-9][0-9]{0,8}:[0-9a-f]{8}", "must be the ID of a task")

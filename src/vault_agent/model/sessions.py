@@ -18,6 +18,8 @@ STOP: Final = "stop"
 COMPACT: Final = "compact"
 END: Final = "end"
 EVENTS: Final = (START, PROMPT, STOP, COMPACT, END)
+SESSION_ID: Final = r"[0-9A-Za-z][0-9A-Za-z._:-]{0,199}"
+"""The form of an agent's own ID of a session."""
 
 
 class SessionEvent(NamedTuple):

@@ -243,14 +243,14 @@ class VaultChange:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file that a write of several files has changed, made, moved or removed."""
+    """A file that a write has changed, made, moved or removed."""
 
     path: str
     before: Annotated[str | None, Doc("Its path before, if it was moved.")] = None
     hash_before: str | None = None
     hash_after: str | None = None
-    bytes_before: Unsent[int | None] = None
-    bytes_after: Unsent[int | None] = None
+    bytes_before: int | None = None
+    bytes_after: int | None = None
     links: Annotated[int, Doc("How many of its links were rewritten.")] = 0
 
     @classmethod
@@ -337,18 +337,6 @@ class LoggedWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class LogFile:
-    """A file in an entry of the log."""
-
-    path: str
-    before: Annotated[str | None, Doc("Its path before, if it was moved.")]
-    hash_before: str | None
-    hash_after: str | None
-    bytes_before: int | None
-    bytes_after: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class LogEntry:
     """An entry of the log of writes. It has no content."""
 
@@ -358,7 +346,7 @@ class LogEntry:
     client: Annotated[str, Doc("`cli`, `http`, `web`, `mcp:{name}`, or `server`.")]
     operation: str
     state: WriteState
-    files: Annotated[tuple[LogFile, ...], Doc("At most 200.")]
+    files: Annotated[tuple[WrittenFile, ...], Doc("At most 200.")]
     file_count: int
     undoable: Annotated[bool, Doc("Whether the bytes before are kept.")]
     warning: Annotated[str | None, Doc("A code, such as WRITE_CONFLICT, if it did not end well.")]
