@@ -14,6 +14,11 @@ from vault_agent.cli.run import FOR_PROGRAMS, NAME, SECTIONS, program
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_OF_WRITES = {
+    ("--dry-run", "Show the difference, and write nothing."),
+    ("--expected-hash", "Refuse if the note has another hash: its first 16 digits or more."),
+    ("--no-wait", "Do not wait until a search finds the change."),
+}
 _HEAD = """\
 # Commands
 
@@ -25,12 +30,17 @@ commands print, and what they do inside a project.
 
 These options are valid before and after the command."""
 
+_WRITES = "Each command that changes notes also has these options."
+
 
 def page() -> str:
     """Return the page."""
     context = click.Context(program, **program.context_settings, info_name=NAME, obj=Invocation())
     everywhere = [each for each in program.params if isinstance(each, click.Option)]
-    parts = [_HEAD, _options(everywhere), *_exit_codes()]
+    write = program.get_command(context, "write")
+    assert write is not None
+    of_writes = [each for each in _shown_options(write) if _is_of_writes(each)]
+    parts = [_HEAD, _options(everywhere), *_exit_codes(), _WRITES, _options(of_writes)]
     shown: dict[object, str] = {}
     for title, names in {**SECTIONS, "For programs": FOR_PROGRAMS}.items():
         parts.append(f"## {title}")
@@ -65,18 +75,22 @@ def _command(
             yield f"Another name of `{first}`."
             return
     yield from _help(command.help or "")
-    yield _options(
-        [
-            option
-            for option in alone.params
-            if isinstance(option, click.Option) and not isinstance(option, GlobalOption)
-        ]
-    )
+    yield _options([each for each in _shown_options(alone) if not _is_of_writes(each)])
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
             assert below is not None
             yield from _command(below, click.Context(below, info_name=name, parent=context), shown)
+
+
+def _shown_options(command: click.Command) -> list[click.Option]:
+    """Return the options of a command that are its own."""
+    options = (each for each in command.params if isinstance(each, click.Option))
+    return [each for each in options if not isinstance(each, GlobalOption)]
+
+
+def _is_of_writes(option: click.Option) -> bool:
+    return (option.opts[0], option.help) in _OF_WRITES
 
 
 def _help(text: str) -> Iterator[str]:

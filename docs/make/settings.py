@@ -176,6 +176,8 @@ def _needs(key: Key) -> list[str]:
 def _limits(key: Key) -> str:
     """Return the values that are allowed, as a sentence."""
     if key.choices and not key.many:
+        if all(value in f"{key.summary} {key.help}" for value in key.choices):
+            return ""
         return f"One of {', '.join(f'`{value}`' for value in key.choices)}."
     if key.le is None:
         return ""

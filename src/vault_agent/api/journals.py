@@ -62,7 +62,7 @@ class MakeJournalBody:
     sections: Annotated[
         Annotated[dict[_Name, _Section], Length(0, 20)] | None,
         Doc(
-            "What the agent has written of its own session, by heading: Goal, Approach, Key"
+            "The agent's own words about its session, by heading: Goal, Approach, Key"
             " Decisions, Problems Encountered, Outcome, Open Questions."
         ),
     ] = None

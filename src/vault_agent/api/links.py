@@ -68,7 +68,7 @@ class BrokenLinksRequest:
 
     kinds: Annotated[
         Commas[_Fault] | None,
-        Doc("What is missing, separated by commas. Default: all but `ambiguous`."),
+        Doc("Missing targets, separated by commas. Default: all but `ambiguous`."),
     ] = None
     group_by: Annotated[
         Literal["target"] | None,

@@ -48,7 +48,7 @@ class WriteNoteBody(NoteBody):
     mode: Annotated[
         WriteMode, Doc("`upsert` creates the note with `frontmatter`, or appends if it exists.")
     ] = "create"
-    frontmatter: Annotated[Properties | None, Doc("Of a note that is created or overwritten.")] = (
+    frontmatter: Annotated[Properties | None, Doc("For a note that is created or overwritten.")] = (
         None
     )
     blank_line: Annotated[bool, Doc("Put one empty line before text that is appended.")] = False

@@ -178,7 +178,7 @@ def disconnect(invocation: Invocation, name: str) -> None:
     "--write",
     metavar="RIGHTS",
     default="",
-    help="What it may write, such as create,append. More: edit, overwrite, move, delete,"
+    help="Its rights, such as create,append. More: edit, overwrite, move, delete,"
     " permanent. Default: nothing. Never more than write.allow, and only in write.folders.",
 )
 @click.option(

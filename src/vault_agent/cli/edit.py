@@ -52,7 +52,7 @@ def command() -> None:
     type=click.Choice(tuple(_ACTIONS)),
     default="append",
     show_default=True,
-    help="What to do with the text. For rename it is the new heading.",
+    help="Use of the text. For rename it is the new heading.",
 )
 @text_options
 @click.option("--create", is_flag=True, help="Make the heading if it is missing.")

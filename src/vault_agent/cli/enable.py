@@ -63,7 +63,7 @@ class _Rights(click.Choice[str]):
     multiple=True,
     type=_Rights(tuple(each.value for each in Right)),
     callback=lambda _context, _option, given: tuple(",".join(given).split(",")) if given else (),
-    help="What agents may do there, too, such as move,delete.",
+    help="More rights of agents there, such as move,delete.",
 )
 @click.option("--model", metavar="NAME", help="The model, for embedding and rerank.")
 @click.option(

@@ -108,7 +108,7 @@ def _section(text: str, outline: dict[str, Any], place: Place) -> str:
 def chunk(invocation: Invocation, name: str) -> None:
     """Print one chunk as it was indexed.
 
-    CHUNK is a chunk ID, or the number of a result of your last search. Of a note it is the first
+    CHUNK is a chunk ID, or the number of a result of your last search. For a note it is the first
     chunk.
     """
     with invocation.client() as client:

@@ -337,7 +337,7 @@ def _destination(link: dict[str, Any]) -> str:
     metavar="KINDS",
     default=",".join(FAULTS),
     show_default=True,
-    help="What counts as a finding, separated by commas. Also: ambiguous.",
+    help="Kinds of findings, separated by commas. Also: ambiguous.",
 )
 @click.pass_obj
 def check(invocation: Invocation, /, paths: tuple[str, ...], fail_on: str) -> int:

@@ -89,7 +89,7 @@ def opens_in_browser(address: str) -> bool:
 
 @click.command("ui", cls=Command)
 @click.argument("name", metavar="[NOTE]", required=False)
-@click.option("--view", type=click.Choice(VIEWS), default=VIEWS[0], help="What to show first.")
+@click.option("--view", type=click.Choice(VIEWS), default=VIEWS[0], help="The view to show first.")
 @click.option("--print", "printed", is_flag=True, help="Print the address, and do not open it.")
 @click.pass_obj
 def ui(invocation: Invocation, name: str | None, *, view: str, printed: bool) -> None:

@@ -121,7 +121,7 @@ def _index_row(index: Index) -> dict[str, Any]:
 
 @command.command("add")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
-@click.option("--name", help="What to call it. Default: the name of the folder.")
+@click.option("--name", help="Its name. Default: the name of the folder.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before the notes of a project.")
 @click.pass_obj
 def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool) -> int | None:

@@ -16,7 +16,7 @@ from vault_agent.config.kinds import (
 
 
 class MemorySettings(Section):
-    """What is remembered of earlier sessions. Off by default."""
+    """The memory of earlier sessions. Off by default."""
 
     enabled: Switch = setting(
         False,

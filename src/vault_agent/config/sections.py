@@ -121,7 +121,7 @@ class IndexSettings(Section):
         (),
         "kinds of attachments whose text is searched",
         help=(
-            "Of `pdf`, `office`, `epub`, `html`, `text`, `code`, `csv`, `canvas` and `base`. "
+            "They are `pdf`, `office`, `epub`, `html`, `text`, `code`, `csv`, `canvas` and `base`. "
             "Searches find their passages; lists, links and counts stay those of notes. The next "
             "index run reads them."
         ),
@@ -162,7 +162,7 @@ class VaultsSettings(Section):
 
 
 class WriteSettings(Section):
-    """What may be changed in the vault. Nothing by default.
+    """Changes of notes. None by default.
 
     `folders` are those of the vault of `vault.root`. The vaults of projects and the global one may
     be changed as a whole.
@@ -188,7 +188,7 @@ class WriteSettings(Section):
     )
     allow: Rights = setting(
         DEFAULT_ALLOW,
-        "what agents may do there",
+        "rights of agents there",
         help=(
             "`overwrite`, `move` and `delete` can hide text from a reader. `permanent` deletes "
             "without `.trash/`; undo still works. It is no limit for you."
@@ -316,14 +316,14 @@ class RerankSettings(Section):
 
 
 class CliSettings(Section):
-    """What the command line does."""
+    """The command line."""
 
     open_in: Opener = setting(
         "auto",
         "where `open` opens notes: auto, editor, obsidian or ui",
         help=(
-            "`auto` takes `$VISUAL` or `$EDITOR` if one is set, else Obsidian if the vault "
-            "has an `.obsidian` folder, else the web page if it is on, else the system's "
+            "`auto` takes `$VISUAL` or `$EDITOR` if one is set. Else it takes Obsidian if the "
+            "vault has an `.obsidian` folder, else the web page if it is on, else the system's "
             "program for Markdown files."
         ),
         of_server=False,

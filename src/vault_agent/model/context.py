@@ -13,7 +13,7 @@ from vault_agent.model.warning import Warning
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextQuery:
-    """What to take: a note by its name, or the results of a search."""
+    """A source of excerpts: a note by its name, or the results of a search."""
 
     kind: Literal["search", "read"] = "search"
     query: Annotated[Query, Doc("A search's text, or a note's path, name, title or link.")]

@@ -59,7 +59,9 @@ class GraphQuery(NoteFilters):
     limit: Annotated[
         int,
         Between(1, MAX_NODES),
-        Doc("Of more notes the best connected stay. With `format=objects` at most 5,000."),
+        Doc(
+            "If there are more notes, the best connected stay. With `format=objects` at most 5,000."
+        ),
     ] = MAX_NODES
     unresolved: Annotated[bool, Doc("Also a node without an ID for each note that is missing.")] = (
         False

@@ -48,7 +48,7 @@ class SuggestQuery:
             " Without any, the last changed notes."
         ),
     ] = ""
-    kinds: Annotated[Commas[Kind], Doc("What to suggest, separated by commas.")] = ("note",)
+    kinds: Annotated[Commas[Kind], Doc("Kinds of suggestions, separated by commas.")] = ("note",)
     from_: Annotated[NoteId | None, Doc("The note in which it is typed.")] = None
     limit: Annotated[int, Between(1, 50)] = 20
 
