@@ -55,6 +55,7 @@ pytest: $(VENV)/.test  ## Run tests alone, e.g. make pytest ARGS=tests/cli
 lint: $(NPM)  ## Run the linters, the format checks and the type checkers; check the workflows
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m docs.words
 	$(BIN)/mypy
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml

@@ -8,6 +8,7 @@ from pathlib import Path
 import asyncclick as click
 import pytest
 from docs.make import CODES_PAGE, NOT_DESCRIBED, pages
+from docs.words import faults, passages, vague_names
 from tests.support.check_links import check_links
 
 from vault_agent.cli.command import Invocation
@@ -130,3 +131,26 @@ def test_every_command_prints_its_help():
                 assert command is not None, name
                 waiting.append(click.Context(command, info_name=name, parent=context))
     assert len(waiting) > 75
+
+
+@pytest.mark.parametrize(
+    ("page", "count"),
+    [
+        ("A short sentence. Another one.", 0),
+        (f"{'word ' * 31}end.", 1),
+        (f"{'word ' * 20}end. {'Word ' * 20}end.", 0),
+        ("What a save changes is found.", 1),
+        ("- fine\n- **Of** these two", 0),
+        ("- fine\n- Of several, the first", 1),
+        ("| What | Where |\n|---|---|\n| Those that wait | here |", 1),
+        (f"```\n{'word ' * 40}\n```\n`{'word ' * 40}`", 0),
+    ],
+)
+def test_a_sentence_that_is_hard_to_read_is_named(page: str, count: int):
+    assert len([fault for _, text in passages(page) for fault in faults(text)]) == count
+
+
+def test_a_variable_without_a_noun_is_named(tmp_path: Path):
+    module = tmp_path / "module.py"
+    module.write_text("for each in found:\n    note = each\ndef give(known): ...\n")
+    assert [name for _, name in vague_names(module)] == ["each", "known"]

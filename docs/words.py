@@ -1,0 +1,135 @@
+"""Checks the English of the documentation, and the names of variables: `python -m docs.words`.
+
+A sentence has at most 30 words and does not begin with "What", "Those" or "Of". Help texts,
+settings and summaries of routes are checked too, because the pages of the reference are made from
+them. A variable is not called `found` or `each`: a name is a noun that says what it holds. Some
+still are. `docs/names.toml` has their number in each room, and it may only fall.
+
+    python -m docs.words            names each line that is wrong, and ends with 1 if there is one
+    python -m docs.words --lower    writes the numbers of now to docs/names.toml
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+PAGES = (*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+BASELINE = ROOT / "docs" / "names.toml"
+MOST_WORDS = 30
+NAMES = ("each", "found", "given", "known", "asked", "sent", "shown", "there", "written")
+_OPENING = re.compile(r"^[\W_]*(What|Those|Of) ")
+_END = re.compile(r"(?<=[.?!])[\"')*]*\s+(?=[\W_]*[A-Z0-9])")
+_BLOCK = re.compile(r"^\s*(?:[-*+]|\d+\.|>|#+)\s")
+_HIDDEN = (
+    (re.compile(r"`[^`]*`"), "Code"),
+    (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"<!--.*?-->"), ""),
+    (re.compile(r"\be\.g\.|\bi\.e\.|\betc\."), "such"),
+)
+
+
+def passages(page: str) -> Iterator[tuple[int, str]]:
+    """Yield each paragraph, list item and cell of a page with its first line, without code."""
+    lines: list[str] = []
+    start, is_code = 0, False
+    every = [*_without_frontmatter(page).split("\n"), ""]
+    for number, (line, after) in enumerate(pairwise([*every, ""]), 1):
+        is_fence = line.lstrip().startswith("```")
+        is_table = line.lstrip().startswith("|")
+        if lines and (is_fence or is_table or not line.strip() or _BLOCK.match(line)):
+            yield start, " ".join(lines)
+            lines = []
+        if is_fence:
+            is_code = not is_code
+        elif is_table and not is_code and after.startswith("|---"):
+            pass  # the head has no sentences
+        elif is_table and not is_code:
+            yield from ((number, cell) for cell in re.split(r"(?<!\\)\|", line))
+        elif line.strip() and not is_code and not line.startswith(("#", "    ")):
+            start = start if lines else number
+            lines.append(_BLOCK.sub("", line).strip())
+
+
+def faults(passage: str) -> Iterator[str]:
+    """Yield what is wrong with the sentences of a passage."""
+    for pattern, replacement in _HIDDEN:
+        passage = pattern.sub(replacement, passage)
+    for sentence in _END.split(passage):
+        if opening := _OPENING.match(sentence):
+            yield f'begins with "{opening[1]}": {sentence[:60]}…'
+        count = sum(any(letter.isalnum() for letter in word) for word in sentence.split())
+        if count > MOST_WORDS:
+            yield f"{count} words: {sentence[:60]}…"
+
+
+def _without_frontmatter(page: str) -> str:
+    """Return a page with its frontmatter emptied, so that lines keep their numbers."""
+    if not page.startswith("---\n"):
+        return page
+    end = page.index("\n---\n", 3) + 5
+    return "\n" * page.count("\n", 0, end) + page[end:]
+
+
+def vague_names(module: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each variable and argument of NAMES that a module binds."""
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) if name in NAMES:
+                yield node.lineno, name
+
+
+def count_names() -> dict[str, int]:
+    """Return how many vague names each room of the source has."""
+    counts: Counter[str] = Counter()
+    package = ROOT / "src" / "vault_agent"
+    for module in package.rglob("*.py"):
+        room = module.relative_to(package).with_suffix("").parts[0]
+        counts[room] += sum(1 for _ in vague_names(module))
+    return {room: count for room, count in sorted(counts.items()) if count}
+
+
+def report() -> list[str]:
+    """Return a line for each fault."""
+    lines = [
+        f"{page.relative_to(ROOT).as_posix()}:{line}: {fault}"
+        for page in PAGES
+        for line, passage in passages(page.read_text("utf-8"))
+        for fault in faults(passage)
+    ]
+    allowed = tomllib.loads(BASELINE.read_text("utf-8"))
+    for room, count in count_names().items():
+        if count > allowed.get(room, 0):
+            lines.append(
+                f"src/vault_agent/{room}: {count} variables are called {', '.join(NAMES)}; "
+                f"at most {allowed.get(room, 0)} are allowed. Name what they hold."
+            )
+    return lines
+
+
+def main() -> None:
+    """Check everything, or write the numbers of now."""
+    if sys.argv[1:] == ["--lower"]:
+        counts = "".join(f"{room} = {count}\n" for room, count in count_names().items())
+        head = (
+            "# Variables without a noun in each room. `python -m docs.words --lower` writes it.\n"
+        )
+        BASELINE.write_text(head + counts, "utf-8")
+        return
+    lines = report()
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    raise SystemExit(bool(lines))
+
+
+if __name__ == "__main__":
+    main()
