@@ -43,11 +43,7 @@ QUERY_KEYS = ("kind", "query", "limit", "path", "tags", "section")
     help="The section, the prompt with the section, or all as JSON. Default: section.",
 )
 @click.option(
-    "--max-tokens",
-    type=int,
-    default=4000,
-    show_default=True,
-    help="Size of a section, 200 to 32000.",
+    "--max-tokens", type=int, default=4000, show_default=True, help="A section's, 200 to 32000."
 )
 @click.option("--strict", is_flag=True, help="Fail if a note to read is missing.")
 @click.pass_obj

@@ -80,9 +80,7 @@ def show(invocation: Invocation, everything: bool, state: str | None, limit: int
 
 @command.command("make")
 @click.argument("session_id", metavar="[SESSION]", required=False)
-@click.option(
-    "--all", "everything", is_flag=True, help="Write those of all sessions that have none."
-)
+@click.option("--all", "everything", is_flag=True, help="All sessions that have none.")
 @click.pass_obj
 def make(invocation: Invocation, session_id: str | None, everything: bool) -> None:
     """Write the journal of a session now, however short the session was.

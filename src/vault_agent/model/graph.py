@@ -59,9 +59,7 @@ class GraphQuery(NoteFilters):
     limit: Annotated[
         int,
         Between(1, MAX_NODES),
-        Doc(
-            "If there are more notes, the best connected stay. With `format=objects` at most 5,000."
-        ),
+        Doc("The best connected notes stay. With `format=objects` at most 5,000."),
     ] = MAX_NODES
     unresolved: Annotated[bool, Doc("Also a node without an ID for each note that is missing.")] = (
         False
