@@ -86,9 +86,9 @@ def event(kind: str, session: str = SESSION, **more: Any) -> Case:
 
 
 SEARCHES = (
-    ask("POST /search", "", {"query": "sourdough rye", "limit": 2},
+    ask("POST /search", "", {"query": "sourdough rye", "limit": 1},
         keep={"cursor": "reply.data.nextCursor"}),
-    ask("POST /search", "", {"query": "sourdough rye", "limit": 2, "cursor": "«cursor»"},
+    ask("POST /search", "", {"query": "sourdough rye", "limit": 1, "cursor": "«cursor»"},
         what="the next page"),
     ask("POST /search", "", {"query": "oven", "explain": True, "limit": 1}, what="explained"),
     ask("POST /search", "", {"query": "round prices", "limit": 2,

@@ -67,8 +67,6 @@ WHOLE_WEIGHT = 0.2
 EXACT_WEIGHT = 2.0
 SHORTLIST_LEAST = 40
 SHORTLIST_SPARE = 20
-SECOND_CHUNK_SHARE = 0.5
-"""A note's second chunk is a separate result, with this share of its text's score."""
 
 _BM25_MOST = 2.2  # k1 + 1: the maximum of a term's score, in inverse document frequencies
 
@@ -93,8 +91,8 @@ class Ranked(NamedTuple):
     """What its folder and its age multiply the sum with, if the owner has chosen that."""
     reranked: Mapping[str, float] = {}
     """Its relevance, and its place before, if a reranker has given it another one."""
-    fit: int = 0
-    """2 if a name of the note is the query, 1 if the chunk has all words of the query, else 0."""
+    is_named: bool = False
+    """Whether a name of the note is the query."""
 
 
 _Votes = tuple[float, ...]
@@ -103,7 +101,7 @@ _VOTES = ("body", "chunk", "pairs", "whole", "names", "name", "heading", "exactN
 
 
 class _Scored(NamedTuple):
-    order: tuple[float, str, int]  # the total, negative and rounded, then the path, then the chunk
+    order: tuple[float, str]  # the total, negative and rounded, then the path
     total: float
     key: int | None
     rowid: int
@@ -115,8 +113,8 @@ class Shortlist(NamedTuple):
 
     rowids: list[int]
     keys: list[int]
-    chunks: Mapping[int, list[int]]
-    """The two best chunks of every candidate, best first."""
+    chunks: Mapping[int, int]
+    """The best chunk of every candidate that has one."""
     texts: Mapping[int, _Votes]
     """The votes of every candidate's text and its best chunk."""
 
@@ -129,16 +127,16 @@ def shortlist(candidates: Candidates, limit: int) -> Shortlist:
     weigher = _Weigher(candidates)
     chunks = _best_chunks(candidates)
     texts = {
-        rowid: weigher.text(rowid, *chunks.get(rowid, ())[:1])
+        rowid: weigher.text(rowid, chunks.get(rowid))
         for rowid in candidates.body.keys() | chunks.keys()
     }
     totals = sorted([(-sum(votes), rowid) for rowid, votes in texts.items()])
     order = [rowid for _, rowid in totals]
     chosen = set(order[: max(limit + SHORTLIST_SPARE, SHORTLIST_LEAST)])
     chosen |= candidates.names.keys() | candidates.named
-    chosen |= {rowid for rowid, keys in chunks.items() if keys[0] in candidates.headed}
+    chosen |= {rowid for rowid, key in chunks.items() if key in candidates.headed}
     rowids = [rowid for rowid in order if rowid in chosen]
-    keys = [chunks[rowid][0] for rowid in rowids if rowid in chunks]
+    keys = [chunks[rowid] for rowid in rowids if rowid in chunks]
     return Shortlist(rowids, keys, chunks, texts)
 
 
@@ -150,7 +148,7 @@ def rank(
     limit: int,
     chosen: Shortlist | None = None,
 ) -> list[Ranked]:
-    """Return at most `limit` results, best first. Ties are ordered by path, then chunk.
+    """Return at most `limit` results, one a note, best first. Ties are ordered by path.
 
     `names` and `headings` are those of the notes and chunks in `shortlist`. Notes without `names`
     are left out. `chosen` is the shortlist, if the caller has it.
@@ -159,28 +157,20 @@ def rank(
     chosen = chosen or shortlist(candidates, limit)
     scored: list[_Scored] = []
     for rowid, own_names in names.items():
-        keys = chosen.chunks.get(rowid, ())
-        first = keys[0] if keys else None
-        heading = headings.get(first) if first is not None else None
-        if len(keys) > 1:
-            less = tuple([SECOND_CHUNK_SHARE * vote for vote in weigher.text(rowid, keys[1])])
-            scored.append(_scored(less, own_names.path, keys[1], rowid))
+        key = chosen.chunks.get(rowid)
+        heading = headings.get(key) if key is not None else None
         votes = weigher.names(rowid, own_names, heading)
         votes = chosen.texts.get(rowid, _NO_VOTES) + votes
-        scored.append(_scored(votes, own_names.path, first, rowid))
+        total = sum(votes)
+        scored.append(_Scored((-round(total, 5), own_names.path), total, key, rowid, votes))
     scored.sort(key=itemgetter(0))
     return [_ranked(each, weigher.ceiling) for each in scored[:limit]]
 
 
-def _scored(votes: _Votes, path: str, key: int | None, rowid: int) -> _Scored:
-    total = sum(votes)
-    return _Scored((-round(total, 5), path, key or 0), total, key, rowid, votes)
-
-
 def _ranked(each: _Scored, ceiling: float) -> Ranked:
     votes = _named(each.votes)
-    fit = 2 if "exactName" in votes else int("whole" in votes)
-    return Ranked(each.rowid, each.key, _bounded(each.total, ceiling), votes, fit=fit)
+    score = _bounded(each.total, ceiling)
+    return Ranked(each.rowid, each.key, score, votes, is_named="exactName" in votes)
 
 
 def attainable(compiled: LexicalQuery, candidates: Candidates) -> float:
@@ -259,15 +249,13 @@ def _terms_of_all(own_names: Names) -> frozenset[frozenset[str]]:
     return frozenset([frozenset(terms(name)) for name in names])
 
 
-def _best_chunks(candidates: Candidates) -> dict[int, list[int]]:
-    """Return each note's two best chunks, best first."""
-    by_note: dict[int, list[int]] = {}
+def _best_chunks(candidates: Candidates) -> dict[int, int]:
+    """Return each note's best chunk."""
+    best: dict[int, int] = {}
     order = [(key not in candidates.headed, -text, key) for key, text in candidates.text.items()]
     for _, _, key in sorted(order):
-        keys = by_note.setdefault(key >> CHUNK_BITS, [])
-        if len(keys) < 2:
-            keys.append(key)
-    return by_note
+        best.setdefault(key >> CHUNK_BITS, key)
+    return best
 
 
 def _bounded(total: float, ceiling: float) -> float:

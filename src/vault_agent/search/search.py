@@ -302,9 +302,7 @@ def _fused(ranking: Ranking, found: Near, most: float) -> list[tuple[Ranked, Rea
     """Fuse the lexical and semantic scores of each note."""
     from vault_agent.search.rank import fuse
 
-    best: dict[int, Ranked] = {}
-    for place in ranking.places:
-        best.setdefault(place.rowid, place)
+    best = {place.rowid: place for place in ranking.places}
     fused = fuse(
         {rowid: sum(place.votes.values()) for rowid, place in best.items()},
         found.cosines,
@@ -323,6 +321,6 @@ def _fused(ranking: Ranking, found: Near, most: float) -> list[tuple[Ranked, Rea
             reason = Reason.EMBEDDING_MATCH
         else:
             reason = Reason.HYBRID_MATCH if each.embedding else Reason.LEXICAL_MATCH
-        score, fit = round(min(each.score, 1.0), 6), words.fit if words is not None else 0
-        scored.append((Ranked(rowid, key, score, votes, fit=fit), reason))
+        score, is_named = round(min(each.score, 1.0), 6), words is not None and words.is_named
+        scored.append((Ranked(rowid, key, score, votes, is_named=is_named), reason))
     return scored
