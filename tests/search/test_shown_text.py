@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -93,3 +94,18 @@ async def test_excerpts_have_no_addresses_or_markup(snapshot: Snapshot):
         for hit in await hits(snapshot, query):
             for sign in ("://", "](", "<span", "%%", "class=", "badges.example"):
                 assert sign not in hit.snippet
+
+
+async def test_a_named_note_shows_its_first_section_with_a_text(tmp_path: Path):
+    vault = Vault(tmp_path)
+    badge = "![Badge of the rake](https://badges.example/rake)\n\n"
+    vault.write("Rake.md", f"{badge}# Rake\n\nIt clears leaves.\n\n# More\n\nThe rake, a rake.\n")
+    vault.write("Rakes.md", "# Rakes\n\n![](a.png)\n\n# Old\n\nThere are two of them here.\n")
+    async with indexed(vault) as snapshot:
+        for query, heading, snippet in (
+            ("Rake.md", "Rake", "It clears leaves."),
+            ("old rakes", "Old", "There are two of them here."),
+            ("my rakes", "Old", "There are two of them here."),
+        ):
+            hit = (await hits(snapshot, query))[0]
+            assert (hit.heading, hit.snippet) == (heading, snippet)

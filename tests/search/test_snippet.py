@@ -290,10 +290,24 @@ def test_tags_of_html_are_not_shown_and_types_are():
         ("<mailto:ada@a.example>", "ada@a.example"),
         ("- Site: <a.example/x> ^site\n<!-- - Other ^other-->\n", "Site: a.example/x"),
         ("a List<int> and <word>", "a List<int> and <word>"),
+        ("Site: [pay](https://a.example)^pay", "Site: pay"),
+        (
+            "Id: zebra\nMade by: [[Ada]]\n\nIt eats: grass",
+            "Id: zebra · Made by: Ada · It eats: grass",
+        ),
     ],
 )
 def test_marks_of_footnotes_formulas_addresses_and_blocks_are_left_out(markdown: str, line: str):
     assert plain_line(markdown) == line
+
+
+def test_prose_with_the_words_goes_before_labels_and_lists():
+    labels = "Plugin: zebra-count\nMade by: [[Ada Lane of the Orchard]]\nFor phones: yes, all\n\n"
+    lists = "- zebra\n- lion\n\n"
+    found = of(
+        f"# Zebra\n\n{labels}{lists}It counts every zebra of a herd by its stripes.", "zebra"
+    )
+    assert found.text == "…It counts every zebra of a herd by its stripes."
 
 
 @given(st.text(max_size=1500), st.text(max_size=40))

@@ -18,7 +18,7 @@ from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Answer, Coverage, Filters, Hit, Match
 from vault_agent.search.query import compile_query, literals
 from vault_agent.search.rank import Names, Ranked, rank, shortlist
-from vault_agent.search.snippet import snippets
+from vault_agent.search.snippet import has_text, snippets
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.fulltext.schema import dated
 from vault_agent.store.index.rows import MAX_CHUNKS
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from vault_agent.system.threads import Stopped
 
 
+_SECTIONS = 8
+"""Chunks of a note among which the first one with a text is looked for."""
 _FEW_NOTES = 30
 _FEWEST = 3
 """Fewer notes do not say what the vault is about."""
@@ -165,12 +167,21 @@ def hits(
     explain: bool,
 ) -> tuple[Hit, ...]:
     """Return a hit with a snippet for each place. `reasons` has one entry per place."""
-    # A hit without a chunk shows the note's first chunk.
-    keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
+    keys = [*map(_shown_key, places)]
     chunks = snapshot.chunks(keys)
     if any(place.key is not None and place.key not in chunks for place in places):
         raise SnapshotOutdated
-    shown = [chunks.get(key) for key in keys]
+    sections = _first_sections(snapshot, places, notes, chunks)
+    places = [
+        place._replace(key=sections[place.rowid].key)
+        if place.key is not None and place.rowid in sections
+        else place
+        for place in places
+    ]
+    shown = [
+        sections.get(place.rowid) or chunks.get(key)
+        for place, key in zip(places, keys, strict=True)
+    ]
     excerpts = snippets([chunk.text if chunk is not None else "" for chunk in shown], information)
     return tuple(
         [
@@ -178,6 +189,44 @@ def hits(
             for place, chunk, excerpt, reason in zip(places, shown, excerpts, reasons, strict=True)
         ]
     )
+
+
+def _first_sections(
+    snapshot: Snapshot,
+    places: Sequence[Ranked],
+    notes: Mapping[int, StoredNote],
+    chunks: Mapping[int, StoredChunk],
+) -> dict[int, StoredChunk]:
+    """Return the first chunks with a text, by note, for the hits that show these.
+
+    These are the notes that the query names, and those whose best chunk is without a text, unless
+    a heading below the title is the match.
+    """
+    rowids = [
+        place.rowid
+        for place in places
+        if place.is_named
+        or (
+            (chunk := chunks.get(_shown_key(place))) is not None
+            and not has_text(chunk.text)
+            and ("heading" not in place.votes or len(chunk.heading_path) < 2)
+        )
+    ]
+    keys = [
+        rowid << CHUNK_BITS | index
+        for rowid in rowids
+        for index in range(min(notes[rowid].chunk_count, _SECTIONS))
+    ]
+    found: dict[int, StoredChunk] = {}
+    for key, chunk in sorted(snapshot.chunks(keys).items()):
+        if has_text(chunk.text):
+            found.setdefault(key >> CHUNK_BITS, chunk)
+    return found
+
+
+def _shown_key(place: Ranked) -> int:
+    """Return the chunk that a hit shows. A hit without a chunk shows the note's first one."""
+    return place.rowid << CHUNK_BITS if place.key is None else place.key
 
 
 def _hit(

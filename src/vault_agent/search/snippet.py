@@ -45,15 +45,19 @@ _BLOCK_SIGNS = re.compile(
 )
 _ITEM_SIGNS = re.compile(  # after those above
     r"\n(?:#{1,6}(?=[ \t])|[-*+](?=[ \t])(?:[ \t]\[.\](?=[ \t]))?|\d{1,9}[.)](?=[ \t])|\|"
-    r"|\[\^[\w-]{1,50}\]:)"  # the text of a footnote
+    r"|\[\^[\w-]{1,50}\]:"  # the text of a footnote
+    r"|(?=[^\W\d_][\w -]{0,30}::?[ \t]))"  # a label and its value
 )
 _HEADING_LINE = re.compile(r"\n[ \t>]*#{1,6}[ \t][^\n]*")
 _PARAGRAPH = re.compile(r"\n[ \t>]*\n")
 _SEPARATOR = " · "
+_PROSE_WORDS = 5
+_NO_PROSE = 0.7  # the weight of a match in a label, a name or a short item
 _WIKILINK = re.compile(r"(?:!\[|\[)\[(?:[^\[\]|\n]{0,200}\|)?([^\[\]|\n]{0,200})\]\]")
 _LINK = re.compile(  # possessive: three times as fast, and linear
     r"(?:!\[|\[)([^\[\]\n]{0,400}+(?:\[[^\[\]\n]{0,400}+\][^\[\]\n]{0,400}+){0,8}+)\]"
     r"\((?:[^()\s]++|\([^()\s]*+\))*+(?:[ \t]\"[^\"\n]*+\")?\)"
+    r"(?:\^[A-Za-z0-9-]{1,50}(?=\s|\Z))?"  # the name of a block
 )
 _ADDRESS = re.compile(
     r"<?\b(?:[A-Za-z][a-z+]{1,15}://(?:[^\s/?#@<>]{1,200}@)?|mailto:|(?=www\.))"
@@ -83,9 +87,11 @@ _TAG_OR_COMMENT = re.compile(  # only known tags: `List<Word>` is not HTML
     re.DOTALL | re.IGNORECASE,
 )
 _FIRST_HEADINGS = re.compile(r"\A(?:\s*+#{1,6}[ \t][^\n]*+\n)+(?=\s*\S)")
-_UNTOLD = re.compile(  # pictures and embeds; what a template fills in
+_PICTURE = re.compile(  # and embeds
     r"!\[[^\[\]\n]{0,400}\]\([^()\n]{0,1000}\)|!\[\[[^\[\]\n]{0,400}\]\]"
-    rf"|{PLACEHOLDER}"
+)
+_UNTOLD = re.compile(  # pictures; what a template fills in
+    rf"{_PICTURE.pattern}|{PLACEHOLDER}"
     r"|^[ \t]*+(?:#[^\s#]++[ \t]*+)++$",  # a line of tags alone
     re.MULTILINE,
 )
@@ -143,7 +149,7 @@ def _of_line(
         start, end = _of_a_short_chunk(text, line, matches)
     else:
         room = _room(line) - 2 * len(_ELLIPSIS)
-        start, end = _borders(line, *_densest(matches, information, room), room)
+        start, end = _borders(line, *_densest(line, matches, information, room), room)
     start, end = _within(line, start, end)
     excerpt = line[start:end]
     if not excerpt:
@@ -200,12 +206,20 @@ def beginning(markdown: str, most: int) -> str:
 
     Pictures, the placeholders of templates and lines of tags alone are left out.
     """
-    text = _UNTOLD.sub(" ", markdown[: _BEFORE_TEXT * most])
-    line = "" if _ONLY_HEADING.fullmatch(text) else plain_line(text)
+    line = _line_below_heading(_UNTOLD.sub(" ", markdown[: _BEFORE_TEXT * most]))
     if len(line) <= most:
         return line
     end = _word_end(line, most // 2, most - len(_ELLIPSIS))
     return line[:end].rstrip(" ·") + _ELLIPSIS
+
+
+def has_text(markdown: str) -> bool:
+    """Whether a reader sees more of a chunk than headings and pictures."""
+    return bool(_line_below_heading(_PICTURE.sub(" ", markdown)))
+
+
+def _line_below_heading(markdown: str) -> str:
+    return "" if _ONLY_HEADING.fullmatch(markdown) else plain_line(markdown)
 
 
 def _has_range(line: str) -> bool:
@@ -300,24 +314,34 @@ def _matches(line: str, information: Mapping[str, float]) -> list[_Match]:
 
 
 def _densest(
-    matches: Sequence[_Match], information: Mapping[str, float], room: int
+    line: str, matches: Sequence[_Match], information: Mapping[str, float], room: int
 ) -> tuple[int, int]:
     """Return the span, at most `room` long, of the matches with the most information.
 
-    A repeated term counts a tenth. Of equal spans the first wins, and then the shortest.
+    A match outside prose counts less, and a repeated term a tenth. Of equal spans the first wins,
+    and then the shortest.
     """
     best, span = 0.0, (0, 0)
+    shares = [1.0 if _is_in_prose(line, match.start) else _NO_PROSE for match in matches]
     for index, first in enumerate(matches):
         seen: set[str] = set()
         value = 0.0
-        for match in matches[index : index + SNIPPET_CHARACTERS]:
+        following = slice(index, index + SNIPPET_CHARACTERS)
+        for match, share in zip(matches[following], shares[following], strict=True):
             if match.end - first.start > room:
                 break
-            value += information[match.term] * (0.1 if match.term in seen else 1.0)
+            value += share * information[match.term] * (0.1 if match.term in seen else 1.0)
             seen.add(match.term)
             if value > best + 1e-9:
                 best, span = value, (first.start, match.end)
     return span
+
+
+def _is_in_prose(line: str, at: int) -> bool:
+    """Whether a place is in an item or a paragraph of some words."""
+    before, after = line[:at].rpartition(_SEPARATOR)[2], line[at:].partition(_SEPARATOR)[0]
+    item = before + after
+    return len(item.split()) >= _PROSE_WORDS or not item.isascii()
 
 
 def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
