@@ -114,13 +114,13 @@ _FILTERS = {
         "--after",
         metavar="DATE",
         type=DAY,
-        help=f"Only notes whose frontmatter has a date on or after this day: {DAYS}.",
+        help=f"Only notes of this day or later: {DAYS}.",
     ),
     "before": click.option(
         "--before",
         metavar="DATE",
         type=DAY,
-        help=f"Only notes whose frontmatter has a date on or before this day: {DAYS}.",
+        help=f"Only notes of this day or earlier: {DAYS}.",
     ),
 }
 
