@@ -13,13 +13,15 @@ from vault_agent.errors import Conflict, Failed, VaultAgentError
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import append, editable, spliced
 from vault_agent.markdown.task_edit import (
+    NewTask,
     Status,
     TaskEdit,
     Wanted,
+    line_of,
+    new_line,
     set_status,
 )
 from vault_agent.markdown.task_fields import task_fields
-from vault_agent.markdown.task_line import NewTask, line_of, new_line
 from vault_agent.markdown.tasks import line_digest
 
 TODAY = date(2025, 5, 6)

@@ -8,8 +8,7 @@ import pytest
 from tests.writing.authored import OpenedVault, write
 
 from vault_agent.errors import IndexUnavailable, VaultAgentError
-from vault_agent.markdown.task_edit import Status, Wanted
-from vault_agent.markdown.task_line import NewTask
+from vault_agent.markdown.task_edit import NewTask, Status, Wanted
 from vault_agent.writing.tasks import add_task, set_task
 
 TODAY = date(2025, 5, 6)

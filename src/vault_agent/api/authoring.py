@@ -17,8 +17,7 @@ from vault_agent.api.writing import (
     visible_path,
 )
 from vault_agent.errors import InvalidRequest
-from vault_agent.markdown.task_edit import Status, Wanted
-from vault_agent.markdown.task_line import NewTask
+from vault_agent.markdown.task_edit import NewTask, Status, Wanted
 from vault_agent.model.authoring import TemplateList, TemplateRow
 from vault_agent.model.fields import (
     Content,

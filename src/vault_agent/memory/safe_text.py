@@ -9,8 +9,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
+from vault_agent.text.redaction import TERMINAL_ESCAPE
 from vault_agent.text.terms import continues
-from vault_agent.text.unescaped import TERMINAL_ESCAPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

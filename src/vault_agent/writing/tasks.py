@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable, InvalidRequest
-from vault_agent.markdown import edit, task_edit, task_line
+from vault_agent.markdown import edit, task_edit
 from vault_agent.markdown.address import Address
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.model.warning import Warning as Notice
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from vault_agent.markdown.edit import Splice
-    from vault_agent.markdown.task_edit import Status, TaskEdit, Wanted
-    from vault_agent.markdown.task_line import NewTask
+    from vault_agent.markdown.task_edit import NewTask, Status, TaskEdit, Wanted
     from vault_agent.model.writing import Write, Written
     from vault_agent.writing.write import Writing
 
@@ -91,9 +90,9 @@ async def set_task(
 def _added(note: bytes, task: NewTask, form: str, address: Address | None) -> Planned:
     """Return the edit that adds a task to a note."""
     text = edit.editable(note)
-    line = task_line.new_line(text, task, form)
+    line = task_edit.new_line(text, task, form)
     for splices in _additions(note, text, line, address):
-        number = task_line.line_of(note, splices[0], line)
+        number = task_edit.line_of(note, splices[0], line)
         if number is not None:
             return Planned(splices, line=number)
     raise InvalidRequest(
