@@ -118,7 +118,7 @@ async def test_a_process_that_ends_by_itself_is_not_killed(
     tmp_path: Path, speaking: Any, monkeypatch: pytest.MonkeyPatch
 ):
     """A kill at its end would lose its exit status, and asyncio would warn."""
-    monkeypatch.setattr("vault_agent.vaults.indexer._SECONDS_TO_END", PATIENCE)
+    monkeypatch.setattr("vault_agent.system.processes._SECONDS_TO_END", PATIENCE)
     ended = tmp_path / "ended"
     source = (
         f"next(requests()); {DISK_FULL}\nsys.stdin.read()\ntime.sleep(0.1)\n"

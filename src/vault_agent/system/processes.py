@@ -8,13 +8,14 @@ import os
 import signal
 import subprocess
 import sys
-from asyncio.subprocess import Process, SubprocessStreamProtocol
+from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import anyio
 
 from vault_agent.system.cancelling import to_its_end
+from vault_agent.system.child import encode, receive_message
 from vault_agent.system.files import open_state
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ _LINE_LIMIT = 64 << 10
 """The largest line that `readline` accepts, in bytes."""
 _SECONDS_TO_DIE = 5.0
 """How long a killed process is waited for. On a busy machine, half a second is too short."""
+
+_SECONDS_TO_END = 0.5
+"""How long a child that is no longer needed may take to end by itself."""
 
 PROGRAM: Final = (sys.executable, "-P", "-m", "vault_agent")
 """The command that runs this program. -P keeps the current folder off the import path."""
@@ -136,6 +140,51 @@ async def _ask(process: ChildProcess, seconds: float) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await process.wait()
+
+
+class Child:
+    """A child process of ours: it sends and takes the messages of `system.child`."""
+
+    def __init__(self, process: ChildProcess) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(cls, command: Sequence[str]) -> Self:
+        """Start a process.
+
+        Raises:
+            OSError: if the system cannot start it.
+        """
+        # Standard error is dropped, since a traceback may contain note text.
+        return cls(await start_process(*command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL))
+
+    @property
+    def pid(self) -> int:
+        """Its process ID."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process is still known to run."""
+        return self._process.returncode is None
+
+    def send(self, message: object) -> None:
+        """Send a message without waiting. A process that has died shows when it is to answer."""
+        assert self._process.stdin is not None  # noqa: S101 - a pipe
+        self._process.stdin.write(encode(message))
+
+    async def receive(self) -> Any:
+        """Return the next message.
+
+        Raises:
+            EOFError: if the process has ended.
+        """
+        assert self._process.stdout is not None  # noqa: S101 - a pipe
+        return await receive_message(self._process.stdout)
+
+    async def end(self) -> None:
+        """Close its input so that it ends. Kill it if it does not."""
+        await end_process(self._process, _SECONDS_TO_END)
 
 
 def start_detached(

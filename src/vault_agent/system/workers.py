@@ -15,15 +15,14 @@ import asyncio
 import os
 import sys
 import time
-from asyncio.subprocess import DEVNULL, PIPE
 from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, Self, TypeVar
 
 import anyio
 
 from vault_agent.errors import VaultAgentError, error_of
 from vault_agent.system.cancelling import to_its_end
-from vault_agent.system.child import Failure, Start, encode, receive_message
-from vault_agent.system.processes import ChildProcess, end_process, start_process
+from vault_agent.system.child import Failure, Start
+from vault_agent.system.processes import Child
 from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ WALL_FACTOR = 10.0
 """Limit of a task's wall time, as a multiple of its CPU time: it stops a worker that only waits."""
 
 _SHORTEST_WAIT_SECONDS = 0.02
-_SECONDS_TO_END = 0.5
 # Not -m: a setup may import that module again. -P keeps the current folder off the import path.
 _COMMAND: Final = (sys.executable, "-P", "-c", "from vault_agent.system.child import main; main()")
 
@@ -150,7 +148,7 @@ class WorkerPool(Generic[Task, Result]):
             if worker.is_alive:
                 return worker
             await to_its_end(self._end(worker))
-        worker = await _Worker.start(self._setup, self._args, self._memory_bytes)
+        worker = await _Worker.start_with(self._setup, self._args, self._memory_bytes)
         self._all.add(worker)
         return worker
 
@@ -159,48 +157,33 @@ class WorkerPool(Generic[Task, Result]):
         await worker.end()
 
 
-class _Worker:
-    def __init__(self, process: ChildProcess) -> None:
-        self._process = process
-        self._ready = False
+class _Worker(Child):
+    _is_ready = False
 
     @classmethod
-    async def start(cls, setup: Setup, args: tuple[object, ...], memory_bytes: int) -> Self:
+    async def start_with(cls, setup: Setup, args: tuple[object, ...], memory_bytes: int) -> Self:
         try:
-            process = await start_process(*_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
+            worker = await cls.start(_COMMAND)
         except OSError as error:
             raise WorkerNotReady from error
-        worker = cls(process)
-        worker._send(Start(sys.path, memory_bytes, os.getpid()))
-        worker._send((setup, args))
+        worker.send(Start(sys.path, memory_bytes, os.getpid()))
+        worker.send((setup, args))
         return worker
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process is still known to run."""
-        return self._process.returncode is None
 
     async def call(self, task: object, cpu_seconds: float) -> Any:
         """Send a task and wait for its result."""
-        if not self._ready:
+        if not self._is_ready:
             started = time.monotonic()  # wall time, because imports wait for the disk
             try:
-                await self._receive(lambda: START_SECONDS - (time.monotonic() - started))
+                await self._answer(lambda: START_SECONDS - (time.monotonic() - started))
             except WorkerCrashed as error:
                 raise WorkerNotReady(error.report) from error
-            self._ready = True
-        self._send(task)
-        return await self._receive(self._seconds_left(cpu_seconds))
+            self._is_ready = True
+        self.send(task)
+        return await self._answer(self._seconds_left(cpu_seconds))
 
-    def _send(self, message: object) -> None:
-        """Send a message. A process that has died shows when its answer is read."""
-        if self._process.stdin is not None:
-            self._process.stdin.write(encode(message))
-
-    async def _receive(self, seconds_left: Callable[[], float]) -> Any:
-        if self._process.stdout is None:
-            raise WorkerCrashed
-        receiving = asyncio.ensure_future(receive_message(self._process.stdout))
+    async def _answer(self, seconds_left: Callable[[], float]) -> Any:
+        receiving = asyncio.ensure_future(self.receive())
         try:
             while not receiving.done():
                 if (seconds := seconds_left()) <= 0:
@@ -218,19 +201,15 @@ class _Worker:
 
     def _seconds_left(self, allowed: float) -> Callable[[], float]:
         """Return a function that tells how much of the worker's time is left."""
-        wall_before, cpu_before = time.monotonic(), cpu_seconds(self._process.pid)
+        wall_before, cpu_before = time.monotonic(), cpu_seconds(self.pid)
 
         def left() -> float:
             wall = time.monotonic() - wall_before
-            cpu = cpu_seconds(self._process.pid)
+            cpu = cpu_seconds(self.pid)
             used = wall if cpu_before is None or cpu is None else cpu - cpu_before
             return min(allowed - used, WALL_FACTOR * allowed - wall)
 
         return left
-
-    async def end(self) -> None:
-        """Close its input so that it ends. Kill it if it does not."""
-        await end_process(self._process, _SECONDS_TO_END)
 
 
 def cpu_seconds(pid: int) -> float | None:

@@ -8,8 +8,6 @@ any time: its output is published in one atomic step, or removed by the next run
 from __future__ import annotations
 
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
-from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 import anyio
@@ -31,31 +29,28 @@ from vault_agent.indexing.protocol import (
 )
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import to_its_end
-from vault_agent.system.child import encode, receive_message
-from vault_agent.system.processes import ChildProcess, end_process, start_process
+from vault_agent.system.processes import Child
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.indexing.protocol import Embed, Event, Question, ReadAttachments, Request
+    from vault_agent.indexing.protocol import Embed, Event, Question, ReadAttachments
     from vault_agent.indexing.task import IndexRun
     from vault_agent.system.crash import CrashReport
+    from vault_agent.system.processes import ChildProcess
 
     RunEvent = Phase | Warning | Published
     _Work = Index | Embed | ReadAttachments
     OnCrash = Callable[[str, CrashReport], object]
 
 
-_SECONDS_TO_END = 0.5
-
-
-class IndexingProcess:
-    """A child process that speaks the protocol: sends requests, receives events, and ends it."""
+class IndexingProcess(Child):
+    """A child process that speaks the protocol."""
 
     def __init__(self, process: ChildProcess) -> None:
+        super().__init__(process)
         self.has_answered = False
         self.crash: CrashReport | None = None
-        self._process = process
 
     @classmethod
     async def start(cls, command: Sequence[str]) -> Self:
@@ -65,50 +60,21 @@ class IndexingProcess:
             Failed: `INDEXER_FAILED` if the system cannot start it.
         """
         try:
-            process = await start_process(
-                *command,
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=DEVNULL,  # a traceback may contain note text
-            )
+            return await super().start(command)
         except OSError:
             raise Failed(
                 "INDEXER_FAILED",
                 "The indexing process could not be started. An index that was complete"
                 " before still serves.",
             ) from None
-        return cls(process)
 
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process is still known to run."""
-        return self._process.returncode is None
-
-    def send_soon(self, request: Request) -> None:
-        """Send a small request without waiting."""
-        if self._process.stdin is not None:
-            self._process.stdin.write(encode(request))
-
-    async def send(self, request: Request) -> None:
-        """Send a request. A process that has died shows when its answer is read."""
-        with suppress(ConnectionError):
-            self.send_soon(request)
-            if self._process.stdin is not None:
-                await self._process.stdin.drain()
-
-    async def receive(self) -> Event | None:
+    async def next_event(self) -> Event | None:
         """Return the next event, or None if the process has ended."""
-        if self._process.stdout is None:
-            return None
         try:
-            event: Event = await receive_message(self._process.stdout)
+            event: Event = await self.receive()
         except EOFError:
             return None
         return event
-
-    async def end(self) -> None:
-        """Close its input so that it ends. Kill it if it does not."""
-        await end_process(self._process, _SECONDS_TO_END)
 
 
 # Not -m: a spawned worker would import that module again. -P keeps the current folder, which may
@@ -193,8 +159,8 @@ class Indexer:
         """Carry out a request. Return None if the process had died before it took the request."""
         was_kept, received, reusable = process.has_answered, False, False
         try:
-            await process.send(request)
-            while (event := await process.receive()) is not None:
+            process.send(request)
+            while (event := await process.next_event()) is not None:
                 received = True
                 if isinstance(event, (Phase, Warning, Published)):
                     on_event(event)
@@ -227,8 +193,8 @@ class Indexer:
             process = await self._take()
             answer: Answer | None = None
             try:
-                await process.send(question)
-                while (event := await process.receive()) is not None:
+                process.send(question)
+                while (event := await process.next_event()) is not None:
                     if isinstance(event, Crashed):
                         self._report_crash(process, event)
                     elif not isinstance(event, (Phase, Warning, Published)):
@@ -242,12 +208,12 @@ class Indexer:
     def announce_query(self) -> None:
         """Ask a process that embeds to leave the endpoint to a search for a moment."""
         if self._embedding is not None:
-            self._embedding.send_soon(QueryAnnounced())
+            self._embedding.send(QueryAnnounced())
 
     def finish_embedding(self, directory: str) -> None:
         """Ask a process that embeds for this index to end after the texts that it is sending."""
         if self._embedding is not None and self._embedded == directory:
-            self._embedding.send_soon(FinishEmbedding())
+            self._embedding.send(FinishEmbedding())
 
     def retire(self) -> None:
         """Start no more processes."""
