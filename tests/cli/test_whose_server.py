@@ -10,7 +10,7 @@ from tests.cli.fake import FakeServer
 from tests.support.homes import HOMES
 
 from vault_agent.cli.command import Invocation
-from vault_agent.config import connection
+from vault_agent.config.keys import KEYS
 from vault_agent.errors import Unavailable
 
 
@@ -25,7 +25,8 @@ def usual(
     del environment["VAULT_AGENT_SERVER_ENDPOINT"]
     for name in (*HOMES, "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "nobody"))
-    monkeypatch.setattr(connection, "DEFAULT_PORT", int(server.endpoint.rpartition(":")[2]))
+    port = KEYS["server.port"]._replace(default=int(server.endpoint.rpartition(":")[2]))
+    monkeypatch.setitem(KEYS, "server.port", port)
     return server
 
 

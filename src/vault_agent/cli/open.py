@@ -28,7 +28,7 @@ from vault_agent.cli.scope import root_of
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.config.connection import open_in
-from vault_agent.config.keys import OPENERS
+from vault_agent.config.keys import KEYS
 from vault_agent.errors import Failed, Misconfigured, NotFound
 from vault_agent.model.health import Health
 from vault_agent.model.retrieval import ChunkContent
@@ -153,7 +153,7 @@ def editor_command(setting: str, file: str, line: int | None) -> list[str]:
 @click.option(
     "--in",
     "chosen",
-    type=click.Choice([each for each in OPENERS if each != "auto"]),
+    type=click.Choice([each for each in KEYS["cli.open_in"].choices if each != "auto"]),
     help="Where to open it. Default: the setting cli.open_in.",
 )
 @click.pass_obj

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config import rules
-from vault_agent.config.keys import (
-    DEFAULT_HOOK_TIMEOUT_MS,
-    DEFAULT_HOST,
-    DEFAULT_PORT,
-    MAX_WRITE_BYTES,
-    OPENERS,
-)
-from vault_agent.config.layers import Problem, invalid
+from vault_agent.config.keys import DEFAULT_PORT, MAX_WRITE_BYTES
+from vault_agent.config.plain import setting
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import live_address, noted_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
     from vault_agent.config.layers import Layer
-
-_Value = TypeVar("_Value")
 
 
 class Connection(NamedTuple):
@@ -43,10 +35,10 @@ def connection(layers: Iterable[Layer]) -> Connection:
     the one of `server.host` and `server.port`.
     """
     ordered = tuple(layers)
-    endpoint = _first(ordered, "server.endpoint", lambda value: rules.http_url(_text(value)))
+    endpoint = setting(ordered, "server.endpoint")
     if endpoint is None:
         endpoint = _elsewhere(ordered, configured_endpoint(ordered))
-    return Connection(endpoint, _api_key(ordered))
+    return Connection(endpoint, setting(ordered, "server.api_key"))
 
 
 def own_server(layers: Iterable[Layer]) -> Connection | None:
@@ -60,7 +52,7 @@ def own_server(layers: Iterable[Layer]) -> Connection | None:
         return connection(ordered)
     folder = index_folder(ordered)
     live = live_address(folder) if folder is not None else None
-    return None if live is None else Connection(live.endpoint, _api_key(ordered))
+    return None if live is None else Connection(live.endpoint, setting(ordered, "server.api_key"))
 
 
 def names_any(layers: Iterable[Layer], *settings: str) -> bool:
@@ -70,18 +62,18 @@ def names_any(layers: Iterable[Layer], *settings: str) -> bool:
 
 def open_in(layers: Iterable[Layer]) -> str:
     """Return `cli.open_in`."""
-    return _first(tuple(layers), "cli.open_in", rules.opener) or OPENERS[0]
+    return str(setting(layers, "cli.open_in"))
 
 
 def is_mcp_off(layers: Iterable[Layer]) -> bool:
     """Whether `mcp.enabled` was set to false. Unset, a relay may still start a server with it."""
     layers = tuple(layers)
-    return names_any(layers, "mcp.enabled") and not _first(layers, "mcp.enabled", rules.switch)
+    return names_any(layers, "mcp.enabled") and not setting(layers, "mcp.enabled")
 
 
 def several_vaults(layers: Iterable[Layer]) -> bool:
     """Return `vaults.enabled`."""
-    return bool(_first(tuple(layers), "vaults.enabled", rules.switch))
+    return bool(setting(layers, "vaults.enabled"))
 
 
 class HookSettings(NamedTuple):
@@ -95,36 +87,35 @@ class HookSettings(NamedTuple):
 def hook_settings(layers: Iterable[Layer]) -> HookSettings:
     """Return what an agent's hook needs, checked like the full settings, or CONFIG_INVALID."""
     ordered = tuple(layers)
-    used = [_first(ordered, f"{each}.enabled", rules.switch) for each in ("memory", "journal")]
-    timeout = _first(ordered, "memory.hook_timeout_ms", _whole)
+    used = [setting(ordered, f"{each}.enabled") for each in ("memory", "journal")]
     return HookSettings(
         enabled=several_vaults(ordered) and any(used),
-        timeout_seconds=(DEFAULT_HOOK_TIMEOUT_MS if timeout is None else timeout) / 1_000,
-        folder=rules.data_folder(_first(ordered, "index.dir", rules.folder)),
+        timeout_seconds=setting(ordered, "memory.hook_timeout_ms") / 1_000,
+        folder=rules.data_folder(setting(ordered, "index.dir")),
     )
 
 
 def largest_write(layers: Iterable[Layer]) -> int | None:
     """Return the most bytes of a request that writes, or None while writing is off."""
-    return MAX_WRITE_BYTES if _first(tuple(layers), "write.enabled", rules.switch) else None
+    return MAX_WRITE_BYTES if setting(layers, "write.enabled") else None
 
 
 def vault_root(layers: Iterable[Layer]) -> Path | None:
     """Return `vault.root`, or None if it is not set."""
-    return _first(tuple(layers), "vault.root", rules.folder)
+    root: Path | None = setting(layers, "vault.root")
+    return root
 
 
 def index_folder(layers: Iterable[Layer]) -> Path | None:
     """Return the folder of the index of `vault.root`, or None if that is not set."""
     ordered = tuple(layers)
     root = vault_root(ordered)
-    parent = _first(ordered, "index.dir", rules.folder)
-    return None if root is None else rules.index_folder(root, parent)
+    return None if root is None else rules.index_folder(root, setting(ordered, "index.dir"))
 
 
 def index_folders(layers: Iterable[Layer]) -> list[Path]:
     """Return the folders in which indexes of this user may be: by `index.dir`, and by default."""
-    parent = _first(tuple(layers), "index.dir", rules.folder)
+    parent = setting(layers, "index.dir")
     parents = dict.fromkeys(rules.data_folder(each) for each in (parent, None))
     return [each / "indexes" for each in parents]
 
@@ -132,9 +123,8 @@ def index_folders(layers: Iterable[Layer]) -> list[Path]:
 def configured_endpoint(layers: Iterable[Layer]) -> str:
     """Return the URL by `server.host` and `server.port`, whoever listens there."""
     ordered = tuple(layers)
-    host = _first(ordered, "server.host", lambda value: rules.host(_text(value))) or DEFAULT_HOST
-    port = _first(ordered, "server.port", rules.port) or DEFAULT_PORT
-    return rules.endpoint_of(host, port)
+    port = setting(ordered, "server.port") or DEFAULT_PORT
+    return rules.endpoint_of(setting(ordered, "server.host"), port)
 
 
 def _elsewhere(layers: tuple[Layer, ...], expected: str) -> str:
@@ -148,27 +138,3 @@ def _elsewhere(layers: tuple[Layer, ...], expected: str) -> str:
         return expected  # most commands end here, without touching the lock
     live = live_address(folder)
     return expected if live is None else live.endpoint
-
-
-def _api_key(layers: tuple[Layer, ...]) -> str | None:
-    return _first(layers, "server.api_key", lambda value: rules.api_key(_text(value)))
-
-
-def _whole(value: object) -> int:
-    return int(str(value))
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("must be text")  # noqa: TRY004 - one way to report a broken rule
-    return value
-
-
-def _first(layers: tuple[Layer, ...], name: str, rule: Callable[[Any], _Value]) -> _Value | None:
-    for layer in layers:
-        if name in layer.values:
-            try:
-                return rule(layer.values[name])
-            except ValueError as broken:
-                raise invalid([Problem(name, str(broken), layer.origin)]) from None
-    return None

@@ -23,17 +23,10 @@ NOT_SETTINGS = frozenset({CONFIG_ENV, PROJECT_ENV, OFF_ENV, BACKGROUND_ENV})
 Toolset = Literal["vault-agent", "agentiso", "obsidian-vault-mcp", "co-cli", "synk"]
 """The names and arguments of the tools that agents get."""
 
-DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8787
 
 MAX_WRITE_BYTES = 1024 * 1024
 """The most bytes of a request to change a note."""
-
-DEFAULT_HOOK_TIMEOUT_MS = 800
-"""The default of `memory.hook_timeout_ms`."""
-
-OPENERS = ("auto", "editor", "obsidian", "ui")
-"""The values of `cli.open_in`."""
 
 
 class Key(NamedTuple):

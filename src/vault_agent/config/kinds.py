@@ -62,7 +62,6 @@ FolderWeights = Annotated[tuple[str, ...], BeforeValidator(rules.folder_weights)
 SessionFolders = Annotated[tuple[str, ...], BeforeValidator(rules.session_folders)]
 SecretPatterns = Annotated[tuple[str, ...], BeforeValidator(rules.secret_patterns)]
 Rights = Annotated[tuple[WriteRight, ...], BeforeValidator(rules.once)]
-Opener = Annotated[str, BeforeValidator(rules.opener)]
 
 
 class Section(BaseModel):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from vault_agent.config.keys import DEFAULT_HOOK_TIMEOUT_MS
 from vault_agent.config.kinds import (
     Count,
     Names,
@@ -37,7 +36,7 @@ class MemorySettings(Section):
     )
     show: Switch = setting(True, "whether the person is told which notes an agent gets")
     hook_timeout_ms: Count = setting(
-        DEFAULT_HOOK_TIMEOUT_MS,
+        800,
         "milliseconds after which an agent's hook gives up",
         help="It prints nothing then.",
         ge=50,

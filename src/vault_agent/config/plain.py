@@ -34,12 +34,28 @@ def settings(layers: Iterable[Layer]) -> Mapping[str, Any]:
         return {name: value_of(config, name) for name in KEYS}
 
 
+def setting(layers: Iterable[Layer], name: str) -> Any:
+    """Return one setting in its normal form, or its default. Raises CONFIG_INVALID."""
+    key = KEYS[name]
+    for layer in layers:
+        if name in layer.values:
+            try:
+                return _checked(key, layer.values[name])
+            except ValueError:
+                from vault_agent.config.settings import convert
+
+                return convert(name, layer.values[name], layer.origin)
+    return _default(key)
+
+
+def _default(key: Key) -> Any:
+    return tuple(key.default or ()) if key.many else key.default
+
+
 def _plain(layers: tuple[Layer, ...]) -> Mapping[str, Any]:
     if any(layer.agents for layer in layers):
         raise ValueError
-    values = {
-        name: tuple(key.default or ()) if key.many else key.default for name, key in KEYS.items()
-    }
+    values = {name: _default(key) for name, key in KEYS.items()}
     for layer in reversed(layers):
         values |= {name: _checked(KEYS[name], given) for name, given in layer.values.items()}
     if any(unmet(values.get, name, key.needs) for name, key in KEYS.items()):

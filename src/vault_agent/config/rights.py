@@ -5,9 +5,10 @@ Imports no pydantic: the relay answers for the server before that could be impor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config import rules
+from vault_agent.config.plain import setting
 from vault_agent.model.write_state import Right
 from vault_agent.text.names import fold, lies_in
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from vault_agent.config.layers import Layer
 
-DEFAULT_ALLOW: tuple[Literal["create", "append", "edit"], ...] = ("create", "append", "edit")
 OWN_TOOLSET = "vault-agent"
 SWITCHES = ("memory.enabled", "journal.enabled")
 """The settings that enable tools, prompts and resources."""
@@ -53,26 +53,24 @@ def tools_for(layers: Iterable[Layer], agent: str | None) -> ToolsFor | None:
     """Return which tools the owner or an agent gets; None if there is no such agent.
 
     Raises:
-        ValueError: if a setting is wrong. The server names it.
+        ValueError: if a setting of the agent is wrong. The server names it.
+        Misconfigured: `CONFIG_INVALID`.
     """
-    values: dict[str, Any] = {}
-    agents: dict[str, Any] = {}
-    for layer in reversed(tuple(layers)):
-        values.update(layer.values)
-        agents.update(layer.agents)
+    ordered = tuple(layers)
+    agents = {name: table for layer in ordered for name, table in layer.agents.items()}
     own = agents.get(agent, {}) if agent is not None else {}
     if (agent is not None and agent not in agents) or not isinstance(own, dict):
         return None
     rights: frozenset[Right] = frozenset()
-    if rules.switch(values.get("write.enabled", False)):
-        allow = rules.once(values.get("write.allow", DEFAULT_ALLOW))
+    if setting(ordered, "write.enabled"):
+        allow = setting(ordered, "write.allow")
         rights = frozenset(map(Right, allow))
         if agent is not None:
-            folders = rules.writable_folders(values.get("write.folders", ()))
+            folders = setting(ordered, "write.folders")
             folder = rules.seen_folder(str(own.get("folder", "")))
             rights = allowed_rights(allow, folders, folder, own.get("write", ()))
-    toolset = own.get("toolset") or values.get("mcp.toolset", OWN_TOOLSET)
-    switched_on = {name for name in SWITCHES if rules.switch(values.get(name, False))}
+    toolset = own.get("toolset") or setting(ordered, "mcp.toolset")
+    switched_on = {name for name in SWITCHES if setting(ordered, name)}
     return ToolsFor(
         str(toolset),
         frozenset(right.value for right in rights),

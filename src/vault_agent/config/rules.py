@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from vault_agent.config.keys import OPENERS
 from vault_agent.config.layers import user_folder
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import BUILT_IN
@@ -89,13 +88,6 @@ def port(value: object) -> int:
     if number is None or not 0 <= number <= 65535:
         raise ValueError("must be a port from 1 to 65535, or 0 for any free one")
     return number
-
-
-def opener(value: object) -> str:
-    """Return where notes are opened."""
-    if value not in OPENERS:
-        raise ValueError(f"must be one of {', '.join(OPENERS)}")
-    return str(value)
 
 
 def switch(value: object) -> bool:

@@ -11,7 +11,6 @@ from typing import Literal
 from vault_agent.config import rules
 from vault_agent.config.agents import Folder as VaultFolder
 from vault_agent.config.keys import (
-    DEFAULT_HOST,
     DEFAULT_PORT,
     Toolset,
 )
@@ -27,7 +26,6 @@ from vault_agent.config.kinds import (
     ModelName,
     Names,
     Number,
-    Opener,
     Origins,
     Patterns,
     Port,
@@ -40,7 +38,6 @@ from vault_agent.config.kinds import (
     WritableFolders,
     setting,
 )
-from vault_agent.config.rights import DEFAULT_ALLOW
 from vault_agent.model.search import Weights
 
 MIB = 1024 * 1024
@@ -69,7 +66,7 @@ class ServerSettings(Section):
         of_server=False,
     )
     host: Host = setting(
-        DEFAULT_HOST,
+        "127.0.0.1",
         "address that the server listens on",
         help="Any address other than loopback requires a key.",
     )
@@ -187,7 +184,7 @@ class WriteSettings(Section):
         ),
     )
     allow: Rights = setting(
-        DEFAULT_ALLOW,
+        ("create", "append", "edit"),
         "rights of agents there",
         help=(
             "`overwrite`, `move` and `delete` can hide text from a reader. `permanent` deletes "
@@ -318,7 +315,7 @@ class RerankSettings(Section):
 class CliSettings(Section):
     """The command line."""
 
-    open_in: Opener = setting(
+    open_in: Literal["auto", "editor", "obsidian", "ui"] = setting(
         "auto",
         "where `open` opens notes: auto, editor, obsidian or ui",
         help=(

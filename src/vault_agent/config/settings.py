@@ -10,7 +10,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import BaseModel, BeforeValidator, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from vault_agent.config import rules
@@ -140,15 +140,16 @@ def _merged(layers: tuple[Layer, ...]) -> dict[str, Any]:
     return sections
 
 
-def convert(name: str, text: str) -> object:
-    """Return the typed value of one setting from its text, or raise CONFIG_INVALID."""
+def convert(name: str, value: Any, origin: str | None = None) -> Any:
+    """Return the typed value of one setting, such as from its text, or raise CONFIG_INVALID."""
     section, option = KEYS[name].section, KEYS[name].option
     model = cast("type[BaseModel]", Config.model_fields[section].annotation)
     try:
-        return getattr(model.model_validate({option: text}), option)
+        typed = getattr(model.model_validate({option: value}), option)
     except ValidationError as error:
         rule = _rule(error.errors(include_url=False, include_context=False, include_input=False)[0])
-        raise invalid([Problem(name, rule)]) from None
+        raise invalid([Problem(name, rule, origin)]) from None
+    return typed.get_secret_value() if isinstance(typed, SecretStr) else typed
 
 
 def _problems(error: ValidationError, layers: tuple[Layer, ...]) -> list[Problem]:

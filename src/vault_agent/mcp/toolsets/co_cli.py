@@ -51,7 +51,8 @@ def _shown(view: View, results: list[Hit], **more: Any) -> Shown:
     lines = [
         f"- {view.shown(each.path)}: {excerpt(each.snippet, each.matches)}" for each in results
     ]
-    return _display(view, lines, len(results), **more)
+    display = fitting(lines, [], view.max_bytes // _JSON_SHARE)
+    return {"display": display, "count": len(results), **more}
 
 
 async def _list(view: View, given: Mapping[str, Any]) -> Shown:
@@ -89,11 +90,6 @@ async def _notes(
         "cursor": cursor,
     }
     return await view.perform(lists.notes, sent)
-
-
-def _display(view: View, lines: list[str], count: int, **more: Any) -> Shown:
-    display = fitting(lines, [], view.max_bytes // _JSON_SHARE)
-    return {"display": display, "count": count, **more}
 
 
 async def _read(view: View, given: Mapping[str, Any]) -> str:
