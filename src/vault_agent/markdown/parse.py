@@ -107,6 +107,21 @@ def parse_document(document: Document, *, path: str) -> ParsedNote:
     )
 
 
+def beside_links(document: Document) -> tuple[object, ...]:
+    """Return what stays the same in a note if nothing but the targets of its links changes."""
+    values = document.front.values
+    inline = (tag.name for tag in document.tags)
+    line = document.lines.line
+    return (
+        _aliases(values),
+        tags.distinct([*tags.frontmatter_tags(values), *inline]),
+        [(link.url, link.line) for link in document.web_links],
+        [(level, line(document.body + start)) for start, level, _ in _anchors(document)],
+        [(each.name, each.listed, each.line) for each in properties(values)],
+        [(document.text[task.place.symbol], task.line) for task in document.tasks],
+    )
+
+
 def parse_attachment(parts: Iterable[tuple[str | None, str]], *, path: str) -> ParsedNote:
     """Return what the index keeps of an attachment's text: chunks under its name, nothing else.
 

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.model.link_resolver import names_of, target_key
-from vault_agent.writing.relinking import Names, changes, moved_aliases, note_links, rewritten
+from vault_agent.writing.relinking import (
+    Names,
+    changes,
+    leading,
+    moved_aliases,
+    note_links,
+    rewritten,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -144,9 +150,10 @@ def affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Known]:
     for row in links:
         if row.source in gone:
             continue
-        if any(changes(row.source, [row.link], names)):
+        [(link, before)] = leading(row.source, [row.link], names)
+        if any(changes(row.source, [(link, before)], names)):
             changed.append(row)
-        elif _begins_to_lead(row, names):
+        elif before is None and _leads_later(row, names):
             surprises.append(row)
     notes = tuple(dict.fromkeys(row.source for row in changed))
     count = sum(rows[row] for row in changed)
@@ -167,11 +174,9 @@ def links_taken(reader: LinkReader, path: str) -> tuple[LinkFrom, ...]:
     return found.links
 
 
-def _begins_to_lead(row: LinkFrom, names: Names) -> bool:
-    source, link = row
-    if names.before(source, link).path is not None:
-        return False
-    return names.resolve(names.place(source), link.target, link.kind).path is not None
+def _leads_later(row: LinkFrom, names: Names) -> bool:
+    place = names.place(row.source)
+    return names.resolve(place, row.link.target, row.link.kind).path is not None
 
 
 def rewrite(notes: Mapping[str, bytes], known: Known, work: NoteWork) -> dict[str, Rewritten]:
@@ -183,11 +188,12 @@ def rewrite(notes: Mapping[str, bytes], known: Known, work: NoteWork) -> dict[st
         TooLarge: `NOTE_TOO_LARGE`.
         Conflict: `LINK_NOT_EXPRESSIBLE`, `ENCODING_NOT_WRITABLE`.
     """
-    tasks = [(partial(note_links, path=source), note) for source, note in notes.items()]
-    parsed = dict(zip(notes, work.all(tasks), strict=True))
+    parsed = dict(
+        zip(notes, work.all([(note_links, note) for note in notes.values()]), strict=True)
+    )
 
-    def parse(note: bytes, path: str) -> NoteLinks:
-        return work.all([(partial(note_links, path=path), note)])[0]
+    def parse(note: bytes) -> NoteLinks:
+        return work.all([(note_links, note)])[0]
 
     names = known.read_for({source: note.links for source, note in parsed.items()})
     return {

@@ -21,7 +21,7 @@ from vault_agent.store.index.links import LinkFrom
 from vault_agent.vault.entry import Skipped
 from vault_agent.vault.read import read_bytes
 from vault_agent.writing.affected import Known, PathChange
-from vault_agent.writing.relinking import changes
+from vault_agent.writing.relinking import changes, leading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -120,7 +120,8 @@ def links_to_parts(
 def _has_stale_text(content: bytes, path: str, known: Known) -> bool:
     """Whether a link in a text card would lead elsewhere."""
     links = _links(content, path)
-    return any(changes(path, links, known.read_for({path: links})))
+    names = known.read_for({path: links})
+    return any(changes(path, leading(path, links, names), names))
 
 
 def _links(content: bytes, path: str) -> list[Link]:

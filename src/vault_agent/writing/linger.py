@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from vault_agent.writing.finish import Finisher
 
 
+_AT_ONCE = 100
+"""Displaced files of one write that are looked at together."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lingering:
     """A change whose displaced file is still there.
@@ -128,11 +132,19 @@ class Linger:
             return min((each.due for each in self._files), default=None)
 
     @property
-    def due_path(self) -> str | None:
-        """The path of the note whose displaced file is to be looked at next, if it is due."""
+    def due_paths(self) -> list[str]:
+        """Paths of notes whose displaced files are due: of one write, the next one to look at.
+
+        They are locked together, so of several writes one note could hold up all others.
+        """
         with self._lock:
             first = self._first_due()
-        return None if first is None else first.change.path
+            if first is None:
+                return []
+            now = time.monotonic()
+            of_write = [each for each in self._files if each.logged.seq == first.logged.seq]
+            paths = dict.fromkeys(each.change.path for each in of_write if each.due <= now)
+        return [*paths][:_AT_ONCE]
 
     def take_due(self, path: str | None = None) -> Lingering | None:
         """Return the file that is to be looked at next, if it is due; of one note if given.

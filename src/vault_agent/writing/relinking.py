@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict
 from vault_agent.markdown.edit import Splice, editable, spliced
-from vault_agent.markdown.parse import parse_note
+from vault_agent.markdown.parse import beside_links, document_of
 from vault_agent.markdown.relink import (
     ADDRESSES,
     Places,
@@ -123,19 +123,25 @@ class _Counts:
     bystanders: int = 0
 
 
-def changes(source: str, links: Iterable[Link], names: Names) -> Iterator[tuple[Link, Places]]:
-    """Yield the links of a note that must be rewritten, each with where it is and leads now.
+def leading(source: str, links: Iterable[Link], names: Names) -> list[tuple[Link, str | None]]:
+    """Return the links of a note, each with the file that it leads to before the change."""
+    return [(link, names.before(source, link).path) for link in links]
+
+
+def changes(
+    source: str, links: Iterable[tuple[Link, str | None]], names: Names
+) -> Iterator[tuple[Link, Places]]:
+    """Yield those of a note's links that must be rewritten, each with where it is and leads now.
+
+    `links` are those of `leading`.
 
     A path that begins with `./` or `../` stays a path from the note's folder, even if the link
     would find its file by the name alone. So does any Markdown link that is such a path: other
     programs than Obsidian find files by their paths only, and with their letter case.
     """
     there = names.place(source)
-    for link in links:
-        if not link.target:
-            continue
-        before = names.before(source, link).path
-        if before is None:
+    for link, before in links:
+        if not link.target or before is None:
             continue
         was, now = Places(source, before), Places(there, names.place(before))
         after = names.resolve(there, link.target, link.kind).path
@@ -158,19 +164,12 @@ class NoteLinks(NamedTuple):
     rest: bytes  # the hash of what must be the same after links were rewritten, besides them
 
 
-def note_links(note: bytes, path: str) -> NoteLinks:
+def note_links(note: bytes) -> NoteLinks:
     """Parse a note. Raises Conflict `ENCODING_NOT_WRITABLE`."""
     text = editable(note)
-    parsed = parse_note(text.text, path=path, origin=text.origin)
-    rest = (
-        parsed.aliases,
-        parsed.tags,
-        [(each.url, each.line) for each in parsed.external_links],
-        [(each.level, each.line) for each in parsed.anchors],
-        [(each.name, each.listed, each.line) for each in parsed.properties],
-        [(each.symbol, each.line) for each in parsed.tasks],
-    )
-    return NoteLinks(tuple(parsed.links), content_hash(repr(rest).encode()))
+    document = document_of(text.text, text.origin)
+    rest = content_hash(repr(beside_links(document)).encode())
+    return NoteLinks(tuple(document.links_without_chunks), rest)
 
 
 def rewritten(
@@ -178,7 +177,7 @@ def rewritten(
     source: str,
     names: Names,
     parsed: NoteLinks | None = None,
-    parse: Callable[[bytes, str], NoteLinks] = note_links,
+    parse: Callable[[bytes], NoteLinks] = note_links,
 ) -> Rewritten:
     """Return the splices after which each link of a note leads to the same file as before.
 
@@ -190,11 +189,12 @@ def rewritten(
         Conflict: `LINK_NOT_EXPRESSIBLE` if a link can't be written so that it leads to its file;
             `ENCODING_NOT_WRITABLE` if a link must be rewritten and the note isn't UTF-8.
     """
-    parsed = parsed or parse(note, source)
+    parsed = parsed or parse(note)
     there = names.place(source)
     counts = _Counts()
     found: dict[tuple[int, int], bytes] = {}  # a definition of several links is written once
-    for link, was in changes(source, parsed.links, names):
+    links = leading(source, parsed.links, names)
+    for link, was in changes(source, links, names):
         now = Places(there, names.place(was.dest))
         written = respelled(link, note, was, now, names)
         if written is None or link.span is None:
@@ -209,27 +209,28 @@ def rewritten(
             counts.bystanders += 1
     surprises = [
         link.line
-        for link in parsed.links
-        if names.before(source, link).path is None
-        and names.resolve(there, link.target, link.kind).path is not None
+        for link, before in links
+        if before is None and names.resolve(there, link.target, link.kind).path is not None
     ]
     splices = tuple(Splice(*span, text) for span, text in sorted(found.items()))
     if splices:
-        _prove(parsed, parse(spliced(note, splices), there), source, names)
+        after = parse(spliced(note, splices))
+        if after.rest != parsed.rest or len(after.links) != len(links):
+            raise not_expressible(source, 1)
+        _prove(links, after.links, source, names)
     return Rewritten(splices, counts.links, counts.own, counts.bystanders, tuple(surprises))
 
 
-def _prove(parsed: NoteLinks, now: NoteLinks, source: str, names: Names) -> None:
-    """Check that a changed note has the same links, and that each leads to the same file.
+def _prove(
+    links: Iterable[tuple[Link, str | None]], after: Iterable[Link], source: str, names: Names
+) -> None:
+    """Check that the links of a changed note are the same, and lead to the same files.
 
     Raises:
         Conflict: `LINK_NOT_EXPRESSIBLE`.
     """
     there = names.place(source)
-    if len(parsed.links) != len(now.links) or parsed.rest != now.rest:
-        raise not_expressible(source, 1)
-    for old, new in zip(parsed.links, now.links, strict=True):
-        before = names.before(source, old).path
+    for (old, before), new in zip(links, after, strict=True):
         found = names.resolve(there, new.target, new.kind).path
         same = (old.kind, old.fragment) == (new.kind, new.fragment)
         same = same and (old.kind in ADDRESSES or old.text == new.text)

@@ -282,12 +282,12 @@ class Writing:
     async def look(self) -> None:
         """Look at the displaced files that are due."""
         journal = self._journal
-        while (path := journal.linger.due_path) is not None:
-            async with self._locks.names(fold(path)):
-                saved = await self._looking.run(self._look, path)
+        while paths := journal.linger.due_paths:
+            async with self._locks.names(*map(fold, paths)):
+                saved = await self._looking.run(self._look, paths)
             if saved:
                 await self._read_conflicts()
-                await self._follow([path, *journal.take_unsure()], 0)
+                await self._follow([*saved, *journal.take_unsure()], 0)
 
     async def close(self) -> None:
         """Look at all displaced files, sooner than otherwise, and close the log."""
@@ -379,20 +379,24 @@ class Writing:
             with suppress(VaultAgentError):  # tried again after an hour
                 await self._threads.run(self._journal.expire)
 
-    def _look(self, path: str) -> bool:
+    def _look(self, paths: Sequence[str]) -> list[str]:
+        """Look at the displaced files of notes. Return the notes that somebody had saved into."""
         # Taken here, so that a caller who is cancelled before the thread starts loses nothing.
-        lingering = self._journal.linger.take_due(path)
-        if lingering is None:
-            return False  # a move of its folder has looked at it
+        # A move of its folder may have looked at one.
+        waiting = [*filter(None, map(self._journal.linger.take_due, paths))]
+        saved = []
         try:
             with self._journal.open_root() as root:
-                return self._journal.look(root, lingering)
+                while waiting:
+                    if self._journal.look(root, waiting[-1]):
+                        saved.append(waiting[-1].change.path)
+                    waiting.pop()
         except (VaultAgentError, CannotOpen, OSError):  # the vault is away
-            self._journal.linger.again(lingering)
-            return False
-        except BaseException:
-            self._journal.linger.again(lingering)
-            raise
+            pass
+        finally:
+            for lingering in waiting:
+                self._journal.linger.again(lingering)
+        return saved
 
     @asynccontextmanager
     async def _held(self, write: Write, path: str | None) -> AsyncIterator[None]:
