@@ -185,5 +185,5 @@ def test_changes_of_characters_are_splices_of_bytes(note: bytes, data: st.DataOb
     for start, end, content in changes:
         expected += text.text[done:start] + content
         done = end
-    after = spliced(note, text.splices(changes))
+    after = spliced(note, text.edited(changes).splices)
     assert after == note[: text.origin] + (expected + text.text[done:]).encode()

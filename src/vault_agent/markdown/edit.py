@@ -55,10 +55,6 @@ class Text:
         """What is in the text."""
         return Document(self.text, self.origin, has_blocks=True)
 
-    def after(self, splices: Sequence[Splice]) -> Text:
-        """Return the text of the note after an edit."""
-        return editable(spliced(self.note, splices))
-
     def line_end(self) -> str | None:
         """Return the most frequent line end, or None if there is none. LF wins a tie."""
         crlf = self.text.count("\r\n")
@@ -82,8 +78,8 @@ class Text:
         ending = self.line_end()
         return content if ending is None else _LINE_END.sub(ending, content)
 
-    def splices(self, changes: Iterable[Change]) -> tuple[Splice, ...]:
-        """Return changes of the text, in order, as splices of the bytes.
+    def edited(self, changes: Iterable[Change]) -> Edited:
+        """Return the edit that carries out changes of the text, which are in order.
 
         Changes that change nothing are left out.
 
@@ -103,20 +99,30 @@ class Text:
         after = self.note[: self.origin] + spliced(self.text, changes).encode()
         if spliced(self.note, splices) != after:
             raise not_proven("The spans of bytes are not those of the text.")
-        return tuple(splices)
+        return Edited(after, tuple(splices))
 
-    def proven(
-        self, changes: Sequence[Change], read: Callable[[Text], _T], expected: _T, what: str
-    ) -> tuple[Splice, ...]:
-        """Return changes as splices, after which `read` finds what is expected in the text.
+
+@dataclass(frozen=True)
+class Edited:
+    """An edit of a note: the bytes after it, and the splices that make them."""
+
+    note: bytes
+    splices: tuple[Splice, ...]
+
+    @cached_property
+    def after(self) -> Text:
+        """The text after the edit."""
+        return editable(self.note)
+
+    def proven(self, read: Callable[[Text], _T], expected: _T, what: str) -> tuple[Splice, ...]:
+        """Return the splices, after which `read` finds what is expected in the text.
 
         Raises:
             Failed: `EDIT_NOT_PROVEN` with `what` would be wrong.
         """
-        splices = self.splices(changes)
-        if read(self.after(splices)) != expected:
+        if read(self.after) != expected:
             raise not_proven(what)
-        return splices
+        return self.splices
 
 
 def not_proven(what: str) -> Failed:
@@ -195,7 +201,7 @@ def append(note: bytes, content: str, *, blank_line: bool = False) -> tuple[Spli
         return ()
     at = len(text.text)
     between = before(text.text, text.line_end() or line_end_of(content), blank_line=blank_line)
-    return text.splices([Change(at, at, between + content)])
+    return text.edited([Change(at, at, between + content)]).splices
 
 
 def prepend(note: bytes, content: str, *, blank_line: bool = False) -> tuple[Splice, ...]:
@@ -221,7 +227,7 @@ def prepend(note: bytes, content: str, *, blank_line: bool = False) -> tuple[Spl
         content = before(text.text[:at], ending, blank_line=False) + content
     if at < len(text.text):
         content += before(content, ending, blank_line=blank_line and text.text[at] not in "\r\n")
-    return text.splices([Change(at, at, content)])
+    return text.edited([Change(at, at, content)]).splices
 
 
 def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
@@ -240,7 +246,7 @@ def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
     last = _equal_lines(old[first:][::-1], new[first:][::-1])
     start, end = _length(old[:first]), len(text.text) - _length(old[len(old) - last :])
     changed = content[_length(new[:first]) : len(content) - _length(new[len(new) - last :])]
-    return text.splices([Change(start, end, changed)])
+    return text.edited([Change(start, end, changed)]).splices
 
 
 def lines(text: str) -> list[str]:

@@ -82,7 +82,7 @@ def replace(
         what = "Only the frontmatter contains this text."
         raise NotFound("TEXT_NOT_FOUND", what, remedy="Change the property instead.")
     _check_count(text.text, changes, expected_count)
-    return text.splices(changes)
+    return text.edited(changes).splices
 
 
 def _of_limited_size(changes: Iterable[Change]) -> Iterator[Change]:

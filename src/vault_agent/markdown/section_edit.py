@@ -87,10 +87,9 @@ def edit_section(
     own = text.own(content)
     if address.block_id:
         block = find_block(found, address.block_id)
-        splices = text.splices(_in_block(text, block, action, own))
-        after = text.after(splices)
+        edited = text.edited(_in_block(text, block, action, own))
         hash_before = section_hash(text.text, block)
-        return SectionEdit(splices, hash_before, _block_hash(after, block))
+        return SectionEdit(edited.splices, hash_before, _block_hash(edited.after, block))
     try:
         section = find_section(found, address)
     except NotFound:
@@ -103,15 +102,15 @@ def edit_section(
         changes = _in_section(text, section, action, own, deep=deep)
     if any(not section.start <= each.start <= each.end <= section.end for each in changes):
         raise not_proven("Another section would change.")
-    splices = text.splices(changes)
-    shift = len(changes[0].text) if action == "insertBefore" and splices else 0
-    after = text.after(splices)
+    edited = text.edited(changes)
+    after = edited.after
+    shift = len(changes[0].text) if action == "insertBefore" and edited.splices else 0
     same = (each for each in after.document.sections if each.start == section.start + shift)
     now = next(same, None)
     if action == "renameHeading":
         _prove_renamed(text, after, section)
     hash_after = section_hash(after.text, now) if now else None
-    return SectionEdit(splices, section_hash(text.text, section), hash_after)
+    return SectionEdit(edited.splices, section_hash(text.text, section), hash_after)
 
 
 def _in_section(
@@ -276,8 +275,8 @@ def _created(text: Text, path: tuple[str, ...], content: str) -> SectionEdit:
     lines = heading + (f"{ending}{content}" if content else "")
     if at < len(text.text):
         lines += before(lines, ending, blank_line=text.text[at] not in "\r\n")
-    splices = text.splices([Change(at, at, between + lines)])
-    after = text.after(splices)
+    edited = text.edited([Change(at, at, between + lines)])
+    after = edited.after
     start = at + len(between)
     sections = after.document.sections
     made = next((index for index, each in enumerate(sections) if each.start == start), None)
@@ -288,7 +287,7 @@ def _created(text: Text, path: tuple[str, ...], content: str) -> SectionEdit:
     ):
         raise _no_heading_text()
     hash_after = section_hash(after.text, sections[made])
-    return SectionEdit(splices, None, hash_after, created=True)
+    return SectionEdit(edited.splices, None, hash_after, created=True)
 
 
 def _level(found: Document) -> int:

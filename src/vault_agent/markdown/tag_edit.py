@@ -173,7 +173,7 @@ def _proven(text: Text, changes: list[Change], expected: list[str]) -> tuple[Spl
     def names(after: Text) -> list[str]:
         return [tag.name for tag in after.document.tags]
 
-    return text.proven(changes, names, expected, "Other tags of the text would change.")
+    return text.edited(changes).proven(names, expected, "Other tags of the text would change.")
 
 
 def _removal(text: str, body: int, start: int, end: int) -> Change:

@@ -122,7 +122,7 @@ def set_status(
     at = tasks.index(task)
     lines = _lines(text)
     expected = [*lines[:at], *new, *lines[at + 1 :]]
-    splices = text.proven(changes, _lines, expected, "The note would have other tasks.")
+    splices = text.edited(changes).proven(_lines, expected, "The note would have other tasks.")
     return TaskEdit(splices, line, is_done, _waits_for(placed))
 
 

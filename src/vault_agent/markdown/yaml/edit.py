@@ -97,8 +97,8 @@ def changed_keys(
     if not edits and not deleted:
         return ()
     changes = _changes(head, edits, deleted)
-    splices = text.splices(changes)
-    after = text.after(splices).text
+    edited = text.edited(changes)
+    after = edited.after.text
     bounds = frontmatter.bounds(after)
     if len(after[bounds.block or 0 : bounds.fence or 0].encode()) > frontmatter.MAX_BYTES:
         raise InvalidRequest("INVALID_REQUEST", "The frontmatter would be larger than 64 KiB.")
@@ -107,7 +107,7 @@ def changed_keys(
         raise Conflict("FRONTMATTER_INVALID", what, {"line": 1})
     if not _is_proven(head, edits, deleted, after):
         raise not_proven("Other keys would change.")
-    return splices
+    return edited.splices
 
 
 class Entry(NamedTuple):
