@@ -129,7 +129,7 @@ def log_file(tmp_path: Path) -> Path:
     """Return a log with an unfinished write and the bytes before and after it."""
     path = tmp_path / "writes.db"
     log = WriteLog.open(path, tmp_path / "before")
-    log.keep_all(BYTES)
+    log.keep(BYTES)
     change = VaultChange.edit("A.md", *BYTES)
     log.begin(
         LoggedWrite(

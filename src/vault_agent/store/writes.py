@@ -26,7 +26,7 @@ from vault_agent.system.files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from vault_agent.model.writing import Writer
@@ -43,34 +43,28 @@ class KeptBytes:
         make_private_folder(self._folder)
         remove_unfinished(self._folder)
 
-    def keep(self, data: bytes, *, durable: bool) -> bytes:
-        """Keep bytes and return their hash. If `durable`, they are on the disk after this.
-
-        Raises:
-            OSError: if they cannot be written.
-        """
-        digest = content_hash(data)
-        path = self._path(digest)
-        if self.get(digest) is None:
-            replace_file(path, data, durable=durable)
-        elif durable:  # it may have been kept without a sync
-            sync_file(path)
-            sync_folder(self._folder)
-        return digest
-
-    def keep_all(self, texts: Sequence[bytes]) -> None:
-        """Keep the bytes of several files, on the disk after this.
+    def keep(self, durable: Iterable[bytes], others: Iterable[bytes] = ()) -> None:
+        """Keep the bytes of files. Those of `durable` are on the disk after this.
 
         All are written before the first one is synced, which is several times faster.
 
         Raises:
             OSError: if they cannot be written.
         """
-        digests = {self.keep(data, durable=False) for data in texts}
-        for digest in digests:
+        digests = {self._written(data) for data in durable}
+        for data in others:
+            self._written(data)
+        for digest in digests:  # it may have been kept without a sync
             sync_file(self._path(digest))
         if digests:
             sync_folder(self._folder)
+
+    def _written(self, data: bytes) -> bytes:
+        """Write bytes unless they are kept. Return their hash."""
+        digest = content_hash(data)
+        if self.get(digest) is None:
+            replace_file(self._path(digest), data, durable=False)
+        return digest
 
     def get(self, digest: bytes) -> bytes | None:
         """Return the bytes with this hash, or None if they are not kept, or damaged."""
@@ -157,15 +151,10 @@ class WriteLog:
 
     # --- bytes ----------------------------------------------------------------------------------
 
-    def keep(self, data: bytes, *, durable: bool) -> bytes:
-        """Keep the bytes of a file and return their hash."""
+    def keep(self, durable: Iterable[bytes], others: Iterable[bytes] = ()) -> None:
+        """Keep the bytes of files. Those of `durable` are on the disk after this."""
         with _refused():
-            return self._kept.keep(data, durable=durable)
-
-    def keep_all(self, texts: Sequence[bytes]) -> None:
-        """Keep the bytes of several files durably."""
-        with _refused():
-            self._kept.keep_all(texts)
+            self._kept.keep(durable, others)
 
     def bytes_of(self, digest: bytes | None) -> bytes | None:
         """Return the bytes with a hash, or None if they are not kept."""

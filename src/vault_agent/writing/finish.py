@@ -251,7 +251,7 @@ class Finisher:
         self, seq: int, position: int, change: VaultChange, before: bytes, after: bytes
     ) -> VaultChange:
         """Log an edit of other bytes in the place of an edit."""
-        self._log.keep_all((before, after))
+        self._log.keep((before, after))
         revised = VaultChange.edit(change.path, before, after, redo=change.redo, links=change.links)
         revised = replace(revised, temporary=temporary_name())
         self._log.revise(seq, position, revised)
@@ -281,7 +281,7 @@ class Finisher:
         """
         to = free_beside(root, self._disk, path, "conflict", data)
         if not root.has(to):
-            self._log.keep(data, durable=True)
+            self._log.keep([data])
             change = VaultChange.create(to, data)
             copy = self._log.begin(new_write("", SERVER, "conflict", (change,)))
             try:

@@ -258,7 +258,6 @@ class Journal:
         After a power cut the first change is there, or nothing is: the text after it may be lost.
         """
         first = new.changes[0]
-        later = first.after
         durable = [
             text
             for change in new.changes
@@ -266,9 +265,7 @@ class Journal:
             for text in (change.before, None if change is first else change.after)
             if text is not None
         ]
-        self.log.keep_all(durable)
-        if later is not None:
-            self.log.keep(later, durable=False)
+        self.log.keep(durable, [] if first.after is None else [first.after])
         return self.log.begin(new)
 
     def carry_out(self, root: VaultRoot, logged: LoggedWrite) -> tuple[LoggedWrite, list[int]]:

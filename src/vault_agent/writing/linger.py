@@ -198,7 +198,8 @@ class Linger:
     ) -> Lingering:
         """Put saved text into its note. Return what is to be looked at after that."""
         change = lingering.change
-        base = self._log.keep(saved, durable=True)
+        base = content_hash(saved)
+        self._log.keep([saved])
         now = self._disk.read(root, change.path)
         new = self._merged(lingering, saved, now)
         if new is None and now is not None and content_hash(now) == lingering.result:
