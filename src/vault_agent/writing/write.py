@@ -128,9 +128,8 @@ class Writing:
             Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`.
             VaultAgentError: as `edit`.
         """
-        return await self._carried_out(
-            write, lambda: self._transactions.create(path, write, content), path
-        )
+        step = partial(self._transactions.create, path, write, content)
+        return await self._carried_out(write, step, path, creates=True)
 
     async def upsert(self, path: str, write: Write, content: bytes, plan: Plan) -> Written:
         """Create a file with `content`, or edit it if it exists. Raises as both."""
@@ -144,7 +143,7 @@ class Writing:
                 there = error.details.get("path", path)
             return self._transactions.edit(there, write, plan)
 
-        return await self._carried_out(write, step, path, retries=write.retries)
+        return await self._carried_out(write, step, path, retries=write.retries, creates=True)
 
     async def remove(self, path: str, write: Write, *, permanent: bool = False) -> Written:
         """Move a file to `.trash/`, or remove it. Its bytes stay in the log. Raises as `edit`."""
@@ -408,8 +407,6 @@ class Writing:
             key = () if write.key is None else (f"\0{write.caller.name}\0{write.key}",)
             lock = self._locks.names(fold(path), *key)
         async with lock:
-            if path is not None:
-                await self._wait_until_back(path)
             await self._require_ready()
             yield
 
@@ -433,8 +430,13 @@ class Writing:
         except (VaultAgentError, CannotOpen, OSError):
             return False  # the write itself says what is wrong
 
-    async def _tried(self, step: Callable[[], _T], *, retries: bool = False) -> _T:
-        """Run a step in a thread, again if somebody else changes the note meanwhile."""
+    async def _tried(
+        self, step: Callable[[], _T], path: str | None = None, *, retries: bool = False
+    ) -> _T:
+        """Run a step in a thread, again if somebody else changes the note meanwhile.
+
+        If there is no note at `path`, wait until it is back.
+        """
         deadline = time.monotonic() + self._times.quiet_wait
         tries = TRIES if retries else 1
         while True:
@@ -444,6 +446,11 @@ class Writing:
                 tries -= 1
                 if not tries:
                     raise coded_error(error) from None
+            except NotFound as error:
+                if path is None or error.code != "NOTE_NOT_FOUND":
+                    raise
+                await self._wait_until_back(path)
+                path = None
             except Disturbed:
                 if time.monotonic() >= deadline:
                     raise Conflict(
@@ -458,14 +465,17 @@ class Writing:
         path: str | None = None,
         *,
         retries: bool = False,
+        creates: bool = False,
     ) -> Written:
         """Carry out a write of one path or of several, and return its reply."""
         async with self._held(write, path):
-            following = await self._done(write, step, retries=retries)
+            if creates and path is not None:
+                await self._wait_until_back(path)
+            following = await self._done(write, step, path, retries=retries)
         return await asyncio.shield(following)
 
     async def _done(
-        self, write: Write, step: Callable[[], Done], *, retries: bool = False
+        self, write: Write, step: Callable[[], Done], path: str | None, *, retries: bool
     ) -> asyncio.Future[Written]:
         """Carry out a write, announce it, and hand its paths to the index.
 
@@ -474,7 +484,7 @@ class Writing:
         """
         done: list[Done] = []
         try:
-            await self._tried(lambda: done.append(step()), retries=retries)
+            await self._tried(lambda: done.append(step()), path, retries=retries)
         except asyncio.CancelledError:
             if done:
                 await to_its_end(self._announced(*done[0], write))
