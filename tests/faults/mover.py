@@ -39,7 +39,7 @@ def moved(files: Mapping[str, bytes]) -> Transaction:
     names = Names(((each, ()) for each in files), moved={path: to})
     edits = []
     for source, note in files.items():
-        splices = rewritten(note, source, names).splices
+        splices = rewritten(note, source, names)
         if splices:
             edits.append(VaultChange.edit(names.place(source), note, spliced(note, splices)))
     return Transaction(to, (move(path, to, files[path]), *edits), moved_from=path)

@@ -22,7 +22,7 @@ def moved(
     notes = [(path, (aliases or {}).get(path, ())) for path in paths if path.endswith(".md")]
     names = Names(notes, [path for path in paths if not path.endswith(".md")], moved=moved)
     note = text.encode()
-    return spliced(note, rewritten(note, source, names).splices).decode()
+    return spliced(note, rewritten(note, source, names)).decode()
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_letter_case_alone_changes_only_links_by_path():
 def test_bytes_outside_stay():
     note = b"\xef\xbb\xbf[[Old]]\r\n\xc3\xa9 [[Old]]\r\n  "
     names = Names([("From.md", ()), ("Old.md", ())], moved={"Old.md": "New.md"})
-    after = spliced(note, rewritten(note, "From.md", names).splices)
+    after = spliced(note, rewritten(note, "From.md", names))
     assert after == b"\xef\xbb\xbf[[New]]\r\n\xc3\xa9 [[New]]\r\n  "
 
 
@@ -226,21 +226,6 @@ def test_a_name_that_a_wikilink_cannot_have_is_refused(name: str):
 
 def test_a_folder_that_a_wikilink_cannot_have_is_left_out_while_the_name_is_unique():
     assert moved("[[a/Old]]", "From.md", {"a/Old.md": "b#c/New.md"}) == "[[New]]"
-
-
-def test_kinds_are_counted():
-    note = b"[[Old]] [[New]] [x](./C.md) [[Later]]"
-    notes = [(path, ()) for path in ("a/Old.md", "z/From.md", "z/C.md", "c/New.md")]
-    names = Names(notes, moved={"a/Old.md": "New.md", "z/From.md": "From.md"})
-    found = rewritten(note, "z/From.md", names)
-    assert (found.links, found.own, found.bystanders) == (1, 2, 0)
-    names = Names(notes, moved={"a/Old.md": "New.md"})
-    assert rewritten(note, "z/From.md", names).bystanders == 1
-
-
-def test_a_broken_link_that_begins_to_lead_somewhere_is_reported():
-    names = Names([("From.md", ()), ("Old.md", ())], moved={"Old.md": "New.md"})
-    assert rewritten(b"\n[[New]]", "From.md", names).surprises == (2,)
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,11 @@ from vault_agent.writing.relinking import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from vault_agent.markdown.edit import Splice
     from vault_agent.model.notes import Link
     from vault_agent.store.index.links import LinkFrom, LinkReader
     from vault_agent.writing.costly import NoteWork
-    from vault_agent.writing.relinking import NoteLinks, Rewritten
+    from vault_agent.writing.relinking import NoteLinks
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,9 @@ def _leads_later(row: LinkFrom, names: Names) -> bool:
     return names.resolve(place, row.link.target, row.link.kind).path is not None
 
 
-def rewrite(notes: Mapping[str, bytes], known: Known, work: NoteWork) -> dict[str, Rewritten]:
+def rewrite(
+    notes: Mapping[str, bytes], known: Known, work: NoteWork
+) -> dict[str, tuple[Splice, ...]]:
     """Rewrite the links of notes as they are on the disk, by their paths before the change.
 
     See `relinking.rewritten`.

@@ -254,12 +254,12 @@ def _edits(
         VaultChange.edit(
             change.moved.get(source, source),
             notes[source],
-            spliced(notes[source], done.splices),
+            spliced(notes[source], splices),
             redo=partial(text_after, _again(snapshot, source, change)),
-            links=len(done.splices),
+            links=len(splices),
         )
-        for source, done in rewrite(notes, known, work).items()
-        if done.splices
+        for source, splices in rewrite(notes, known, work).items()
+        if splices
     ]
 
 
@@ -279,7 +279,7 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
     def plan(note: bytes) -> Planned:
         with snapshot.connection() as connection:
             known = Known(LinkReader(connection), change)
-            return Planned(rewrite({source: note}, known, NoteWork())[source].splices)
+            return Planned(rewrite({source: note}, known, NoteWork())[source])
 
     return plan
 

@@ -7,7 +7,6 @@ link of a note that moves, or a name that appeared or went changes what it means
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict
@@ -104,25 +103,6 @@ class Names:
         return all(self._named[name] == 1 for name in names_of(path))
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
-    """The changes of one note's links."""
-
-    splices: tuple[Splice, ...] = ()
-    links: int = 0  # that lead to a file that moves
-    own: int = 0  # relative links of a note that moves
-    bystanders: int = 0
-    surprises: tuple[int, ...] = ()
-    """Lines of links that led nowhere, and now lead to a file."""
-
-
-@dataclass(slots=True)
-class _Counts:
-    links: int = 0
-    own: int = 0
-    bystanders: int = 0
-
-
 def leading(source: str, links: Iterable[Link], names: Names) -> list[tuple[Link, str | None]]:
     """Return the links of a note, each with the file that it leads to before the change."""
     return [(link, names.before(source, link).path) for link in links]
@@ -178,12 +158,12 @@ def rewritten(
     names: Names,
     parsed: NoteLinks | None = None,
     parse: Callable[[bytes], NoteLinks] = note_links,
-) -> Rewritten:
+) -> tuple[Splice, ...]:
     """Return the splices after which each link of a note leads to the same file as before.
 
     `source` is the path of the note before the change, and `parsed` the note if it was parsed
-    already. The result is proven: the note is parsed
-    again, and has the same links, which lead to the same files.
+    already. The result is proven: the note is parsed again, and has the same links, which lead to
+    the same files.
 
     Raises:
         Conflict: `LINK_NOT_EXPRESSIBLE` if a link can't be written so that it leads to its file;
@@ -191,34 +171,21 @@ def rewritten(
     """
     parsed = parsed or parse(note)
     there = names.place(source)
-    counts = _Counts()
-    found: dict[tuple[int, int], bytes] = {}  # a definition of several links is written once
     links = leading(source, parsed.links, names)
+    texts: dict[tuple[int, int], bytes] = {}  # a definition of several links is written once
     for link, was in changes(source, links, names):
-        now = Places(there, names.place(was.dest))
-        written = respelled(link, note, was, now, names)
+        written = respelled(link, note, was, Places(there, names.place(was.dest)), names)
         if written is None or link.span is None:
             raise not_expressible(source, link.line)
-        if found.setdefault(link.span, written) != written:
+        if texts.setdefault(link.span, written) != written:
             raise not_expressible(source, link.line)
-        if was.dest in names.moved:
-            counts.links += 1
-        elif source in names.moved:
-            counts.own += 1
-        else:
-            counts.bystanders += 1
-    surprises = [
-        link.line
-        for link, before in links
-        if before is None and names.resolve(there, link.target, link.kind).path is not None
-    ]
-    splices = tuple(Splice(*span, text) for span, text in sorted(found.items()))
+    splices = tuple(Splice(*span, text) for span, text in sorted(texts.items()))
     if splices:
         after = parse(spliced(note, splices))
         if after.rest != parsed.rest or len(after.links) != len(links):
             raise not_expressible(source, 1)
         _prove(links, after.links, source, names)
-    return Rewritten(splices, counts.links, counts.own, counts.bystanders, tuple(surprises))
+    return splices
 
 
 def _prove(
