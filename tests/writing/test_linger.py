@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import operator
 import threading
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
@@ -67,18 +68,38 @@ async def test_two_edits_and_what_the_editor_saved_are_merged_or_both_kept(
     assert vault.tree() == after
 
 
-@pytest.mark.parametrize("limits", [lingering(0.6)])
 async def test_an_editor_that_saves_again_and_again(vault: Vault):
     file = vault.put("A.md", "one\n")
+    linger = vault.writing._journal.linger
     with file.open("r+b", buffering=0) as editor:
         await vault.append("A.md", "ours\n")
+        [displaced] = linger._files
         for number in range(4):
             text = f"one\nsave {number}\n".encode()
+            await eventually_async(lambda: linger.has(displaced.logged, 0))
             editor.seek(0)
             editor.write(text)
+            with linger._lock:
+                linger._files = [replace(each, due=0.0) for each in linger._files]
             await eventually_async(file.read_bytes, partial(operator.eq, text + b"ours\n"))
     await settled(vault)
     assert vault.tree() == {"A.md": b"one\nsave 3\nours\n"}
+
+
+async def test_editors_that_save_into_some_of_many_notes_of_one_write(vault: Vault):
+    names = [f"{number}.md" for number in range(150)]
+    files = [vault.put(name, "one\n") for name in names]
+    edits = [VaultChange.edit(name, b"one\n", b"one\nours\n", redo=append_ours) for name in names]
+    transaction = Transaction("0.md", tuple(edits))
+    with ExitStack() as stack:
+        editors = [stack.enter_context(file.open("r+b")) for file in files[::10]]
+        await vault.writing.transact(write("move", Right.MOVE), lambda: transaction)
+        for editor in editors:
+            editor.write(b"ONE\n")
+    await settled(vault)
+    saved = dict.fromkeys(names[::10], b"ONE\nours\n")
+    assert vault.tree() == {**dict.fromkeys(names, b"one\nours\n"), **saved}
+    assert {name for name in names if vault.followed.count(name) == 2} == saved.keys()
 
 
 async def test_an_editor_that_saves_into_one_of_several_notes(vault: Vault):

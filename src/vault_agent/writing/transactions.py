@@ -27,7 +27,14 @@ from vault_agent.writing.finish import free_beside, numbered
 from vault_agent.writing.journal import Disturbed, Journal, check_hash
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.placing import place_for_new
-from vault_agent.writing.transaction import NeedsJob, Overtaken, Planned, Transaction, text_after
+from vault_agent.writing.transaction import (
+    NeedsJob,
+    Overtaken,
+    Planned,
+    Transaction,
+    planned_by,
+    text_after,
+)
 from vault_agent.writing.undo import UNDO, Touched, taken_back
 
 if TYPE_CHECKING:
@@ -95,8 +102,7 @@ class Transactions:
                 raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
             if self._journal.limits.dates and not write.by_itself:
                 plan = dating(plan, datetime.now(UTC), whole=write.right is Right.OVERWRITE)
-            made = plan(before)
-            planned = made if isinstance(made, Planned) else Planned(made)
+            planned = planned_by(plan, before)
             after = spliced(before, planned.splices)
             said: dict[str, Any] = {"section_hash": planned.section_hash, "line": planned.line}
             if after == before:
@@ -413,8 +419,7 @@ def dating(plan: Plan, now: datetime, *, whole: bool = False) -> Plan:
     """
 
     def dated(note: bytes) -> Planned:
-        made = plan(note)
-        planned = made if isinstance(made, Planned) else Planned(made)
+        planned = planned_by(plan, note)
         return replace(planned, splices=_dated(note, planned.splices, now, whole=whole))
 
     return dated
