@@ -47,7 +47,7 @@ WALL_FACTOR = 10.0
 """Limit of a task's wall time, as a multiple of its CPU time: it stops a worker that only waits."""
 
 _SHORTEST_WAIT_SECONDS = 0.02
-# Not -m: a setup may import that module again. -P keeps the current folder off the import path.
+# Not -m: the classes of messages would be those of a module `__main__`..
 _COMMAND: Final = (sys.executable, "-P", "-c", "from vault_agent.system.child import main; main()")
 
 

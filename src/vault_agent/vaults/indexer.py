@@ -77,8 +77,7 @@ class IndexingProcess(Child):
         return event
 
 
-# Not -m: a spawned worker would import that module again. -P keeps the current folder, which may
-# be a vault, off the import path.
+# -P keeps the current folder, which may be a vault, off the import path.
 COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexing.keeper import main; main()")
 MANY_NOTES = 5_000
 """After a run that reads more notes than this, the process ends to free its memory."""
