@@ -217,11 +217,11 @@ def _first_sections(
         for rowid in rowids
         for index in range(min(notes[rowid].chunk_count, _SECTIONS))
     ]
-    found: dict[int, StoredChunk] = {}
+    first_chunks: dict[int, StoredChunk] = {}
     for key, chunk in sorted(snapshot.chunks(keys).items()):
         if has_text(chunk.text):
-            found.setdefault(key >> CHUNK_BITS, chunk)
-    return found
+            first_chunks.setdefault(key >> CHUNK_BITS, chunk)
+    return first_chunks
 
 
 def _shown_key(place: Ranked) -> int:
