@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from vault_agent.api.context import CallContext
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
@@ -57,6 +57,7 @@ class ResolveRequest:
 
 
 _MAX_NUMBER = 1 << 53
+_List = TypeVar("_List", NoteList, TaskList)
 
 
 @operation("GET", "/resolve", listed="notes", scoped=True)
@@ -99,15 +100,7 @@ async def notes(call: CallContext, sent: ListQuery) -> Found[NoteList]:
     rows = found.notes
     if (name := call.vault.name) is not None:
         rows = tuple(replace(row, vault=name) for row in rows)
-    kept = entries_that_fit(rows)
-    more = found.has_more or kept < len(rows)
-    data = replace(
-        found,
-        notes=rows[:kept],
-        has_more=more,
-        next_cursor=_next(call.vault, sent, found.places[kept - 1]) if more else None,
-    )
-    return Found(data, found.warnings)
+    return _page(call.vault, sent, found, notes=rows)
 
 
 @operation("GET", "/tasks", listed="tasks", scoped=True)
@@ -118,15 +111,7 @@ async def tasks(call: CallContext, sent: TaskQuery) -> Found[TaskList]:
         position = _position(call.vault, sent, sent.cursor, str, int)
         start = TaskPlace(str(position[0]), int(position[1]))
     found = await call.vault.answer(list_tasks, call.within(sent), start)
-    kept = entries_that_fit(found.tasks)
-    more = found.has_more or kept < len(found.tasks)
-    data = replace(
-        found,
-        tasks=found.tasks[:kept],
-        has_more=more,
-        next_cursor=_next(call.vault, sent, found.places[kept - 1]) if more else None,
-    )
-    return Found(data, found.warnings)
+    return _page(call.vault, sent, found, tasks=found.tasks)
 
 
 def _position(
@@ -137,6 +122,16 @@ def _position(
     if any(isinstance(value, int) and not 0 <= value < _MAX_NUMBER for value in position):
         raise invalid_cursor()
     return position
+
+
+def _page(vault: OpenVault, sent: object, found: _List, **listed: tuple[Any, ...]) -> Found[_List]:
+    """Return a list with as many of its entries as fit into a reply."""
+    ((name, entries),) = listed.items()
+    kept = entries_that_fit(entries)
+    more = found.has_more or kept < len(entries)
+    following = _next(vault, sent, found.places[kept - 1]) if more else None
+    shown: Any = {name: entries[:kept], "has_more": more, "next_cursor": following}
+    return Found(replace(found, **shown), found.warnings)
 
 
 def _next(vault: OpenVault, sent: object, place: tuple[int | str, ...]) -> str:
