@@ -461,6 +461,15 @@ def test_a_value_of_frontmatter_keeps_the_order_of_its_keys(writers):
     assert "zo: {z: 9, a: 2, m: 3}" in writers.text("order.md")
 
 
+def test_a_number_that_would_lose_digits_is_refused(writers):
+    make(writers, "number.md", "---\nn: 123456789012345678901\n---\nBody.\n")
+    n = json.loads(writers.use("iso", "vault_frontmatter", path="number.md", key="n"))
+    sent = {"path": "number.md", "action": "set", "key": "n", "value": n}
+    reply = writers.ask("iso", "tools/call", name="vault_frontmatter", arguments=sent)
+    assert "over 64 bits" in reply["error"]["message"]
+    assert f"n: {n}\n" in writers.text("number.md")
+
+
 def test_a_tag_that_is_listed_is_removed_wherever_it_is(writers):
     make(writers, "tagged.md", "---\ntags: [one]\n---\nAbout #rustlang here.\n")
     assert writers.use("iso", "vault_tags", path="tagged.md") == "#one\n#rustlang"

@@ -73,6 +73,7 @@ _CODES = {
     "max": "INVALID_LIMIT",
 }
 """The error code of a field. Other fields have INVALID_REQUEST."""
+_MOST_DIGITS = 20
 
 
 def parse(kind: type[Request], body: bytes, in_path: Mapping[str, str] | None = None) -> Request:
@@ -93,8 +94,20 @@ def parse(kind: type[Request], body: bytes, in_path: Mapping[str, str] | None = 
     request = _read(kind, content)
     # Parsers differ on which of two equal keys counts, so a repeated key is an error. The body is
     # valid and flat here, so the second parse cannot fail or recurse deeply.
-    json.loads(body, object_pairs_hook=_refuse_repeated_keys)
+    json.loads(body, object_pairs_hook=_refuse_repeated_keys, parse_int=whole_number)
     return request
+
+
+def whole_number(digits: str) -> int:
+    """Return a whole number of JSON. orjson makes a float of a larger one, which loses digits.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` for a number over 64 bits.
+    """
+    if len(digits) > _MOST_DIGITS or not -(1 << 63) <= int(digits) < 1 << 64:
+        what = "A whole number has over 64 bits. Give it as text."
+        raise InvalidRequest("INVALID_REQUEST", what)
+    return int(digits)
 
 
 def parse_strings(kind: type[Request], values: Mapping[str, str | tuple[str, ...]]) -> Request:

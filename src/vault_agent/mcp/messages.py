@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from vault_agent.api.requests import whole_number
+from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.lists import CLIENT_META, client_name
 
 if TYPE_CHECKING:
@@ -78,9 +80,11 @@ def parse_message(body: bytes) -> Message:
     try:
         parsed = orjson.loads(body)
         # orjson takes the last of two equal keys, other parsers the first.
-        json.loads(body, object_pairs_hook=_distinct)
+        json.loads(body, object_pairs_hook=_distinct, parse_int=whole_number)
     except RpcError:
         raise
+    except InvalidRequest as error:
+        raise RpcError(INVALID_REQUEST, error.what) from None
     except (ValueError, RecursionError):
         raise RpcError(PARSE_ERROR, "The message is not valid JSON in UTF-8.") from None
     if isinstance(parsed, list):
