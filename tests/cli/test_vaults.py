@@ -1,4 +1,4 @@
-"""`init`, `trust` and `vaults`, and searches from inside a project."""
+"""`init` and `vaults`, and searches from inside a project."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def _rewrite(path: Path, change: Callable[[tuple[Registered, ...]], list[Registe
             values = {name: str(value) for name, value in entry._asdict().items()}
             array.append(tomlkit.item(values))
         document = tomlkit.document()
-        document.add(tomlkit.comment("Written by `vault-agent init`, `trust` and `vaults`."))
+        document.add(tomlkit.comment("Written by `vault-agent init` and `vaults`."))
         document.add("vault", array)
         return tomlkit.dumps(document)
 
