@@ -15,6 +15,7 @@ NOTES = {
     "Garden/Frost.md": "# Frost\n\nSee [[Fleece]] and [[Nowhere]].\n",
     "Garden/Fleece.md": "# Fleece\n\nKeeps frost off.\n",
     "Alone.md": "# Alone\n",
+    "Long.md": "# Long\n\nTop.\n\n## Second part\n\nTwo.\n\n## C#\n\nThree.\n",
     "Templates/Bed.md": "# {{title}}\n\n{{var:soil}}, {{var:sun}}\n",
 }
 
@@ -26,6 +27,18 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram
         made.write(path, text)
     with made.indexed() as program:
         yield program
+
+
+def test_a_heading_after_the_name_of_a_note_shows_its_section(served: WritableProgram):
+    for name in ("Long#Second part", "Long.md#second part", "[[Long#Second part]]"):
+        assert served.done("show", name) == "## Second part\n\nTwo.\n\n"
+    assert served.done("show", "Long.md:6") == "## Second part\n\nTwo.\n\n"
+    missing = served.run("show", "Long#Nothing")
+    assert missing.stderr.startswith('HEADING_NOT_FOUND: The note has no heading "Nothing".')
+    assert "Second part" in missing.stderr
+    assert 'title "Nothing#Long"' in served.run("show", "Nothing#Long").stderr
+    refused = served.run("delete", "Long#Second part", "--yes")
+    assert refused.stderr.startswith("NOTE_NOT_FOUND: ")
 
 
 def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served: WritableProgram):
@@ -47,7 +60,10 @@ def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served:
     [
         (("new", "Bed", "Garden/One"), "--var soil=VALUE\n  --var sun=VALUE\n"),
         (("write", ".obsidian/x", "--text", "a"), "nothing is written there.\n"),
-        (("write", "Alone", "--text", "a"), "or append to it: --mode append.\n"),
+        (
+            ("write", "Alone", "--text", "a"),
+            "append to it: `vault-agent write NOTE --mode append`.\n",
+        ),
         (("write", "Alone", "a"), "give the text with --text. "),
         (("search", "x", "--mode", "embedding"), "Run `vault-agent enable embedding`, "),
         (("show", "Board.canvas"), "`vault-agent get attachment Board.canvas`"),

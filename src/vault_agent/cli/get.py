@@ -14,7 +14,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Group, Invocation
-from vault_agent.cli.names import find, find_attachment, heading_line, is_title
+from vault_agent.cli.names import find, find_attachment, find_part, heading_line, is_title
 from vault_agent.cli.terminal import (
     ago,
     clean,
@@ -70,7 +70,7 @@ def note(invocation: Invocation, name: str, allow_large: bool) -> None:
     vault-agent show Garden/Frost.md:12
     """  # noqa: D301 - \\b tells the parser to keep these lines
     with invocation.client() as client:
-        place = find(invocation, client, name)
+        place = find_part(invocation, client, name)
         is_part = is_title(name) and (place.line is not None or place.heading is not None)
         reply = client.call("GET /notes/{noteId}", **place.file, allow_large=allow_large or is_part)
         if is_part and not invocation.json:

@@ -224,6 +224,26 @@ def find(invocation: Invocation, client: Client, text: str) -> Place:
     return look_up(client, name) if known is None else _place(known)
 
 
+def find_part(invocation: Invocation, client: Client, text: str) -> Place:
+    """Return the place that a person wants to read. NOTE#HEADING is a heading of a note.
+
+    A name with # in it comes first. Changes are not sent to what is named so: a heading that is
+    typed in vain must not mean the whole note.
+
+    Raises:
+        InvalidRequest, NotFound: as `find`.
+    """
+    try:
+        return find(invocation, client, text)
+    except NotFound as error:
+        name, _, heading = text.partition("#")
+        if error.code != "NOTE_NOT_FOUND" or not name or not heading:
+            raise
+        with suppress(NotFound):
+            return find(invocation, client, name)._replace(heading=heading)
+        raise
+
+
 def choose_vault(invocation: Invocation, client: Client, text: str) -> str:
     """Let the calls be about the vault of an address, and return the path or name in it.
 
@@ -282,7 +302,8 @@ def _result(invocation: Invocation, client: Client, text: str) -> Place:
             error.code, f"Result {text} of your last search was moved or deleted."
         ) from None
     if not invocation.json:
-        where = f"{shown.vault}:" if shown.vault not in (None, DEFAULT) else ""
+        is_here = client.vault_name == _in_requests(vault_here(invocation))
+        where = "" if is_here else f"{client.vault_name or DEFAULT}:"
         tell(f"{text} is {clean(where + (found.path or ''))}")
     return _place(known, shown.line)._replace(path=found.path)
 

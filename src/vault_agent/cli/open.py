@@ -17,7 +17,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import (
-    find,
+    find_part,
     heading_line,
     is_obsidian,
     local_vault,
@@ -107,7 +107,7 @@ def ui(invocation: Invocation, name: str | None, *, view: str, printed: bool) ->
     vault-agent ui --print
     """  # noqa: D301 - \\b tells the parser to keep these lines
     with invocation.client() as client:
-        note = find(invocation, client, name) if name is not None else None
+        note = find_part(invocation, client, name) if name is not None else None
         address = new_address(client, place_of(view, note))
     if invocation.json:
         envelope({"address": address})
@@ -172,7 +172,7 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
     layers = invocation.layers()
     way = chosen or open_in(layers)
     with invocation.client() as client:
-        place = find(invocation, client, name)
+        place = find_part(invocation, client, name)
         if place.path is None:
             place = (look_up(client, place.id))._replace(chunk=place.chunk, line=place.line)
         passage = _passage(client, place)
