@@ -56,7 +56,9 @@ _FOLLOW = Remedy(
 )
 _INDEX_AGAIN = Remedy("Run `vault-agent index` again.", "POST /index starts another run.")
 _CONFIRM = "Repeat the request with `confirm: true`."
+_BY_OWNER = "The owner of the vault decides this, by write.folders in the config file."
 _ONE_HEADING = "Name one by its headingId, or with the headings above it."
+_OTHER_NAME = "Choose another name, or append to it."
 _SO_MANY = "Give this number as expectedCount, or search for more of the text."
 EXCLUDED_REMEDY: Final = "Update the index to remove them."
 """The remedy of INDEX_INCOMPATIBLE if the index has notes that are excluded now."""
@@ -148,7 +150,11 @@ CODES: Final[dict[str, Code]] = {
         "Forbidden",
         403,
         1,
-        "The owner of the vault decides this, by write.folders in the config file.",
+        Remedy(
+            "To allow it: `vault-agent enable write --folder FOLDER`.",
+            _BY_OWNER,
+            tools=_BY_OWNER,
+        ),
     ),
     "PATH_EXCLUDED": Code(
         "Forbidden", 403, 1, "The owner of the vault decides this, by vault.exclude."
@@ -277,7 +283,16 @@ CODES: Final[dict[str, Code]] = {
     ),
     "WRITE_CONFLICT": Code("Conflict", 409, 7, "Read the note again, then repeat the change."),
     "NOTE_BUSY": Code("Conflict", 409, 7, "Try again in a moment."),
-    "NOTE_EXISTS": Code("Conflict", 409, 1, "Choose another name, or append to it."),
+    "NOTE_EXISTS": Code(
+        "Conflict",
+        409,
+        1,
+        Remedy(
+            "Choose another name, or append to it: `vault-agent write NOTE --mode append`.",
+            _OTHER_NAME,
+            tools=_OTHER_NAME,
+        ),
+    ),
     "NAME_COLLISION": Code("Conflict", 409, 1, "Use the existing one, or choose another name."),
     "NOTE_IN_CONFLICT": Code(
         "Conflict", 409, 1, "Resolve the conflict that is marked in it first."

@@ -65,7 +65,7 @@ async def test_the_owner_may_do_everything_in_the_folders_and_agents_what_is_all
     await run_apart(*shlex.split(advised))
     assert (await settings(run))["write.allow"] == ["create", "append", "edit", "move"]
     refused = await run("write", "Log/x.md", "-t", "hi")
-    assert refused.err.endswith("To allow it: `vault-agent enable write --folder FOLDER`\n")
+    assert refused.err.endswith("To allow it: `vault-agent enable write --folder FOLDER`.\n")
     await run_apart("enable", "write", "--folder", "Log")
     for folder in ("Inbox", "Log"):
         assert (await run("write", f"{folder}/y.md", "-t", "hi")).code == 0

@@ -45,6 +45,8 @@ async def test_a_server_error_code_gives_its_exit_code(run: Run, server: FakeSer
         ("ATTACHMENT_TOO_LARGE", "--allow-large"),
         ("EXPECTED_HASH_REQUIRED", "--expected-hash"),
         ("CONFIRM_REQUIRED", "--yes"),
+        ("NOTE_EXISTS", "--mode append"),
+        ("WRITE_OUTSIDE_SCOPE", "--folder"),
         ("HEADING_AMBIGUOUS", "--heading-id"),
         ("MATCH_COUNT_MISMATCH", "--count"),
     ],
@@ -197,16 +199,8 @@ def test_a_traceback_does_not_contain_the_key():
     assert "canary" not in repr(Invocation(api_key="canary"))
 
 
-async def test_the_job_of_another_vault_is_followed_there(run: Run, server: FakeServer):
-    job = "018f2a9c4e710a3bd5c1"
-    message = f"The first index is being built. Run `vault-agent jobs follow {job}`."
-    server.error = (503, "INDEX_NOT_FOUND", message, {"jobId": job})
-    ended = await run("--vault", "second", "search", "x")
-    assert f"Run `vault-agent --vault second jobs follow {job}`." in ended.err
-
-
 async def test_a_busy_index_error_says_how_to_follow_the_job(run: Run, server: FakeServer):
-    server.error = (409, "INDEX_BUSY", "A job runs.", {"jobId": "job-7"})
+    server.error = (409, "INDEX_BUSY", *for_http("INDEX_BUSY", "A job runs.", {"jobId": "job-7"}))
     ended = await run("index")
     assert ended.code == 5
     assert "vault-agent jobs follow job-7" in ended.err

@@ -161,7 +161,7 @@ def test_a_vault_that_is_named_is_the_only_one(world: World):
 def test_a_tag_that_no_note_has_is_the_reason_for_an_empty_list(world: World, words: str):
     empty = world.run(*words.split(), "--tag", "#monny")
     assert empty.stdout == ""
-    assert empty.stderr.startswith('No note has the tag "monny". Tags like it: money\n')
+    assert empty.stderr.splitlines()[0] == 'No note has the tag "monny". Tags like it: money'
     assert "vault-agent index" not in empty.stderr
     assert world.run("tags", "monny").stderr.startswith('No note has the tag "monny".')
 
@@ -206,8 +206,8 @@ def test_jobs_are_those_of_the_vault_that_index_is_about(world: World):
     assert world.done("jobs", started).startswith(started)
 
 
-@pytest.mark.parametrize("name", list(NOTES)[:3])
-def test_a_job_of_any_vault_here_is_found_by_its_id(world: World, name: str):
+@pytest.mark.parametrize("name", list(NOTES))
+def test_a_job_of_any_vault_is_found_by_its_id(world: World, name: str):
     job = world.data("jobs", "--vault", name)["jobs"][0]["id"]
     assert world.data("jobs", job)["job"]["id"] == job
     assert world.run("jobs", "0" * 20).returncode == 4

@@ -10,7 +10,7 @@ from vault_agent.cli.applying import wait_for_server
 from vault_agent.cli.clients import CLIENTS, client_name, complete_client
 from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.servers import in_home, server_here
-from vault_agent.cli.terminal import clean, counted, envelope, say, tell
+from vault_agent.cli.terminal import clean, counted, envelope, say, tell, tell_prose
 from vault_agent.config.keys import Toolset
 from vault_agent.config.layers import config_path
 from vault_agent.errors import Misconfigured
@@ -44,12 +44,13 @@ def show(invocation: Invocation) -> None:
         ]
         envelope({"clients": [row._asdict() for row in rows], "agents": own})
         return
+    absent = [row.name for row in rows if not row.found and row.entry == "missing"]
     for row in rows:
+        if row.name in absent:
+            continue
         state = {"installed": "connected", "other": "has an entry with another command"}.get(
             row.entry, "unreadable settings" if row.entry == "unreadable" else "not connected"
         )
-        if not row.found and state == "not connected":
-            state = "not found here"
         hooks = f", hooks {row.hooks}" if row.hooks not in (None, "missing") else ""
         say(f"{row.name:<16}{row.title:<22}  {state}{hooks}")
     for name, agent in agents.items():
@@ -58,6 +59,8 @@ def show(invocation: Invocation) -> None:
         tools = f"; tools of {agent.toolset}" if agent.toolset is not None else ""
         sees = clean(agent.folder) or "the whole vault"
         say(f"{clean(name):<16}{'an agent with a key':<22}  sees {sees}{denied}{writes}{tools}")
+    if absent:
+        tell_prose(f"Not found here: {', '.join(absent)}")
 
 
 @command.command("connect")

@@ -396,7 +396,7 @@ def _service(invocation: Invocation) -> Check:
     from vault_agent.cli.service import is_active, is_installed
 
     if not is_installed(invocation):
-        return Check("service", None, "not installed: start the server yourself after each login")
+        return Check("service", None, "not installed", "vault-agent serve --at-login install")
     if is_active(invocation):
         return Check("service", True, "installed and running")
     return Check(

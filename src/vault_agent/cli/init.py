@@ -88,18 +88,23 @@ def command(invocation: Invocation, private: bool, private_journals: bool, yes: 
     build_config(invocation.layers())  # raises before anything is made
     report = Report()
     project = _project(is_private=private or private_journals)
+    vaults = read_registry()
+    is_known = trusted_entry(project, vaults) is not None
     # All questions come first: who leaves at one leaves nothing behind.
-    _require_consent(invocation, project, yes=yes)
+    if not is_known:
+        _require_consent(invocation, project, yes=yes)
     switched = _chosen_switches(invocation, report, yes=yes)
     past = _count_past_sessions(invocation, project, switched)
     takes_past = past > 0 and _takes_past_sessions(invocation, report, past, yes=yes)
     try:
         _make_vault(report, project)
-        _register(report, project)
+        if not is_known:
+            _register(report, project)
         for wanted, line in ((private, _PRIVATE), (private_journals, _PRIVATE_JOURNALS)):
             if wanted:
                 _ignore(report, project, line)
-        _make_global(invocation, report)
+        if not any(vault.role is Role.GLOBAL and vault.is_there for vault in vaults):
+            _make_global(invocation, report)
     except OSError as error:
         raise unwritable(error) from None
     _set_default(invocation, report)
@@ -157,8 +162,6 @@ def _require_consent(invocation: Invocation, project: Project, *, yes: bool) -> 
     Raises:
         InvalidRequest: if the person says no, or there is nobody to ask.
     """
-    if trusted_entry(project, read_registry()) is not None:
-        return
     counts = notes_by_type(project.vault) if project.vault.is_dir() else {}
     if counts:  # it was here before: perhaps others have written it
         if not invocation.json:
@@ -168,8 +171,6 @@ def _require_consent(invocation: Invocation, project: Project, *, yes: bool) -> 
 
 
 def _register(report: Report, project: Project) -> None:
-    if trusted_entry(project, read_registry()) is not None:
-        return
     settings = path_of(project.folder)
     had_settings = settings.is_file()
     entry = add_vault(entry_of(project))
@@ -203,11 +204,9 @@ def _require_no_link(path: Path) -> None:
 
 
 def _make_global(invocation: Invocation, report: Report) -> None:
-    """Make and register the global vault, unless there is one."""
+    """Make and register the global vault."""
     from vault_agent.config import build_config
 
-    if any(each.role is Role.GLOBAL and each.is_there for each in read_registry()):
-        return
     root = global_vault(build_config(invocation.layers()).vaults.global_root)
     if not is_folder(root):
         for folder in (root.parent, root):

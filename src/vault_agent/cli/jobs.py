@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation, Noun, exit_code
-from vault_agent.cli.scope import client_here, vaults_here
+from vault_agent.cli.scope import client_here, others
 from vault_agent.cli.terminal import (
     ago,
     clean,
@@ -32,7 +32,15 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
-from vault_agent.errors import Busy, NotFound, Unavailable, at_terminal, error_of, explained
+from vault_agent.errors import (
+    Busy,
+    Misconfigured,
+    NotFound,
+    Unavailable,
+    at_terminal,
+    error_of,
+    explained,
+)
 from vault_agent.model.jobs import JobKind, JobList, JobState, OneJob
 from vault_agent.model.warning import Warning as Notice
 
@@ -491,18 +499,21 @@ def _list_jobs(invocation: Invocation) -> None:
 def _vault_of(invocation: Invocation, job_id: str | None) -> Iterator[tuple[Client, str]]:
     """Yield a client for the vault of a job, and the job's ID.
 
-    Inside a project, a job with an ID may be of any vault of the scope: replies name such jobs.
-    Without an ID it is the newest one of the project's vault.
+    A job with an ID may be of any vault: replies name such jobs. Without an ID it is the newest one
+    of the project's vault.
     """
     with client_here(invocation) as client:
         if job_id is None:
             yield client, _newest(client)
             return
-        for vault in vaults_here(invocation):
+        first = client.vault_name
+        for vault in (first, *others(invocation, (first,))):
             client.vault_name = vault
-            with suppress(NotFound):
+            with suppress(NotFound, Misconfigured):
                 client.call("GET /jobs/{jobId}", job_id=job_id)
                 break
+        else:
+            client.vault_name = first
         yield client, job_id
 
 

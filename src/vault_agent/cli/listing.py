@@ -157,6 +157,7 @@ class Listing:
     screenful: int | None = SCREENFUL
     shown: int = 0
     total: int | None = None
+    _is_explained: bool = False  # why there are no rows
     _next: str | None = None  # the cursor of the rows that are left; "" if there is none
     _notices: list[tuple[Notice, ...]] = field(default_factory=list)  # of each page
 
@@ -190,7 +191,7 @@ class Listing:
     def explain_nothing(self, client: Client, tags: Iterable[str]) -> None:
         """Print which of the tags no note has, if the list is empty."""
         if not self.shown and not self.invocation.json:
-            tell_missing_tags(client, tags)
+            self._is_explained = tell_missing_tags(client, tags)
 
     def close(self, none: str, noun: str) -> Exit:
         """Print that there is nothing, or how many rows are left and how to see them.
@@ -200,7 +201,7 @@ class Listing:
         code = exit_code_of(self.shown, self.warnings())
         if self.invocation.json:
             return code
-        if not self.shown and self._next is None:
+        if not self.shown and self._next is None and not self._is_explained:
             tell(none)
         warn(self.warnings())
         if self._next is not None:

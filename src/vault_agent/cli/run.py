@@ -7,7 +7,6 @@ import signal
 import sys
 import warnings
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -368,7 +367,7 @@ async def _run(arguments: list[str]) -> int:
         return result if isinstance(result, int) else Exit.SUCCESS
     if asks_for_json(arguments):
         error_envelope(error)
-    complain(error.code, _with_next_step(error, arguments))
+    complain(error.code, _with_next_step(error))
     for line in _candidates(error):
         tell(line)
     return exit_code(error)
@@ -441,28 +440,16 @@ def _candidates(error: VaultAgentError) -> list[str]:
     return ["Similar names:", *lines] if similar else lines
 
 
-def _with_next_step(error: VaultAgentError, arguments: list[str]) -> str:
-    if error.code == "FEATURE_DISABLED" and error.details.get("setting") == "write.enabled":
-        return f"{error.what} Run `vault-agent enable write`."
-    if error.code == "NOTE_EXISTS" and arguments[:1] == ["write"]:
-        return f"{error.message.rstrip('.')}: --mode append."
+def _with_next_step(error: VaultAgentError) -> str:
     if error.code == "CONFIG_INVALID" and (gone := unknown_setting(error)):
         return f"{error.message} To remove it: `vault-agent config unset {clean(gone)}`"
     if error.code == "CONFIG_INVALID" and "is an unknown setting" in error.message:
         return f"{error.message} All settings: `vault-agent config`"
-    job = error.details.get("jobId")
-    if error.code == "INDEX_BUSY" and isinstance(job, str) and job not in error.message:
-        return f"{error.message} Follow it: vault-agent jobs follow {clean(job)}"
-    no_folder = error.code == "VAULT_READ_ONLY" and error.details.get("setting") == "write.folders"
-    if no_folder or (error.code == "WRITE_OUTSIDE_SCOPE" and not error.details.get("hidden")):
-        return f"{error.message} To allow it: `vault-agent enable write --folder FOLDER`"
+    if error.code == "VAULT_READ_ONLY" and error.details.get("setting") == "write.folders":
+        return f"{error.message} To allow it: `vault-agent enable write --folder FOLDER`."
     if error.code == "EMBEDDING_UNAVAILABLE" and error.details.get("setting"):
         return (
             "Semantic search is off. Run `vault-agent enable embedding`, then `vault-agent index`,"
             " or leave out --mode."
         )
-    vault = next((name for word, name in pairwise(arguments) if word == "--vault"), None)
-    if vault is not None and job is not None:  # other vaults do not know the job
-        follow = f"vault-agent --vault {clean(quote(vault))} jobs"
-        return error.message.replace("vault-agent jobs", follow)
     return error.message
