@@ -148,7 +148,7 @@ def _tell_on(invocation: Invocation, feature: str, applied: Applied) -> None:
         reranker=now.rerank.endpoint,
     )
     say_prose(clean(text))
-    if now.vault.root is not None:
+    if feature == "write" and now.vault.root is not None:
         for folder in now.write.folders:
             if not is_folder(now.vault.root / folder.strip()):
                 tell(f"{clean(folder.strip())} is not there yet. Its first note makes it.")
@@ -279,6 +279,7 @@ def _for_embedding(config: Config, model: str | None, url: str | None) -> list[t
                     f" Or install the built-in one: {install_model()}"
                 )
                 raise InvalidRequest("INVALID_REQUEST", what)
+            tell(f"The built-in model needs no other program. To install it: {install_model()}")
             model = ask(f"Name of the model at {clean(url or known.endpoint)}", _MODEL)
         if url is None and model is not None and known.endpoint == BUILT_IN:
             url = _OLLAMA
