@@ -224,16 +224,24 @@ def reveal_api_key(invocation: Invocation) -> None:
         say(key)
 
 
-def install_model(prefix: str = sys.prefix) -> str:
-    """Return the command that adds the built-in model to this program, as it was installed.
+def installer(prefix: str = sys.prefix) -> str:
+    """Return what has installed this program: `pipx`, `uv` or `pip`.
 
     `prefix` is the folder of its environment.
     """
-    folder = Path(prefix)
-    if "pipx" in folder.parts:
-        return f"`pipx runpip {folder.name} install 'vault-agent[meaning]'`"
-    if folder.parent.parts[-2:] == ("uv", "tools"):
-        return "in the clone, `uv tool install --force '.[meaning]'`"
+    parts = Path(prefix).parts
+    if "pipx" in parts:
+        return "pipx"
+    return "uv" if "uv" in parts and "tools" in parts else "pip"
+
+
+def install_model(prefix: str = sys.prefix) -> str:
+    """Return the command that adds the built-in model to this program, as it was installed."""
+    match installer(prefix):
+        case "pipx":
+            return f"`pipx runpip {Path(prefix).name} install 'vault-agent[meaning]'`"
+        case "uv":
+            return "in the clone, `uv tool install --force '.[meaning]'`"
     return f"`{as_argument(Path(sys.executable))} -m pip install 'vault-agent[meaning]'`"
 
 

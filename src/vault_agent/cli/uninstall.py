@@ -9,12 +9,12 @@ import shutil
 import sys
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.config import installer
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import DECLINED, agreed, clean, complain, counted, envelope, say, tell
 from vault_agent.errors import Failed, Misconfigured, VaultAgentError
@@ -22,6 +22,7 @@ from vault_agent.text.names import IGNORE_ALL, SPARE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 _DATA = (
@@ -249,12 +250,9 @@ def _of_settings(invocation: Invocation) -> Iterator[Step]:
 
 def _how_to_remove() -> str:
     """Return the command that removes the program, as it was installed."""
-    parts = Path(sys.prefix).parts
-    if "pipx" in parts:
-        return "pipx uninstall vault-agent"
-    if "uv" in parts and "tools" in parts:
-        return "uv tool uninstall vault-agent"
-    return f"{clean(shlex.quote(sys.executable))} -m pip uninstall vault-agent"
+    by_pip = f"{clean(shlex.quote(sys.executable))} -m pip"
+    program = {"pipx": "pipx", "uv": "uv tool", "pip": by_pip}[installer()]
+    return f"{program} uninstall vault-agent"
 
 
 def _delete(paths: list[Path]) -> None:
