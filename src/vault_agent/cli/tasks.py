@@ -122,13 +122,9 @@ def _add_verb(verb: str, status: str, summary: str) -> None:
         return _set(invocation, task, status, options)
 
 
-_add_verb(
-    "done",
-    "done",
-    "Complete a task, with the date of today. A recurring task gets its next one.",
-)
+_add_verb("done", "done", "Complete a task, dated today. A recurring one gets its next one.")
 _add_verb("toggle", "toggle", "Complete a task, or open it again.")
-_add_verb("cancel", "cancelled", "Cancel a task, with the date of today.")
+_add_verb("cancel", "cancelled", "Cancel a task, dated today.")
 
 
 def _set(invocation: Invocation, task: str, status: str, options: dict[str, Any]) -> int | None:
