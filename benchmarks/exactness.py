@@ -34,8 +34,7 @@ from vault_agent.markdown.edit import Splice, append, editable, overwrite, prepe
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.tag_edit import edit_tags
-from vault_agent.markdown.task_edit import Status, Wanted, set_status
-from vault_agent.markdown.task_line import NewTask, new_line
+from vault_agent.markdown.task_edit import NewTask, Status, Wanted, new_line, set_status
 from vault_agent.markdown.yaml.edit import read_keys, set_keys
 
 if TYPE_CHECKING:
