@@ -99,12 +99,13 @@ export async function openEditor(id) {
   await closeEditor();
   if (mine !== opened) return;
   try {
-    const [disk, draft] = await Promise.all([readDisk(id), draftOf(id)]);
-    if (mine !== opened || !disk) return;
+    const disk = await readDisk(id);
+    if (mine !== opened) return;
+    const draft = draftOf(id);
     headAsText.value = false;
     clash.value = null;
     offered.value = draft && draft.text !== disk.text ? draft : null;
-    if (draft && !offered.peek()) void dropDraft(id);
+    if (draft && !offered.peek()) dropDraft(id);
     begin(disk.open, disk);
     const fault = await refusal(disk);
     if (!fault || mine !== opened || !session) return;
@@ -137,16 +138,16 @@ export const unsaved = () => Boolean(session?.saver.dirty);
 export function typed() {
   session?.saver.changed();
   clearTimeout(drafting);
-  drafting = setTimeout(() => void draft(), DRAFT_AFTER);
+  drafting = setTimeout(draft, DRAFT_AFTER);
 }
 
 /** Keep what is not on disk. */
-export async function draft() {
+export function draft() {
   clearTimeout(drafting);
   if (!session?.saver.dirty) return;
   const { open, saver } = session;
   const { text: base, hash } = saver.base;
-  const is = await keepDraft({
+  const isKept = keepDraft({
     id: open.id,
     path: open.path,
     title: open.title,
@@ -155,7 +156,7 @@ export async function draft() {
     hash,
     at: Date.now(),
   });
-  draftless.value = !is;
+  draftless.value = !isKept;
 }
 
 /**
@@ -206,7 +207,7 @@ function bring(mine, base, disk) {
     disk: { text: disk.text, hash: disk.hash },
     text: merged.text,
   };
-  void draft();
+  draft();
 }
 
 /** Keep a text that a person has seen: the merged one, or one that a conflict ended in. @param {string} [text] */
@@ -282,8 +283,8 @@ async function lookElsewhere(mine) {
     editing.value = mine.open;
     clash.value = null;
     mine.saver.rebase(disk.text, disk.hash);
-    await draft();
-    return void dropDraft(old);
+    draft();
+    return dropDraft(old);
   }
   if (session !== mine) return;
   mine.saver.hold();
@@ -298,7 +299,7 @@ async function lookElsewhere(mine) {
  */
 export function goOn(place, hash, text) {
   if (!session) return;
-  if (session.open.id !== place.id) void dropDraft(session.open.id);
+  if (session.open.id !== place.id) dropDraft(session.open.id);
   session.open = { ...session.open, ...place };
   editing.value = session.open;
   clash.value = null;
@@ -310,7 +311,7 @@ export function closeEditor() {
   const mine = session;
   if (!mine) return closing;
   mine.surface = still(mine.surface.body());
-  void draft();
+  draft();
   session = null;
   editing.value = null;
   const saved = headTurn.then(() => mine.saver.flush());
