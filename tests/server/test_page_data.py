@@ -76,6 +76,20 @@ async def test_a_note_is_html_with_what_belongs_to_it(page):
     assert 'id="n-b-task"' in found["html"]
 
 
+async def test_nested_properties_keep_the_names_of_their_values(page):
+    text = "---\nplace:\n  name: Shed\n  rows: [1, 2]\n  by: '[[Garden]]'\n---\n# Shed\n"
+    body = {"text": text, "path": "Shed.md"}
+    status, reply, _ = await page.ask("POST", "/render", json=body)
+    assert status == 200, reply
+    values = [(each["text"], each["noteId"]) for each in reply["data"]["properties"][0]["values"]]
+    assert values == [
+        ("name: Shed", None),
+        ("rows: 1", None),
+        ("rows: 2", None),
+        ("by: [[Garden]]", identify("Garden/Garden.md")),
+    ]
+
+
 async def test_html_is_not_sent_again_while_it_is_the_same(page):
     _, _, headers = await page.ask("GET", f"/notes/{FROST}/html")
     same = {"If-None-Match": headers["ETag"]}

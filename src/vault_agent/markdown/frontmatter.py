@@ -151,3 +151,16 @@ def texts_of(value: Value, *, nested: bool = False) -> Iterator[Scalar]:
             waiting.extend(reversed(item))
         elif nested and isinstance(item, dict):
             waiting.extend(reversed(item.values()))
+
+
+def named_texts_of(value: Value) -> Iterator[tuple[str, str]]:
+    """Yield the scalars of a value in order, each with the keys of the mappings that it is in."""
+    waiting: list[tuple[str, Value]] = [("", value)]
+    while waiting:
+        names, item = waiting.pop()
+        if isinstance(item, Scalar):
+            yield names, str(item)
+        elif isinstance(item, list):
+            waiting.extend((names, entry) for entry in reversed(item))
+        elif isinstance(item, dict):
+            waiting.extend((f"{names}{key}: ", entry) for key, entry in reversed(item.items()))

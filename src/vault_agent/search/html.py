@@ -260,26 +260,26 @@ async def _properties(
     snapshot: Snapshot, front: Frontmatter, path: str
 ) -> tuple[ShownProperty, ...]:
     written = {
-        key: (tuple(frontmatter.texts_of(value, nested=True)), isinstance(value, list))
+        key: (tuple(frontmatter.named_texts_of(value)), isinstance(value, list))
         for key, value in front.values.items()
     }
     targets = {
-        str(text): target
+        text: target
         for texts, _ in written.values()
-        for text in texts
+        for _, text in texts
         if (target := links.target_of(text)) is not None
     }
     found = await snapshot.read(
         resolve_links, [(path, target, LinkKind.FRONTMATTER) for target in targets.values()]
     )
 
-    def value_of(text: str) -> PropertyValue:
+    def value_of(names: str, text: str) -> PropertyValue:
         target = targets.get(text)
         file = found.get((path, target, LinkKind.FRONTMATTER)) if target is not None else None
-        return PropertyValue(text, file.note_id if file is not None else None)
+        return PropertyValue(names + text, file.note_id if file is not None else None)
 
     return tuple(
-        ShownProperty(key, tuple(value_of(str(text)) for text in texts), is_list)
+        ShownProperty(key, tuple(value_of(*named) for named in texts), is_list)
         for key, (texts, is_list) in written.items()
     )
 

@@ -42,7 +42,7 @@ export const loading = signal(false);
 export const noteFault = signal(/** @type {Fault | null} */ (null));
 
 /** The value of a property as it is shown: of a link, its name. @param {Wire.PropertyValue} value */
-export const valueName = ({ text }) => text.replace(/^\[\[(?:[^\]|]*\|)?([^\]]*)\]\]$/, "$1");
+export const valueName = ({ text }) => text.replace(/\[\[(?:[^\]|]*\|)?([^\]]*)\]\]$/, "$1");
 
 /** @param {Wire.ShownProperty[]} properties @param {...string} keys @returns {string[]} */
 const valuesOf = (properties, ...keys) =>
