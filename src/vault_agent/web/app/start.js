@@ -21,8 +21,8 @@
   const dark = kept.theme === "dark" || (kept.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   root.dataset.theme = dark ? "dark" : "light";
   for (const name of ["size", "width", "face", "motion", "breaks"]) if (kept[name]) root.dataset[name] = kept[name];
-  // What the page needs of a browser: :has() and color-mix() came with the versions that are named.
-  if (!("supports" in CSS && CSS.supports("selector(:has(a))") && "structuredClone" in window)) {
+  // What the page needs of a browser: these came last, with the versions that are named.
+  if (!("any" in AbortSignal && "popover" in HTMLElement.prototype && "Segmenter" in Intl)) {
     document.addEventListener("DOMContentLoaded", () => document.getElementById("old")?.removeAttribute("hidden"));
   }
 })();

@@ -69,7 +69,7 @@ let session = null;
 let opening = null;
 
 /** Exchange the ticket of the address, or renew an old session. Every request waits for it. */
-export function openSession() {
+function openSession() {
   opening ??= page.key === "required" ? begin() : Promise.resolve();
   return opening;
 }
@@ -181,7 +181,7 @@ async function send(method, path, options) {
       headers,
       body: options.bytes ?? (options.body === undefined ? undefined : JSON.stringify(options.body)),
       keepalive: options.keepalive,
-      signal: signals.length ? joined(signals) : undefined,
+      signal: AbortSignal.any(signals),
       cache: "no-store",
       credentials: "omit",
       redirect: "error",
@@ -204,18 +204,7 @@ export async function fileOf(address) {
 }
 
 /** The address of a route in the vault of this page. @param {string} path */
-export const inVault = (path) => (place ? `/vaults/${encodeURIComponent(place)}${path}` : path);
-
-/** @param {AbortSignal[]} signals */
-function joined(signals) {
-  if (signals.length === 1) return signals[0];
-  const either = new AbortController();
-  for (const each of signals) {
-    if (each.aborted) either.abort(each.reason);
-    each.addEventListener("abort", () => either.abort(each.reason), { once: true });
-  }
-  return either.signal;
-}
+const inVault = (path) => (place ? `/vaults/${encodeURIComponent(place)}${path}` : path);
 
 /** Stop for another vault or an ended session. @param {Response} response */
 function check(response) {

@@ -77,7 +77,7 @@ export function inUnits(text, ranges) {
 }
 
 // What is read as one character, such as a joined emoji, a flag or a letter with its marks, is never cut in two.
-const segmenter = "Segmenter" in Intl ? new Intl.Segmenter(undefined, { granularity: "grapheme" }) : null;
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const SIMPLE = /^[\u0000-\u02ff\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]*$/;
 
 /**
@@ -87,10 +87,8 @@ const SIMPLE = /^[\u0000-\u02ff\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]*$/;
  * @returns {[number, number]}
  */
 function characterAt(text, at) {
-  const found = segmenter?.segment(text).containing(at);
-  if (found) return [found.index, found.index + found.segment.length];
-  const start = /[\uDC00-\uDFFF]/.test(text[at] ?? "") ? at - 1 : at;
-  return [start, start + (/[\uD800-\uDBFF]/.test(text[start] ?? "") ? 2 : 1)];
+  const { index, segment } = segmenter.segment(text).containing(at) ?? { index: at, segment: "" };
+  return [index, index + segment.length];
 }
 
 /** A text that is cut to a number of units, with a sign that it is. @param {string} text @param {number} most */
