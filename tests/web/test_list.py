@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tests.support.waiting import eventually
 from tests.web.browsers import expect
 
 if TYPE_CHECKING:
@@ -229,3 +230,34 @@ def test_the_largest_kinds_are_counted(visit: Callable[..., Page]):
     page.reload()
     expect(page.locator(".stats")).to_contain_text("6 patterns")
     assert "1 journal" not in page.locator(".stats").inner_text()
+
+
+def test_the_filters_are_one_stop_that_arrows_walk(visit: Callable[..., Page]):
+    page = visit()
+    chips = page.locator(".chip")
+    expect(page.locator(".chips [tabindex='0']")).to_have_count(1)
+    chips.first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(chips.nth(1)).to_be_focused()
+    page.keyboard.press("End")
+    expect(chips.last).to_be_focused()
+    expect(page.locator(".chips [tabindex='0']")).to_have_count(1)
+    page.keyboard.press("Tab")
+    expect(page.locator(".chips :focus")).to_have_count(0)
+
+
+def test_results_of_a_search_can_begin_with_the_newest(visit: Callable[..., Page]):
+    page = visit("/notes?q=note")
+    expect(page.locator(".row p mark").first).to_be_visible()
+    page.get_by_role("button", name="Order: Best match").click()
+    page.get_by_role("menuitemradio", name="Updated").click()
+    expect(page.get_by_role("button", name="Order: Updated")).to_be_visible()
+
+    def newest_first() -> bool:
+        times = page.locator(".row time").evaluate_all("all => all.map((time) => time.dateTime)")
+        days = [time[:10] for time in times if time]
+        return len(set(days)) > 1 and days == sorted(days, reverse=True)
+
+    eventually(newest_first)
+    page.locator("#find").fill("")
+    expect(page.locator(".count span").first).to_contain_text("notes")

@@ -68,15 +68,6 @@ export const en = {
   stats: {
     label: "State of the vault",
     notes: (/** @type {number} */ n) => some(n, "note", "notes"),
-    kind: {
-      journal: (/** @type {number} */ n) => some(n, "journal", "journals"),
-      decision: (/** @type {number} */ n) => some(n, "decision", "decisions"),
-      module: (/** @type {number} */ n) => some(n, "module", "modules"),
-      note: (/** @type {number} */ n) => some(n, "note", "notes"),
-      pattern: (/** @type {number} */ n) => some(n, "pattern", "patterns"),
-      bug: (/** @type {number} */ n) => some(n, "bug", "bugs"),
-      snippet: (/** @type {number} */ n) => some(n, "snippet", "snippets"),
-    },
     links: (/** @type {number} */ n) => some(n, "link", "links"),
     indexed: (/** @type {string} */ when) => `Last indexed ${when}`,
     never: "Not indexed yet",
@@ -87,11 +78,7 @@ export const en = {
     reconnecting: "Reconnecting",
     stopped: "Stopped",
   },
-  building: {
-    text: "The index is being built. The notes appear as soon as it is complete.",
-    sofar: (/** @type {string} */ phase, /** @type {string} */ done, /** @type {string} */ total) =>
-      `${phase}: ${done}${total && ` of ${total}`}`,
-  },
+  building: "The index is being built. The notes appear as soon as it is complete.",
   faults: {
     network: "The server cannot be reached. The page goes on trying.",
     timeout: "The server did not reply within 10 seconds.",
@@ -124,7 +111,6 @@ export const en = {
     title: "Notes",
     list: "Notes",
     find: "Search notes",
-    hint: "Search notes",
     clear: "Clear the search",
     mode: { lexical: "Words", hybrid: "Hybrid", embedding: "Meaning" },
     modeTitle: "How the results were found",
@@ -145,6 +131,7 @@ export const en = {
       act: "Index now",
     },
     sort: {
+      best: "Best match",
       updated: "Updated",
       created: "Created",
       title: "Title",

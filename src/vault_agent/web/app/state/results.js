@@ -2,6 +2,7 @@
 
 import { computed, effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
+import { timeOf } from "../words.js";
 import { address, knowPath } from "./address.js";
 import { filtersOf, inUnits, split, telling, tellingRanges } from "./query.js";
 import { embeds, health, revision } from "./vault.js";
@@ -163,7 +164,7 @@ export async function page(cursor, mode, signal, limit = PAGE, explain = false) 
 }
 
 /** Keep rows that a person looks at where they are. @param {Row[]} before @param {Row[]} after */
-export function keepInPlace(before, after) {
+function keepInPlace(before, after) {
   const rows = [...after];
   for (const id of new Set([hovered.peek(), chosen.peek()])) {
     const at = before.findIndex((row) => row.id === id);
@@ -172,6 +173,12 @@ export function keepInPlace(before, after) {
   }
   return rows;
 }
+
+/** The results of a search as a person wants them: the best first, or the newest. @param {Row[]} rows */
+const ordered = (rows) =>
+  searching.peek() && asked.peek().sort === "updated"
+    ? [...rows].sort((one, other) => (timeOf(other.date) || 0) - (timeOf(one.date) || 0))
+    : rows;
 
 const load = newestOnly(async (abort, /** @type {{ quiet?: boolean }} */ { quiet = false } = {}) => {
   const wanted = key.peek();
@@ -211,13 +218,13 @@ async function connect(signal) {
     const note = listed.get(row.id);
     return note ? { ...row, date: row.date ?? note.updated, connections: note.connections } : row;
   });
-  results.value = { ...results.peek(), rows };
+  results.value = { ...results.peek(), rows: ordered(rows) };
 }
 
 /** @param {string} wanted @param {Awaited<ReturnType<typeof page>>} found @param {boolean} still */
 function show(wanted, found, still) {
   const old = results.peek();
-  const rows = once(found.rows);
+  const rows = ordered(once(found.rows));
   for (const { id, path } of rows) knowPath(id, path);
   fault.value = null;
   results.value = { ...found, key: wanted, rows: still && old.key === wanted ? keepInPlace(old.rows, rows) : rows };
@@ -229,7 +236,7 @@ const append = newestOnly(async (abort) => {
     const next = await page(now.cursor, now.mode || undefined, abort, 200);
     if (abort.aborted || results.peek() !== now) return;
     for (const { id, path } of next.rows) knowPath(id, path);
-    results.value = { ...now, rows: once([...now.rows, ...next.rows]), more: next.more, cursor: next.cursor };
+    results.value = { ...now, rows: ordered(once([...now.rows, ...next.rows])), more: next.more, cursor: next.cursor };
   } catch (error) {
     if (/** @type {Fault} */ (error).code === "CURSOR_EXPIRED") await load({ quiet: true });
     else fault.value = /** @type {Fault} */ (error);

@@ -2,7 +2,8 @@
 
 import { html } from "../../../vendor/preact.js";
 import { MenuButton } from "../../parts/later.js";
-import { Check, Icon, KINDS, kindOf, Shape, typeName } from "../../parts/sign.js";
+import { Entry, IconButton, useRoving } from "../../parts/controls.js";
+import { Icon, kindOf, KINDS, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { results, searching } from "../../state/results.js";
@@ -43,12 +44,12 @@ const plural = (type) =>
     : plain(typeName(type), 24);
 
 /** @param {string[]} list @param {string} value */
-export const toggled = (list, value) =>
-  list.includes(value) ? list.filter((each) => each !== value) : [...list, value];
+const toggled = (list, value) => (list.includes(value) ? list.filter((each) => each !== value) : [...list, value]);
 
 export function Chips() {
   const now = address.value;
   const projects = projectNames();
+  const walk = useRoving(".chip");
   /** @param {string} icon @param {string} label @param {object} menu @param {boolean} [isBare] */
   const chip = (icon, label, menu, isBare = false) => {
     const face = html`<${Icon} name=${icon} />${!isBare && label}<${Icon} name="down" />`;
@@ -56,17 +57,10 @@ export function Chips() {
     return html`<${MenuButton} className="chip" label=${name} title=${name} menu=${label} face=${face} ...${menu} />`;
   };
   /** @param {string} label @param {boolean} isOn @param {() => void} run @param {boolean} [isOff] */
-  const entry = (label, isOn, run, isOff = false) => html`<button
-    class="entry"
-    role="menuitemcheckbox"
-    key=${label}
-    disabled=${isOff}
-    aria-checked=${isOn}
-    onClick=${run}
-  >
-    <${Check} />
-    <bdi class="cut">${label}</bdi>
-  </button>`;
+  const entry = (label, isOn, run, isOff = false) =>
+    html`<${Entry} role="menuitemcheckbox" key=${label} disabled=${isOff} checked=${isOn} onClick=${run}>
+      <bdi class="cut">${label}</bdi>
+    <//>`;
   /** @param {"linked" | "tasks"} name @param {string} value @param {string} label @param {() => void} close */
   const toggle = (name, value, label, close) =>
     entry(
@@ -79,7 +73,7 @@ export function Chips() {
       searching.value,
     );
   return html`
-    <div class="chips" role="group" aria-label=${words.notes.filters} tabindex=${-1}>
+    <div class="chips" role="toolbar" aria-label=${words.notes.filters} ...${walk}>
       <${Others} />
       ${typeCounts().map(
         ([type, notes]) => html`<button
@@ -164,21 +158,22 @@ function Others() {
 }
 
 const SORTS = /** @type {const} */ (["updated", "created", "title", "connections"]);
+const FOUND = /** @type {const} */ (["best", "updated"]); // orders of the results of a search
 
 /** Change between the list of notes and the tree of files. */
-export const FilesToggle = () => html`<button
-  class="icon"
-  aria-pressed=${settings.value.files}
-  aria-label=${words.commands.files}
-  title=${`${words.commands.files} (f)`}
-  onClick=${() => set({ files: !settings.peek().files })}
->
-  <${Icon} name=${settings.value.files ? "list" : "folder"} />
-</button>`;
+export const FilesToggle = () =>
+  html`<${IconButton}
+    icon=${settings.value.files ? "list" : "folder"}
+    label=${words.commands.files}
+    aria-pressed=${settings.value.files}
+    title=${`${words.commands.files} (f)`}
+    onClick=${() => set({ files: !settings.peek().files })}
+  />`;
 
 export function Count() {
   const { rows, total, more, byMeaning, key } = results.value;
-  const sort = /** @type {typeof SORTS[number]} */ (address.value.sort || "updated");
+  const orders = searching.value ? FOUND : SORTS;
+  const sort = orders.find((each) => each === address.value.sort) ?? orders[0];
   const said = !key
     ? ""
     : total === null
@@ -188,35 +183,27 @@ export function Count() {
       : words.notes.total(count(total));
   /** @param {() => void} close */
   const entries = (close) =>
-    SORTS.map(
-      (each) => html`<button
-        class="entry"
-        role="menuitemradio"
-        aria-checked=${each === sort}
+    orders.map(
+      (each) => html`<${Entry}
         key=${each}
+        checked=${each === sort}
         onClick=${() => {
-          go({ sort: each });
+          go({ sort: each === orders[0] ? "" : each });
           close();
         }}
       >
-        <${Check} />
         ${words.notes.sort[each]}
-      </button>`,
+      <//>`,
     );
   return html`<div class="count">
     <span class="num" role="status">${said}</span>
-    ${
-      !searching.value &&
-      html`
-          <${MenuButton}
-            className=""
-            label=${`${words.notes.sort.label}: ${words.notes.sort[sort]}`}
-            menu=${words.notes.sort.label}
-            face=${html`${words.notes.sort[sort]}<${Icon} name="down" small />`}
-            entries=${entries}
-          />
-          <${FilesToggle} />
-        `
-    }
+    <${MenuButton}
+      className=""
+      label=${`${words.notes.sort.label}: ${words.notes.sort[sort]}`}
+      menu=${words.notes.sort.label}
+      face=${html`${words.notes.sort[sort]}<${Icon} name="down" small />`}
+      entries=${entries}
+    />
+    ${!searching.value && html`<${FilesToggle} />`}
   </div>`;
 }

@@ -1,0 +1,130 @@
+// The controls that all views are made of.
+
+import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
+import { Icon } from "./sign.js";
+
+/** @typedef {Record<string, unknown>} Attributes */
+
+/**
+ * A button with an icon, whose name is its tooltip too. Other attributes are those of the button.
+ * @param {{ icon: string, label: string, small?: boolean, class?: string } & Attributes} given
+ */
+export const IconButton = ({ icon, label, small, class: more = "", ...given }) => html`<button
+  class=${`icon ${more}`}
+  aria-label=${label}
+  title=${label}
+  ...${given}
+>
+  <${Icon} name=${icon} small=${small} />
+</button>`;
+
+/** The mark of the entries of a menu that are chosen. */
+export const Check = () => html`<svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>`;
+
+/**
+ * An entry of a menu. One with `checked` has a mark, and is one of several unless it has another role.
+ * @param {{ icon?: string, checked?: boolean, children?: unknown } & Attributes} given
+ */
+export const Entry = ({ icon, checked, children, ...given }) => html`<button
+  class="entry"
+  role=${checked === undefined ? "menuitem" : "menuitemradio"}
+  aria-checked=${checked}
+  ...${given}
+>
+  ${checked !== undefined && html`<${Check} />`}
+  ${icon && html`<${Icon} name=${icon} />`}
+  ${children}
+</button>`;
+
+/**
+ * One of some values is chosen. What a choice shows may be an icon; then it has a name.
+ * @template Value
+ * @param {{
+ *   label: string,
+ *   value: Value,
+ *   choices: readonly { value: Value, face: unknown, name?: string, disabled?: boolean }[],
+ *   onChoose: (value: Value) => void,
+ *   end?: boolean,
+ * }} given
+ */
+export const Choices = ({ label, value: chosen, choices, onChoose, end = false }) => html`<span
+  class=${end ? "tabs end" : "tabs"}
+  role="radiogroup"
+  aria-label=${label}
+>
+  ${choices.map(
+    ({ value, face, name, disabled }) => html`<button
+      key=${value}
+      role="radio"
+      aria-checked=${value === chosen}
+      aria-label=${name}
+      title=${name}
+      disabled=${disabled}
+      onClick=${() => onChoose(value)}
+    >
+      ${face}
+    </button>`,
+  )}
+</span>`;
+
+/** A switch with its name. @param {{ on: boolean, onClick: () => void, children: unknown }} given */
+export const Switch = ({ on, onClick, children }) => html`<button
+  class="opt"
+  role="switch"
+  aria-checked=${on}
+  onClick=${onClick}
+>
+  ${children}
+  <span class="switch"></span>
+</button>`;
+
+/**
+ * A field to search in. Other attributes are those of the input; what is within stands after it.
+ * @param {{ label: string, children?: unknown } & Attributes} given
+ */
+export const Field = ({ label, children, ...given }) => html`<label class="field">
+  <${Icon} name="search" />
+  <span class="visually-hidden">${label}</span>
+  <input type="text" dir="auto" spellcheck=${false} autocomplete="off" ...${given} />
+  ${children}
+</label>`;
+
+/**
+ * One stop for Tab in a group of controls, which arrow keys walk. Return what the element of the group gets.
+ * @param {string} controls a selector
+ * @param {{ begin?: string, columns?: number }} [how] `begin`: a selector of the first stop; `columns`: of a table
+ */
+export function useRoving(controls, { begin = "", columns = 0 } = {}) {
+  const ref = useRef(/** @type {HTMLElement | null} */ (null));
+  const last = useRef(/** @type {HTMLElement | null} */ (null));
+  const all = () => /** @type {HTMLElement[]} */ ([...(ref.current?.querySelectorAll(controls) ?? [])]);
+  const stopAt = (/** @type {HTMLElement | undefined} */ stop) => {
+    for (const control of all()) control.tabIndex = control === stop ? 0 : -1;
+  };
+  useLayoutEffect(() => {
+    const now = all();
+    const first = begin ? now.find((control) => control.matches(begin)) : undefined;
+    stopAt(now.find((control) => control === last.current) ?? first ?? now[0]);
+  });
+  return {
+    ref,
+    onFocusIn: (/** @type {FocusEvent} */ { target }) => {
+      const control = all().find((each) => each === target);
+      if (control) stopAt((last.current = control));
+    },
+    onKeyDown: (/** @type {KeyboardEvent} */ event) => {
+      const now = all();
+      const at = now.indexOf(/** @type {HTMLElement} */ (event.target));
+      const to = {
+        ArrowRight: at + 1,
+        ArrowLeft: at - 1,
+        Home: 0,
+        End: now.length - 1,
+        ...(columns && { ArrowDown: at + columns, ArrowUp: at - columns }),
+      }[event.key];
+      if (at < 0 || to === undefined) return;
+      event.preventDefault();
+      (columns ? now[to] : now[(to + now.length) % now.length])?.focus();
+    },
+  };
+}
