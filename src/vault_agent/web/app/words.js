@@ -8,7 +8,6 @@ const page = document.documentElement;
 export const locale = /^en\b/i.test(navigator.language) ? navigator.language : "en";
 
 export const words = en;
-export const mirrored = page.dir === "rtl";
 
 const numbers = new Intl.NumberFormat(locale);
 const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });

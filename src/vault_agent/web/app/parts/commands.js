@@ -31,7 +31,7 @@ export function pressed(event) {
 }
 
 /** Whether an element takes text. @param {EventTarget | null} target */
-export function takesText(target) {
+function takesText(target) {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable ||

@@ -2,7 +2,7 @@
 
 import { html } from "../../vendor/preact.js";
 import { set, settings } from "../state/settings.js";
-import { mirrored, words } from "../words.js";
+import { words } from "../words.js";
 
 const [LEAST, MOST, STEP] = [220, 760, 16]; // px
 
@@ -12,7 +12,7 @@ const WIDTHS = /** @type {const} */ ({ list: "listWidth", side: "sideWidth" });
 export function Edge({ panel, end = false }) {
   const resize = (/** @type {HTMLElement} */ edge, /** @type {number} */ by) => {
     const { width } = /** @type {HTMLElement} */ (edge.parentElement).getBoundingClientRect();
-    const wider = end === mirrored ? -by : by;
+    const wider = end ? by : -by;
     set({ [WIDTHS[panel]]: Math.round(Math.min(MOST, Math.max(LEAST, width + wider))) });
   };
   return html`<div

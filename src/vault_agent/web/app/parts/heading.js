@@ -2,10 +2,10 @@
 
 import { html } from "../../vendor/preact.js";
 import { words } from "../words.js";
-import { Icon } from "./sign.js";
+import { IconButton } from "./controls.js";
 
 /** @param {{ title: unknown, onClose: () => void, cut?: boolean }} given `cut`: on one line */
 export const Heading = ({ title, onClose, cut = false }) => html`<div class="heading">
   <h1 class=${cut ? "cut" : undefined}>${title}</h1>
-  <button type="button" class="icon end" aria-label=${words.close} onClick=${onClose}><${Icon} name="x" /></button>
+  <${IconButton} icon="x" class="end" label=${words.close} type="button" onClick=${onClose} />
 </div>`;

@@ -1,9 +1,22 @@
 // Menus below their buttons, which `MenuButton` of later.js shows.
 
 import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
-import { mirrored } from "../words.js";
 import { composing } from "./commands.js";
 import { loaded, MENU } from "./later.js";
+
+const AIR = 8; // px to the edge of the window, and to the box
+
+/**
+ * Place an element below a box, or above it where there is more room.
+ * @param {HTMLElement} element @param {DOMRect} box
+ */
+export function placeBelow(element, box) {
+  const { offsetWidth: width, offsetHeight: height } = element;
+  const x = Math.max(AIR, Math.min(box.left, innerWidth - width - AIR));
+  const below = innerHeight - box.bottom - 2 * AIR;
+  const y = below < height && box.top > below ? Math.max(AIR, box.top - height - AIR) : box.bottom + AIR;
+  element.style.translate = `${x}px ${y}px`;
+}
 
 /**
  * A menu below a button. Arrow keys walk its entries; a letter key is left to a field in it. One with a field is a
@@ -21,18 +34,7 @@ export function Menu({ anchor, label, onClose, role = "menu", children }) {
   useLayoutEffect(() => {
     const menu = /** @type {HTMLDivElement} */ (ref.current);
     menu.showPopover(); // above everything, and placed in the window: what blurs its background would hold it
-    const place = () => {
-      const box = anchor.getBoundingClientRect();
-      const width = menu.offsetWidth;
-      const start = mirrored ? box.right - width : box.left;
-      const x = Math.max(8, Math.min(start, innerWidth - width - 8));
-      const below = innerHeight - box.bottom - 16;
-      const y =
-        below < menu.offsetHeight && box.top > below ? Math.max(8, box.top - menu.offsetHeight - 6) : box.bottom + 6;
-      menu.style.translate = `${x}px ${y}px`;
-    };
-    menu.style.setProperty("inset-block-start", "0");
-    menu.style.setProperty(mirrored ? "inset-inline-end" : "inset-inline-start", "0");
+    const place = () => placeBelow(menu, anchor.getBoundingClientRect());
     place();
     const resized = new ResizeObserver(place);
     resized.observe(menu);

@@ -2,9 +2,8 @@
 // They are one module because the first view needs all of it.
 
 import { html, signal } from "../../vendor/preact.js";
-import { job } from "../state/vault.js";
 import { ask } from "../wire.js";
-import { count, words } from "../words.js";
+import { words } from "../words.js";
 import { Icon } from "./sign.js";
 
 /** @typedef {{ id: number, text: string, act?: string, run?: () => void }} Toast */
@@ -85,7 +84,7 @@ export function sentence(error) {
  * Whether an index is missing only because it is being made: the events say when it is complete.
  * @param {Fault | null} fault
  */
-export const building = (fault) => fault?.code === "INDEX_NOT_FOUND" && Boolean(fault.details?.jobId);
+const building = (fault) => fault?.code === "INDEX_NOT_FOUND" && Boolean(fault.details?.jobId);
 
 /** Whether the index must be made anew, and nothing makes it yet. @param {Fault | null} fault */
 const unusable = (fault) => fault?.code === "INDEX_INCOMPATIBLE" && !fault.details?.jobId;
@@ -99,7 +98,7 @@ const rebuild = () =>
 /** @param {{ fault: Fault | null, again?: false | (() => void), act?: string }} given `act`: what `again` is called */
 export const Trouble = ({ fault, again, act = words.again }) =>
   building(fault)
-    ? html`<${Building} />`
+    ? html`<div class="say" role="status"><${Icon} name="jobs" /><span>${words.building}</span></div>`
     : html`<div class="say bad" role="alert">
       <${Icon} name="warn" />
       <span>${sentence(fault)}</span>
@@ -109,27 +108,6 @@ export const Trouble = ({ fault, again, act = words.again }) =>
           : again && html`<button class="quiet" onClick=${again}>${act}</button>`
       }
     </div>`;
-
-/** The first index is being made: no fault, and nothing to do. */
-function Building() {
-  const phase = job.value?.finishedAt ? null : job.value?.phases?.findLast((each) => each.done > 0);
-  return html`<div class="say" role="status">
-    <${Icon} name="jobs" />
-    <span>
-      ${words.building.text}
-      ${
-        phase &&
-        html`<small class="num">
-          ${words.building.sofar(
-            words.jobs.phases[/** @type {"scan"} */ (phase.name)] ?? phase.name,
-            count(phase.done),
-            phase.total ? count(phase.total) : "",
-          )}
-        </small>`
-      }
-    </span>
-  </div>`;
-}
 
 /** @param {{ icon: string, title: string, children?: unknown }} given */
 export const Empty = ({ icon, title, children }) =>

@@ -25,9 +25,6 @@ export const typeName = (type) =>
 export const Icon = ({ name, small }) =>
   html`<svg class=${small ? "i s" : "i"} aria-hidden="true"><use href=${`#i-${name}`} /></svg>`;
 
-/** The mark of the entries of a menu that are chosen. */
-export const Check = () => html`<svg class="i check" aria-hidden="true"><use href="#i-check" /></svg>`;
-
 /**
  * The shape of a note's type. None where no note has a type.
  * @param {{ type: string | null | undefined, quiet?: boolean }} given

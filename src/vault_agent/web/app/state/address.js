@@ -24,7 +24,7 @@ const TEXTS = /** @type {const} */ ([
   "vault",
 ]);
 export const FILTERS = /** @type {const} */ (["type", "tag", "path", "after", "before", "linked", "tasks", "project"]);
-export const VIEWS = ["notes", "graph", "memory", "jobs", "settings"];
+const VIEWS = ["notes", "graph", "memory", "jobs", "settings"];
 
 // The ID of a note is half of the SHA-256 (FIPS 180-4) of its path. The browser has that function only with a wait, and
 // not over plain HTTP, but an address must be read at once.

@@ -7,7 +7,7 @@ const NEAR = [0, 1, -1, 2, -2, 3]; // lines around the one that is named: a pass
 const LONGEST = 20_000; // characters of a line
 
 /** Where in a line a name stands outside of links and code, or -1. @param {string} line @param {string} name */
-export function freePlace(line, name) {
+function freePlace(line, name) {
   if (line.length > LONGEST) return -1;
   const taken = [...line.matchAll(/!?\[\[[^\]]*\]\]|`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<[^>]*>|https?:\/\/\S+/g)].map(
     (each) => [each.index, each.index + each[0].length],

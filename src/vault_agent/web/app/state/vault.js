@@ -58,7 +58,7 @@ export async function readHealth() {
 }
 
 /** Ask for the counts of the vault. */
-export async function readStats() {
+async function readStats() {
   try {
     stats.value = (await ask("GET", "/stats")).data;
   } catch {

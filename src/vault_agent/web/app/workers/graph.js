@@ -40,7 +40,6 @@ let back = picture();
 /** @type {Generator<void, number, void> | null} */ let drawing = null;
 /** @type {ReturnType<typeof setTimeout> | undefined} */ let waiting;
 let framed = false;
-let frames = 0;
 let [selected, hovered, held, middle] = [-1, -1, -1, -1];
 let nodesOfSelected = new Set(/** @type {number[]} */ ([]));
 let fitted = false;
@@ -49,8 +48,8 @@ let beside = 0; // px that the preview of the chosen note covers
 
 /**
  * What the page is told.
- * @typedef {{ type: "drawn", left: number } | { type: "frames", frames: number }
- *   | { type: "hover" | "grabbed", at: number } | { type: "picked", at: number, twice: boolean }
+ * @typedef {{ type: "drawn", left: number }
+ *   | { type: "hover" | "grabbed", at: number } | { type: "picked", at: number }
  *   | { type: "dropped", at: number, x: number, y: number }} Told
  */
 const send = (/** @type {Told} */ message) => postMessage(message);
@@ -63,7 +62,6 @@ function frame() {
   framed = true;
   requestAnimationFrame(() => {
     framed = false;
-    frames += 1;
     show();
   });
 }
@@ -300,9 +298,7 @@ const acts = {
     hovered = -1;
     frame();
   },
-  /** How many frames were drawn, for measurements. */
-  frames: () => send({ type: "frames", frames }),
-  pick: (given) => send({ type: "picked", at: hit(given.x, given.y), twice: given.twice }),
+  pick: (given) => send({ type: "picked", at: hit(given.x, given.y) }),
   grab(given) {
     held = hit(given.x, given.y);
     send({ type: "grabbed", at: held });

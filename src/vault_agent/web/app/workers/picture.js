@@ -88,7 +88,7 @@ export function newAtlas(colours, ratio) {
  * @param {Scene} scene
  * @param {number} at
  */
-export const colourOf = (scene, at) =>
+const colourOf = (scene, at) =>
   scene.own[at] >= 0
     ? `group-${scene.own[at]}`
     : !scene.grouped

@@ -11,6 +11,7 @@ import {
 } from "../../../vendor/codemirror.js";
 import { plain } from "../../parts/text.js";
 import { kindOf } from "../../parts/sign.js";
+import { inUnits } from "../../state/query.js";
 import { dayName } from "../../state/stamp.js";
 import { readTemplates, templateText } from "../../state/templates.js";
 import { ask } from "../../wire.js";
@@ -76,22 +77,9 @@ const links = (note) => async (/** @type {CompletionContext} */ context) => {
       match: each.match,
     })),
     getMatch: (/** @type {Completion & { match?: [number, number][] }} */ option) =>
-      units(option.displayLabel ?? "", option.match ?? []),
+      inUnits(option.displayLabel ?? "", option.match ?? []).flat(),
   };
 };
-
-/**
- * Ranges in characters as the positions in a text, one after the other.
- * @param {string} text
- * @param {[number, number][]} ranges
- */
-function units(text, ranges = []) {
-  const characters = [...text];
-  return ranges.flatMap(([from, to]) => [
-    characters.slice(0, from).join("").length,
-    characters.slice(0, to).join("").length,
-  ]);
-}
 
 /** @param {CompletionContext} context */
 async function tagged(context) {

@@ -6,6 +6,7 @@ import { useCommands } from "../../parts/commands.js";
 import { announce, Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { Later } from "../../parts/later.js";
 import { useSheet } from "../../parts/sheet.js";
+import { Choices, IconButton } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go, remembered } from "../../state/address.js";
@@ -46,7 +47,7 @@ import { Toolbar } from "./toolbar.js";
 const PREVIEW = () => import("./preview.js");
 const CONFLICT = () => import("./conflict.js"); // with the part that shows differences
 
-export const MODES = /** @type {const} */ (["off", "beside", "instead"]);
+const MODES = /** @type {const} */ (["off", "beside", "instead"]);
 
 /** @param {{ reading: Reading }} given */
 export function Editor({ reading }) {
@@ -193,7 +194,7 @@ function Page({ reading }) {
     made.focus();
     const hidden = () => {
       if (document.visibilityState !== "hidden") return;
-      void draft();
+      draft();
       void save();
     };
     document.addEventListener("visibilitychange", hidden);
@@ -255,30 +256,25 @@ function Page({ reading }) {
   const shown = conflict ? "off" : mode.value;
   return html`<section class="edit" aria-label=${later.edit.label(plain(open.title, 100))} data-mode=${shown}>
     <header class="crumb">
-      <button
-        class="icon only-s"
-        aria-label=${later.note.back}
+      <${IconButton}
+        icon="left"
+        class="only-s"
+        label=${later.note.back}
         onClick=${() => void done().then(() => clash.peek() || go({ note: "" }))}
-      >
-        <${Icon} name="left" />
-      </button>
+      />
       <h1 class="cut" dir="auto" title=${plain(open.path)}>${plain(open.title, 200) || words.untitled}</h1>
       <${State} />
       <div class="acts">
-        <div class="tabs" role="radiogroup" aria-label=${later.edit.modes.label}>
-          ${MODES.map(
-            (each) => html`<button
-              key=${each}
-              role="radio"
-              aria-checked=${each === mode.value}
-              aria-label=${later.edit.modes[each]}
-              title=${later.edit.modes[each]}
-              onClick=${() => change(each)}
-            >
-              <${Icon} name=${{ off: "edit", beside: "columns", instead: "eye" }[each]} />
-            </button>`,
-          )}
-        </div>
+        <${Choices}
+          label=${later.edit.modes.label}
+          value=${mode.value}
+          choices=${MODES.map((value) => ({
+            value,
+            face: html`<${Icon} name=${{ off: "edit", beside: "columns", instead: "eye" }[value]} />`,
+            name: later.edit.modes[value],
+          }))}
+          onChoose=${change}
+        />
         <button class="primary" onClick=${() => void done()}>${later.edit.done}</button>
       </div>
     </header>

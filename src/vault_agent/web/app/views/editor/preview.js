@@ -41,7 +41,7 @@ const shown = new WeakMap();
  * @param {Shown} note
  * @returns {Added}
  */
-export function patch(prose, rendered, enhance, note) {
+function patch(prose, rendered, enhance, note) {
   const made = document.createElement("div");
   showRendered(made, rendered);
   const fresh = [...made.children];

@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Combo } from "../../parts/combo.js";
 import { announce, sentence, toast } from "../../parts/say.js";
 import { composing } from "../../parts/commands.js";
+import { IconButton } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { changeHead, editing, head, headAsText, showHead } from "../../state/editing.js";
@@ -155,14 +156,12 @@ export function Properties() {
                   value=${value}
                   onChange=${(/** @type {unknown} */ now) => void write({ set: { [name]: now } })}
                 />
-                <button
-                  class="icon"
-                  aria-label=${t.remove(name)}
-                  title=${t.remove(name)}
+                <${IconButton}
+                  icon="x"
+                  small
+                  label=${t.remove(name)}
                   onClick=${() => (head.peek() ? void write({ delete: [name] }) : (values.value = null))}
-                >
-                  <${Icon} name="x" small />
-                </button>
+                />
               </dd>
             </div>`,
           )}

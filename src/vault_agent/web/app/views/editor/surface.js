@@ -71,7 +71,7 @@ const ofCodeMirror = (keys) => keys.replaceAll("+", "-");
  * @param {EditorState} state
  * @param {number} pos
  */
-export function linkAt(state, pos) {
+function linkAt(state, pos) {
   /** @type {SyntaxNode | null} */
   let node = syntaxTree(state).resolveInner(pos, 1);
   for (; node; node = node.parent) {

@@ -2,8 +2,8 @@
 
 import { html } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/menu.js";
+import { Entry } from "../../parts/controls.js";
 import { copy } from "../../parts/say.js";
-import { Icon } from "../../parts/sign.js";
 import { address, go, written } from "../../state/address.js";
 import { mayWrite } from "../../state/vault.js";
 import { openBeside } from "../../state/tabs.js";
@@ -76,18 +76,16 @@ export function Context(asked) {
     ${entriesOf(asked)
       .filter(({ hidden }) => !hidden)
       .map(
-        ({ name, icon, run }) => html`<button
-          class="entry"
-          role="menuitem"
+        ({ name, icon, run }) => html`<${Entry}
           key=${name}
+          icon=${icon}
           onClick=${() => {
             close();
             run();
           }}
         >
-          <${Icon} name=${icon} />
           ${name}
-        </button>`,
+        <//>`,
       )}
   <//>`;
 }

@@ -129,7 +129,7 @@ export function Stats() {
             type: [types.find((each) => each.type?.toLowerCase() === kind)?.type ?? ""],
           })}
         >
-          <b>${count(n)}</b> ${words.stats.kind[kind](n)}
+          <b>${count(n)}</b> ${(n === 1 ? words.types : words.kinds)[kind].toLocaleLowerCase()}
         </a>
       `,
     )}

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { commands, composing, Key, keyName } from "../../parts/commands.js";
+import { Field } from "../../parts/controls.js";
 import { Dialog } from "../../parts/dialog.js";
 import { announce } from "../../parts/say.js";
 import { Icon, Shape } from "../../parts/sign.js";
@@ -206,30 +207,23 @@ export function Overlay({ only, pick }) {
     returns=${() => !leaves.current}
     onClose=${closeOverlay}
   >
-    <label class="field">
-      <${Icon} name="search" />
-      <span class="visually-hidden">${later.palette.label}</span>
-      <input
-        type="text"
-        role="combobox"
-        aria-expanded="true"
-        aria-controls="options"
-        aria-autocomplete="list"
-        aria-activedescendant=${options[chosen]?.id}
-        dir="auto"
-        spellcheck=${false}
-        autocomplete="off"
-        maxlength="200"
-        placeholder=${only ? later.palette.switcher : later.palette.placeholder}
-        value=${text.value}
-        onInput=${(/** @type {Typed & InputEvent} */ event) => {
-          entered.current = false;
-          if (!event.isComposing) text.value = event.target.value;
-        }}
-        onCompositionEnd=${(/** @type {Typed & InputEvent} */ event) => (text.value = event.target.value)}
-        onKeyDown=${keyed}
-      />
-    </label>
+    <${Field}
+      label=${later.palette.label}
+      role="combobox"
+      aria-expanded="true"
+      aria-controls="options"
+      aria-autocomplete="list"
+      aria-activedescendant=${options[chosen]?.id}
+      maxlength="200"
+      placeholder=${only ? later.palette.switcher : later.palette.placeholder}
+      value=${text.value}
+      onInput=${(/** @type {Typed & InputEvent} */ event) => {
+        entered.current = false;
+        if (!event.isComposing) text.value = event.target.value;
+      }}
+      onCompositionEnd=${(/** @type {Typed & InputEvent} */ event) => (text.value = event.target.value)}
+      onKeyDown=${keyed}
+    />
     <div class="options" id="options" role="listbox" aria-label=${later.palette.results} ref=${list} tabindex=${-1}>
       ${options.map((option, index) => {
         const head = option.group !== group && option.group !== later.palette.results ? option.group : "";

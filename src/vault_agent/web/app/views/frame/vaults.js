@@ -2,7 +2,8 @@
 
 import { html } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/menu.js";
-import { Check, Icon } from "../../parts/sign.js";
+import { Check } from "../../parts/controls.js";
+import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
 import { vaults, vaultName } from "../../state/vault.js";

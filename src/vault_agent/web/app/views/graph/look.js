@@ -5,6 +5,7 @@ import { sentence, toast } from "../../parts/say.js";
 import { MenuButton } from "../../parts/later.js";
 import "../../parts/menu.js"; // so that the menu opens at once
 import { GROUPS } from "../../parts/shapes.js";
+import { Entry, Field, IconButton } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { look, matches, setLook, USUAL } from "../../state/look.js";
 import { later } from "../../later.js";
@@ -27,20 +28,15 @@ function said(query) {
  */
 export function Query({ label, hint, value, onInput }) {
   const found = value.trim() && said(value);
-  return html`<label class="field">
-    <${Icon} name="search" />
-    <span class="visually-hidden">${label}</span>
-    <input
-      dir="auto"
-      spellcheck=${false}
-      autocomplete="off"
-      maxlength="1000"
-      placeholder=${hint}
-      value=${value}
-      onInput=${(/** @type {Typed} */ event) => onInput(event.target.value)}
-    />
+  return html`<${Field}
+    label=${label}
+    maxlength="1000"
+    placeholder=${hint}
+    value=${value}
+    onInput=${(/** @type {Typed} */ event) => onInput(event.target.value)}
+  >
     ${found && html`<span class="mode num cut" role="status" title=${found}>${found}</span>`}
-  </label>`;
+  <//>`;
 }
 
 /** The groups: of two that find a note the first one colours it. */
@@ -84,14 +80,7 @@ export function Groups() {
           value=${each.query}
           onInput=${(/** @type {string} */ query) => change(at, { query })}
         />
-        <button
-          class="icon"
-          aria-label=${t.groups.remove(at + 1)}
-          title=${t.groups.remove(at + 1)}
-          onClick=${() => remove(at)}
-        >
-          <${Icon} name="x" />
-        </button>
+        <${IconButton} icon="x" label=${t.groups.remove(at + 1)} onClick=${() => remove(at)} />
       </div>`,
     )}
     <button class="quiet add" onClick=${add}><${Icon} name="plus" />${t.groups.add}</button>
@@ -111,11 +100,9 @@ function Colour({ name, colour, onChange }) {
   /** @param {() => void} close */
   const entries = (close) =>
     t.colourNames.map(
-      (/** @type {string} */ each, /** @type {number} */ at) => html`<button
-        class="entry"
+      (/** @type {string} */ each, /** @type {number} */ at) => html`<${Entry}
         key=${each}
-        role="menuitemradio"
-        aria-checked=${at === colour}
+        checked=${at === colour}
         onClick=${() => {
           onChange(at);
           close();
@@ -123,7 +110,7 @@ function Colour({ name, colour, onChange }) {
       >
         <i class="ink" style=${ink(at)}></i>
         ${each}
-      </button>`,
+      <//>`,
     );
   return html`<${MenuButton}
     label=${label}

@@ -2,6 +2,7 @@
 
 import { html, useSignal } from "../../../vendor/preact.js";
 import { Icon, KINDS, Shape } from "../../parts/sign.js";
+import { Choices, Field, Switch } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { later } from "../../later.js";
@@ -12,6 +13,7 @@ import { Groups, Query, Reset } from "./look.js";
 /** @typedef {typeof import("./graph.js").NO_FILTER} Filter */
 
 const DAY = 86_400_000;
+const COLOURS = /** @type {const} */ (["type", "folder", "cluster"]);
 const t = later.graph;
 
 /**
@@ -55,32 +57,34 @@ export function Panel({
       hidden: filter.hidden.includes(kind) ? filter.hidden.filter((each) => each !== kind) : [...filter.hidden, kind],
     });
   const kinds = KINDS.filter((kind) => counts.get(kind));
-  const tab = (/** @type {boolean} */ on, /** @type {string} */ label, /** @type {() => void} */ run) =>
-    html`<button role="radio" aria-checked=${on} onClick=${run}>${label}</button>`;
+  const scopes = [
+    { value: "", face: t.whole },
+    ...(near ? [1, 2, 3].map((each) => ({ value: String(each), face: t.steps(each) })) : []),
+    ...(!near && searched ? [{ value: "results", face: t.results }] : []),
+  ];
+  const show = (/** @type {string} */ scope) => {
+    onFilter({ search: scope === "results" });
+    go(scope > "" && near ? { depth: scope === "1" ? "" : scope } : { near: "" });
+  };
   return html`<section class="panel filters" aria-label=${t.filters} data-folded=${folded.value}>
-    <label class="field">
-      <${Icon} name="search" />
-      <span class="visually-hidden">${t.find}</span>
-      <input
-        id="find"
-        dir="auto"
-        spellcheck=${false}
-        autocomplete="off"
-        placeholder=${t.find}
-        value=${find.value}
-        onInput=${(/** @type {Typed} */ event) => (find.value = event.target.value)}
-        onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
-          if (event.key === "Enter" && !event.isComposing) {
-            event.preventDefault();
-            onFind(event.shiftKey ? -1 : 1);
-          } else if (event.key === "Escape" && find.value) {
-            event.preventDefault();
-            find.value = "";
-          }
-        }}
-      />
+    <${Field}
+      label=${t.find}
+      id="find"
+      placeholder=${t.find}
+      value=${find.value}
+      onInput=${(/** @type {Typed} */ event) => (find.value = event.target.value)}
+      onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+        if (event.key === "Enter" && !event.isComposing) {
+          event.preventDefault();
+          onFind(event.shiftKey ? -1 : 1);
+        } else if (event.key === "Escape" && find.value) {
+          event.preventDefault();
+          find.value = "";
+        }
+      }}
+    >
       ${found !== null && html`<span class="mode num" role="status">${t.found(count(found))}</span>`}
-    </label>
+    <//>
     <div class="legend" role="group" aria-label=${t.types}>
       ${(kinds.length > 1 ? kinds : []).map(
         (kind) => html`<button
@@ -100,19 +104,12 @@ export function Panel({
     ${
       (near || searched) &&
       html`<div class="scope big">
-        <span class="tabs" role="radiogroup" aria-label=${t.title}>
-          ${tab(!near && !filter.search, t.whole, () => {
-            onFilter({ search: false });
-            go({ near: "" });
-          })}
-          ${
-            near &&
-            [1, 2, 3].map((each) =>
-              tab(Number(depth || 1) === each, t.steps(each), () => go({ depth: each === 1 ? "" : String(each) })),
-            )
-          }
-          ${!near && searched && tab(filter.search, t.results, () => onFilter({ search: true }))}
-        </span>
+        <${Choices}
+          label=${t.title}
+          value=${near ? depth || "1" : filter.search ? "results" : ""}
+          choices=${scopes}
+          onChoose=${show}
+        />
       </div>`
     }
     ${
@@ -174,33 +171,26 @@ export function Panel({
     }
     <div class="big by">
       <h2>${t.colour}</h2>
-      <span class="tabs" role="radiogroup" aria-label=${t.colour}>
-        ${
-          /** @type {const} */ (["type", "folder", "cluster"])
-            .filter((each) => each !== "type" || kinds.length > 1)
-            .map((each) => tab(colour === each, t.colours[each], () => onFilter({ colour: each })))
-        }
-      </span>
+      <${Choices}
+        label=${t.colour}
+        value=${colour}
+        choices=${COLOURS.filter((each) => each !== "type" || kinds.length > 1).map((value) => ({
+          value,
+          face: t.colours[value],
+        }))}
+        onChoose=${(/** @type {string} */ colour) => onFilter({ colour })}
+      />
     </div>
     <div class="big">
       ${
         /** @type {const} */ (["clusters", "orphans", "unresolved"]).map(
-          (each) => html`<button
-            key=${each}
-            class="opt"
-            role="switch"
-            aria-checked=${filter[each]}
-            onClick=${() => onFilter({ [each]: !filter[each] })}
-          >
-            ${t[each]}
-            <span class="switch"></span>
-          </button>`,
+          (each) =>
+            html`<${Switch} key=${each} on=${filter[each]} onClick=${() => onFilter({ [each]: !filter[each] })}>
+              ${t[each]}
+            <//>`,
         )
       }
-      <button class="opt" role="switch" aria-checked=${list} onClick=${onList}>
-        ${t.list}
-        <span class="switch"></span>
-      </button>
+      <${Switch} on=${list} onClick=${onList}>${t.list}<//>
     </div>
     <${Groups} />
     <${Reset} onReset=${onReset} />

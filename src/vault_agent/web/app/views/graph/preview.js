@@ -1,6 +1,7 @@
 // The note that is chosen in the graph, and its neighbours; and the graph as a list.
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { IconButton } from "../../parts/controls.js";
 import { Icon, NoteShape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { changed, go } from "../../state/address.js";
@@ -48,7 +49,7 @@ export function Preview({ graph, at, pinned, onChoose, onPin }) {
         </span>`
       }
       <bdi class="cut">${plain(graph.folders[at], 60)}</bdi>
-      <button class="icon end" aria-label=${words.close} onClick=${() => onChoose(-1)}><${Icon} name="x" /></button>
+      <${IconButton} icon="x" class="end" label=${words.close} onClick=${() => onChoose(-1)} />
     </div>
     <h2 class="name" dir="auto">${plain(graph.titles[at], 200) || words.untitled}</h2>
     ${excerpt.value && html`<p class="what" dir="auto">${excerpt.value}</p>`}

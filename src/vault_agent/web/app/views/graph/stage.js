@@ -3,7 +3,7 @@
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { composing, useCommands } from "../../parts/commands.js";
 import { palette } from "../../parts/shapes.js";
-import { Icon } from "../../parts/sign.js";
+import { IconButton } from "../../parts/controls.js";
 import { dark } from "../../state/settings.js";
 import { startWorker } from "../../trust.js";
 import { later } from "../../later.js";
@@ -29,7 +29,6 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
   const over = useSignal(false);
   const moving = useSignal(false);
   const drawn = useSignal(0);
-  const frames = useSignal(0);
   const hear = useRef(onMessage);
   hear.current = onMessage;
   const pointers = useRef(/** @type {Map<number, { x: number, y: number }>} */ (new Map()));
@@ -46,7 +45,6 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     worker.onmessage = ({ data }) => {
       if (data.type === "hover") over.value = data.at >= 0;
       if (data.type === "drawn") drawn.value += 1;
-      if (data.type === "frames") frames.value = data.frames;
       if (data.type === "grabbed") press.current.node = data.at >= 0;
       hear.current(data);
     };
@@ -141,8 +139,6 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     if (step) tell("pan", { dx: step[0], dy: step[1] });
     else if (event.key === "+" || event.key === "=") tell("zoom", { factor: 1.3 });
     else if (event.key === "-") tell("zoom", { factor: 1 / 1.3 });
-    else if (event.key === "F")
-      tell("frames", {}); // for measurements
     else if (event.key === "Enter") onOpen(false);
     else if (event.key === "Escape") onEscape();
     else return;
@@ -161,7 +157,6 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
       data-over=${over.value}
       data-moving=${moving.value}
       data-drawn=${drawn.value}
-      data-frames=${frames.value}
       onPointerDown=${down}
       onPointerMove=${move}
       onPointerUp=${up}
@@ -171,15 +166,9 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
       onKeyDown=${keyed}
     ></canvas>
     <div class="panel zoom">
-      <button class="icon" aria-label=${later.graph.zoomOut} onClick=${() => tell("zoom", { factor: 1 / 1.4 })}>
-        <${Icon} name="minus" />
-      </button>
-      <button class="icon" aria-label=${later.graph.fit} onClick=${() => tell("fit", {})}>
-        <${Icon} name="fit" />
-      </button>
-      <button class="icon" aria-label=${later.graph.zoomIn} onClick=${() => tell("zoom", { factor: 1.4 })}>
-        <${Icon} name="plus" />
-      </button>
+      <${IconButton} icon="minus" label=${later.graph.zoomOut} onClick=${() => tell("zoom", { factor: 1 / 1.4 })} />
+      <${IconButton} icon="fit" label=${later.graph.fit} onClick=${() => tell("fit", {})} />
+      <${IconButton} icon="plus" label=${later.graph.zoomIn} onClick=${() => tell("zoom", { factor: 1.4 })} />
     </div>
   `;
 }

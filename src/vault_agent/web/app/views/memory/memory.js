@@ -2,6 +2,7 @@
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Empty, sentence, toast, Trouble } from "../../parts/say.js";
+import { Choices } from "../../parts/controls.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -31,8 +32,6 @@ export function View() {
     return html`<section class="page memory" tabindex="0" aria-label=${t.title}>
       <div><${Session} key=${session} id=${session} /></div>
     </section>`;
-  const tab = (/** @type {boolean} */ on, /** @type {string} */ label) =>
-    html`<button role="radio" aria-checked=${journals === on} onClick=${() => (chosen.value = on)}>${label}</button>`;
   return html`<section class="page memory" tabindex="0" aria-label=${t.title}>
     <div>
       <div class="head">
@@ -41,10 +40,12 @@ export function View() {
           <${Projects} only=${only} />
           ${
             both &&
-            html`<span class="tabs" role="radiogroup" aria-label=${t.title}>
-              ${tab(false, t.sessions)}
-              ${tab(true, t.journals)}
-            </span>`
+            html`<${Choices}
+              label=${t.title}
+              value=${journals}
+              choices=${[{ value: false, face: t.sessions }, { value: true, face: t.journals }]}
+              onChoose=${(/** @type {boolean} */ is) => (chosen.value = is)}
+            />`
           }
         </span>
       </div>

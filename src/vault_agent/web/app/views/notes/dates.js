@@ -2,7 +2,7 @@
 
 import { html } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/menu.js";
-import { Check } from "../../parts/sign.js";
+import { Entry } from "../../parts/controls.js";
 import { address, go } from "../../state/address.js";
 import { dayName } from "../../state/stamp.js";
 import { words } from "../../words.js";
@@ -26,20 +26,17 @@ export function DateMenu({ anchor, onClose }) {
   return html`<${Menu} anchor=${anchor} label=${words.notes.date} role="group" onClose=${onClose}>
     <div role="menu" aria-label=${words.notes.date}>
       ${spans.map(
-        ([name, since]) => html`<button
-          class="entry"
-          role="menuitemradio"
+        ([name, since]) => html`<${Entry}
           key=${name}
-          aria-checked=${after === since && !before}
+          checked=${after === since && !before}
           onClick=${() => {
             go({ after: since, before: "" });
             onClose();
             anchor.focus();
           }}
         >
-          <${Check} />
           ${words.notes.dates[name]}
-        </button>`,
+        <//>`,
       )}
     </div>
     ${[

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { composing, useCommands } from "../../parts/commands.js";
-import { Icon } from "../../parts/sign.js";
+import { Field, IconButton } from "../../parts/controls.js";
 import { address, go } from "../../state/address.js";
 import { asWord, split } from "../../state/query.js";
 import { busy, chosen, results, searching } from "../../state/results.js";
@@ -109,35 +109,26 @@ export function Find() {
       ? words.notes.mode.hybrid
       : words.notes.mode.lexical;
   return html`<div class="find" role="search">
-    <label class="field">
-      <${Icon} name="search" />
-      <span class="visually-hidden">${words.notes.find}</span>
-      <input
-        id="find"
-        ref=${input}
-        type="text"
-        inputmode="search"
-        enterkeyhint="search"
-        dir="auto"
-        spellcheck=${false}
-        autocomplete="off"
-        list="completions"
-        maxlength="1000"
-        value=${text.value}
-        placeholder=${words.notes.hint}
-        onInput=${typed}
-        onKeyDown=${keyed}
-        onCompositionEnd=${typed}
-      />
+    <${Field}
+      label=${words.notes.find}
+      id="find"
+      ref=${input}
+      inputmode="search"
+      enterkeyhint="search"
+      list="completions"
+      maxlength="1000"
+      value=${text.value}
+      placeholder=${words.notes.find}
+      onInput=${typed}
+      onKeyDown=${keyed}
+      onCompositionEnd=${typed}
+    >
       <datalist id="completions">
         ${options.value.map((option) => html`<option key=${option} value=${option}></option>`)}
       </datalist>
-      ${
-        text.value &&
-        html`<button class="icon" aria-label=${words.notes.clear} onClick=${clear}><${Icon} name="x" /></button>`
-      }
+      ${text.value && html`<${IconButton} icon="x" label=${words.notes.clear} onClick=${clear} />`}
       ${mode && embeds.value && html`<span class="mode" title=${words.notes.modeTitle}>${mode}</span>`}
-    </label>
+    <//>
   </div>`;
 }
 

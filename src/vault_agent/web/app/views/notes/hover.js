@@ -1,13 +1,14 @@
 // A preview of the note behind a link: on hovering for a while, or with Space. It can be pinned.
 
 import { html, signal, useLayoutEffect, useRef } from "../../../vendor/preact.js";
-import { Icon, NoteShape } from "../../parts/sign.js";
+import { IconButton } from "../../parts/controls.js";
+import { NoteShape } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
 import { readNote } from "../../state/note.js";
 import { showRendered } from "../../trust.js";
 import { later } from "../../later.js";
-import { mirrored } from "../../words.js";
+import { placeBelow } from "../../parts/menu.js";
 import { hideTitle } from "./enhance.js";
 /** @import { Note } from "../../state/note.js" */
 
@@ -80,13 +81,7 @@ export function Hover() {
     if (!shown || !ref.current || !prose.current) return;
     showRendered(prose.current, shown.note.html);
     hideTitle(prose.current, shown.note.title);
-    const { box } = shown;
-    const size = ref.current.getBoundingClientRect();
-    const x = Math.max(8, Math.min(mirrored ? box.right - size.width : box.left, innerWidth - size.width - 8));
-    const y = box.bottom + size.height + 12 > innerHeight ? Math.max(8, box.top - size.height - 8) : box.bottom + 8;
-    ref.current.style.setProperty("inset-block-start", "0");
-    ref.current.style.setProperty(mirrored ? "inset-inline-end" : "inset-inline-start", "0");
-    ref.current.style.translate = `${x}px ${y}px`;
+    placeBelow(ref.current, shown.box);
   }, [shown?.note]);
   useLayoutEffect(() => {
     if (!shown) return;
@@ -112,14 +107,12 @@ export function Hover() {
         ${" "}
         <a class="plain" href=${changed({ view: "notes", note: shown.note.id })}>${plain(shown.note.title, 200)}</a>
       </h2>
-      <button
-        class="icon"
+      <${IconButton}
+        icon=${shown.pinned ? "x" : "pin"}
+        label=${later.note.pin}
         aria-pressed=${shown.pinned}
-        aria-label=${later.note.pin}
         onClick=${() => (card.value = shown.pinned ? null : { ...shown, pinned: true })}
-      >
-        <${Icon} name=${shown.pinned ? "x" : "pin"} />
-      </button>
+      />
     </header>
     <div class="prose" dir="auto" ref=${prose} inert></div>
   </aside>`;

@@ -1,6 +1,7 @@
 // Backlinks and mentions under a note. They load after the text, never before it.
 
-import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { useRoving } from "../../parts/controls.js";
 import { sentence, toast, Trouble } from "../../parts/say.js";
 import { Marked, plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
@@ -34,7 +35,7 @@ export function Links({ id, named }) {
   const unlinked = useSignal(/** @type {Wire.Mentions | null} */ (null));
   const outgoing = useSignal(/** @type {Wire.NoteLink[] | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));
-  const tabs = useRef(/** @type {HTMLElement | null} */ (null));
+  const walk = useRoving("[role=tab]", { begin: "[aria-selected=true]" });
 
   /** @param {AbortSignal} [signal] */
   const load = async (signal) => {
@@ -83,28 +84,19 @@ export function Links({ id, named }) {
   const lists = { linked: linked.value.backlinks, unlinked: unlinked.value?.mentions ?? [] };
   const counts = { linked: linked.value.total, unlinked: unlinked.value?.total, outgoing: outgoing.value?.length };
   const shown = /** @type {typeof TABS[number]} */ (tab.value);
-  /** @param {KeyboardEvent} event */
-  const keyed = (event) => {
-    if (!named || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return;
-    const step = event.key === "ArrowRight" ? 1 : TABS.length - 1;
-    tab.value = TABS[(TABS.indexOf(shown) + step) % TABS.length];
-    requestAnimationFrame(() =>
-      /** @type {HTMLElement | null} */ (tabs.current?.querySelector("[aria-selected=true]"))?.focus(),
-    );
-  };
   return html`<section class="back" aria-label=${later.note.backlinks}>
     <header>
       <h2>${later.note.backlinks}</h2>
-      <div class="tabs" role="tablist" aria-label=${later.note.backlinks} ref=${tabs} onKeyDown=${keyed}>
+      <div class="tabs" role="tablist" aria-label=${later.note.backlinks} ...${walk}>
         ${TABS.slice(0, named ? 3 : 1).map(
           (each) => html`<button
             key=${each}
             role="tab"
             id=${`tab-${each}`}
             aria-controls="refs"
-            tabindex=${each === shown ? 0 : -1}
             aria-selected=${each === shown}
             onClick=${() => (tab.value = each)}
+            onFocus=${() => (tab.value = each)}
           >
             ${later.note[each]}
             <span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span>

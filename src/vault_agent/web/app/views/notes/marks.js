@@ -2,7 +2,7 @@
 
 import { html, signal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
-import { Icon } from "../../parts/sign.js";
+import { IconButton } from "../../parts/controls.js";
 import { address } from "../../state/address.js";
 import { later } from "../../later.js";
 import { blockAt, stayAt, uncover } from "./anchor.js";
@@ -97,11 +97,7 @@ export function Hits({ box }) {
   if (!ranges.length) return null;
   return html`<span class="hits" role="group" aria-label=${t.label}>
     <span class="num" role="status">${t.at(at + 1, ranges.length, ranges.length === MOST)}</span>
-    <button class="icon" aria-label=${t.back} title=${`${t.back} (P)`} onClick=${() => walk(-1)}>
-      <${Icon} name="up" />
-    </button>
-    <button class="icon" aria-label=${t.next} title=${`${t.next} (N)`} onClick=${() => walk(1)}>
-      <${Icon} name="down" />
-    </button>
+    <${IconButton} icon="up" label=${t.back} title=${`${t.back} (P)`} onClick=${() => walk(-1)} />
+    <${IconButton} icon="down" label=${t.next} title=${`${t.next} (N)`} onClick=${() => walk(1)} />
   </span>`;
 }

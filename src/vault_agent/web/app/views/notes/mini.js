@@ -1,6 +1,7 @@
 // The local graph of a note: a small canvas, drawn by the worker of the graph.
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { Choices } from "../../parts/controls.js";
 import { palette } from "../../parts/shapes.js";
 import { Icon, KINDS, kindOf } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -15,6 +16,7 @@ import { count } from "../../words.js";
 /** @import { Scene } from "../../workers/picture.js" */
 
 const MOST = 60; // notes
+const STEPS = [1, 2, 3];
 const MARGIN = { start: 30, end: 30, top: 18, bottom: 26 }; // px, for names
 const CLOSEST = 1.7; // px for a unit of the layout
 
@@ -37,20 +39,18 @@ export function Mini({ read }) {
   return html`<section>
     <h2>
       ${later.note.localGraph}
-      <span class="end tabs" role="radiogroup" aria-label=${later.note.depthLabel}>
-        ${[1, 2, 3].map(
-          (steps) => html`<button
-            key=${steps}
-            role="radio"
-            aria-checked=${depth.value === steps}
-            aria-label=${later.note.depth(steps)}
-            disabled=${isFull && steps > 1}
-            onClick=${() => (depth.value = steps)}
-          >
-            ${steps}
-          </button>`,
-        )}
-      </span>
+      <${Choices}
+        label=${later.note.depthLabel}
+        value=${depth.value}
+        choices=${STEPS.map((value) => ({
+          value,
+          face: value,
+          name: later.note.depth(value),
+          disabled: isFull && value > 1,
+        }))}
+        onChoose=${(/** @type {number} */ steps) => (depth.value = steps)}
+        end
+      />
       <a
         class="icon"
         href=${changed({ view: "graph", near: read.id })}

@@ -2,6 +2,7 @@
 
 import { html } from "../../../vendor/preact.js";
 import { Key, useCommands } from "../../parts/commands.js";
+import { Entry } from "../../parts/controls.js";
 import { MenuButton } from "../../parts/later.js";
 import "../../parts/menu.js"; // so that the menu opens at once
 import { Icon } from "../../parts/sign.js";
@@ -31,19 +32,17 @@ export function More({ read }) {
   /** @param {() => void} close */
   const entries = (close) =>
     commands.map(
-      (each) => html`<button
-        class="entry"
-        role="menuitem"
+      (each) => html`<${Entry}
         key=${each.id}
+        icon=${each.icon}
         onClick=${() => {
           close();
           each.run();
         }}
       >
-        <${Icon} name=${each.icon} />
         ${each.name}
         ${each.keys && html`<span class="n"><${Key} keys=${each.keys[0]} /></span>`}
-      </button>`,
+      <//>`,
     );
   return html`<${MenuButton}
     label=${words.more}

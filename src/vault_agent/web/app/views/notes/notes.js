@@ -4,7 +4,7 @@ import { html, signal, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Key, useCommands } from "../../parts/commands.js";
 import { Empty } from "../../parts/say.js";
 import { elsewhere, Ghost, Later } from "../../parts/later.js";
-import { Icon } from "../../parts/sign.js";
+import { IconButton } from "../../parts/controls.js";
 import { address } from "../../state/address.js";
 import { recent, set, settings, starred } from "../../state/settings.js";
 import { filtered, results, searching } from "../../state/results.js";
@@ -85,14 +85,11 @@ export function Notes() {
               <h2>${words.notes.files}</h2>
               ${
                 mayWrite.value &&
-                html`<button
-                  class="icon"
-                  aria-label=${words.commands.folder}
-                  title=${words.commands.folder}
+                html`<${IconButton}
+                  icon="plus"
+                  label=${words.commands.folder}
                   onClick=${() => (overlay.value = { name: "folder" })}
-                >
-                  <${Icon} name="plus" />
-                </button>`
+                />`
               }
               <${FilesToggle} />
             </div>

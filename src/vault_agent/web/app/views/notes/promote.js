@@ -5,6 +5,7 @@ import { useCommands } from "../../parts/commands.js";
 import { Dialog } from "../../parts/dialog.js";
 import { sentence, toast } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
+import { IconButton } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
@@ -34,9 +35,7 @@ export function Promote({ read }) {
   const done = propertyOf(read, "promoted") === "true";
   const name = done ? t.done : t.title;
   return html`
-    <button class="icon" aria-label=${name} title=${name} data-on=${done} onClick=${() => (open.value = true)}>
-      <${Icon} name="globe" />
-    </button>
+    <${IconButton} icon="globe" label=${name} data-on=${done} onClick=${() => (open.value = true)} />
     ${open.value && html`<${Sheet} read=${read} done=${done} onClose=${() => (open.value = false)} />`}
   `;
 }
@@ -62,9 +61,7 @@ export function Supersede({ read }) {
   useCommands(() => [{ id: "supersede", name, icon: "clock", run: toggle, hidden: !may }], [may, is, read.id]);
   if (!may) return null;
   return html`
-    <button class="icon" aria-label=${name} title=${name} data-on=${is} disabled=${busy.value} onClick=${toggle}>
-      <${Icon} name="clock" />
-    </button>
+    <${IconButton} icon="clock" label=${name} data-on=${is} disabled=${busy.value} onClick=${toggle} />
   `;
 }
 

@@ -6,6 +6,7 @@ import { copy, Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { elsewhere, Ghost, Later } from "../../parts/later.js";
 import { heightOf, lineAt } from "../../parts/measure.js";
 import { useSheet } from "../../parts/sheet.js";
+import { IconButton } from "../../parts/controls.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, beforeLeaving, changed, go, remember, remembered } from "../../state/address.js";
@@ -129,7 +130,7 @@ function Reader({ drawer, onSide }) {
       data-gone=${Boolean(noteFault.value)}
     >
       <div class="crumb" data-moved=${moved.value}>
-        <button class="icon only-s" aria-label=${later.note.back} onClick=${close}><${Icon} name="left" /></button>
+        <${IconButton} icon="left" class="only-s" label=${later.note.back} onClick=${close} />
         ${
           folder &&
           html`
@@ -144,27 +145,17 @@ function Reader({ drawer, onSide }) {
         <div class="acts">
           ${
             read &&
-            html`<button
-              class="icon"
+            html`<${IconButton}
+              icon="star"
+              label=${later.note.star}
               aria-pressed=${isStarred}
-              aria-label=${later.note.star}
-              title=${later.note.star}
               onClick=${() => star(read)}
-            >
-              <${Icon} name="star" />
-            </button>`
+            />`
           }
           ${read && linked && html`<${Promote} read=${read} /><${Supersede} read=${read} />`}
           ${
             !noteFault.value &&
-            html`<button
-              class="icon"
-              aria-label=${later.note.copyLink}
-              title=${later.note.copyLink}
-              onClick=${() => void copy(location.href)}
-            >
-              <${Icon} name="link" />
-            </button>`
+            html`<${IconButton} icon="link" label=${later.note.copyLink} onClick=${() => void copy(location.href)} />`
           }
           ${
             linked &&
@@ -178,12 +169,7 @@ function Reader({ drawer, onSide }) {
             </a>`
           }
           ${read && writes && html`<${More} read=${read} />`}
-          ${
-            !noteFault.value &&
-            html`<button class="icon" aria-label=${later.note.side} title=${later.note.side} onClick=${onSide}>
-              <${Icon} name="side" />
-            </button>`
-          }
+          ${!noteFault.value && html`<${IconButton} icon="side" label=${later.note.side} onClick=${onSide} />`}
           ${
             writes &&
             html`<button class="quiet" title=${`${words.commands.edit} (${keyName("e")})`} onClick=${edits}>
@@ -242,16 +228,14 @@ function Facts({ read }) {
   </div>`;
 }
 
-const segmenter = "Segmenter" in Intl ? new Intl.Segmenter(undefined, { granularity: "word" }) : null;
+const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 const SEGMENTED = 20_000; // characters; longer texts are estimated
 
 /** The number of words in rendered HTML, also where words have no spaces. @param {string} rendered */
 function countWords(rendered) {
   const text = rendered.replace(/<[^>]*>/g, " ");
   const part = text.slice(0, SEGMENTED);
-  const found = segmenter
-    ? [...segmenter.segment(part)].filter((each) => each.isWordLike).length
-    : part.split(/\s+/).length;
+  const found = [...segmenter.segment(part)].filter((each) => each.isWordLike).length;
   return Math.round((found * text.length) / Math.max(1, part.length));
 }
 

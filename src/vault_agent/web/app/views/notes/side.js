@@ -2,7 +2,7 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Edge } from "../../parts/edge.js";
-import { Icon } from "../../parts/sign.js";
+import { IconButton } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, changed, remember, remembered } from "../../state/address.js";
 import { isNote, valueName } from "../../state/note.js";
@@ -30,9 +30,7 @@ export function Side({ read, box, drawer }) {
   const properties = read.properties.filter(({ values }) => values.some(({ text }) => text.trim()));
   return html`<aside class="side" data-drawer=${drawer.value} aria-label=${later.note.about} tabindex=${-1}>
     <${Edge} panel="side" />
-    <button class="icon shut" aria-label=${words.close} onClick=${() => (drawer.value = false)}>
-      <${Icon} name="x" />
-    </button>
+    <${IconButton} icon="x" class="shut" label=${words.close} onClick=${() => (drawer.value = false)} />
     <p class="none">${later.note.nothingAbout}</p>
     ${isNote(read) && html`<${Mini} read=${read} />`}
     ${hasParts(read) && html`<${Outline} read=${read} box=${box} />`}

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { useSheet } from "../../parts/sheet.js";
+import { IconButton, useRoving } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { changed, go } from "../../state/address.js";
@@ -75,6 +76,7 @@ function Calendar() {
   const month = useSignal(new Date(today.getFullYear(), today.getMonth(), 1));
   const notes = useSignal(/** @type {Map<string, { id: string, folder: string }>} */ (new Map()));
   const any = useSignal(false);
+  const walk = useRoving(".day", { begin: "[aria-current]", columns: 7 });
   const [year, at] = [month.value.getFullYear(), month.value.getMonth()];
   useEffect(() => {
     const now = today.getFullYear();
@@ -96,12 +98,6 @@ function Calendar() {
   if (!any.value) return null;
   const makes = mayWrite.value;
   const isToday = (/** @type {Date} */ day) => dayName(day) === dayName(today);
-  /** @param {KeyboardEvent & { currentTarget: HTMLElement }} event */
-  const keyed = ({ key, currentTarget }) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 }[key];
-    const days = /** @type {HTMLElement[]} */ ([...currentTarget.querySelectorAll(".day")]);
-    if (step) days[days.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + step]?.focus();
-  };
   const open = (/** @type {string} */ name) => {
     const known = notes.peek().get(name);
     if (known) go({ note: known.id });
@@ -116,11 +112,11 @@ function Calendar() {
   return html`<section class="calendar">
     <h2>${t.daily}</h2>
     <header>
-      <button class="icon" aria-label=${t.before} onClick=${() => move(-1)}><${Icon} name="left" /></button>
+      <${IconButton} icon="left" label=${t.before} onClick=${() => move(-1)} />
       <span role="status">${monthName.format(month.value)}</span>
-      <button class="icon" aria-label=${t.after} onClick=${() => move(1)}><${Icon} name="right" /></button>
+      <${IconButton} icon="right" label=${t.after} onClick=${() => move(1)} />
     </header>
-    <div class="days" onKeyDown=${keyed}>
+    <div class="days" ...${walk}>
       <div class="week" aria-hidden="true">${week.map((each, day) => html`<span key=${day}>${each}</span>`)}</div>
       ${cells.map((each, day) => {
         const name = dayName(each);
@@ -131,7 +127,6 @@ function Calendar() {
           style=${day === 0 ? { gridColumnStart: blank + 1 } : {}}
           data-has=${has}
           aria-label=${`${wholeDay.format(each)}${has ? "" : `, ${t.none}`}`}
-          tabindex=${(cells.some(isToday) ? isToday(each) : day === 0) ? 0 : -1}
           aria-current=${isToday(each) ? "date" : undefined}
           aria-disabled=${!has && !makes}
           onClick=${() => (has || makes) && open(name)}

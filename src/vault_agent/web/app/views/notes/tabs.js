@@ -1,9 +1,9 @@
 // The strip of open notes above the one that is read.
 
-import { html, useEffect, useRef } from "../../../vendor/preact.js";
+import { html, useEffect } from "../../../vendor/preact.js";
 import { apple, useCommands } from "../../parts/commands.js";
 import { useSheet } from "../../parts/sheet.js";
-import { Icon } from "../../parts/sign.js";
+import { IconButton, useRoving } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, changed } from "../../state/address.js";
 import { closeTab, openBeside, stepTab, tabs } from "../../state/tabs.js";
@@ -28,7 +28,7 @@ function clicked(event) {
 
 export function Tabs() {
   const styled = useSheet("files.css");
-  const strip = useRef(/** @type {HTMLElement | null} */ (null));
+  const walk = useRoving("a", { begin: "[aria-current]" });
   const open = address.value.note;
   useEffect(() => {
     for (const type of /** @type {const} */ (["click", "auxclick"])) addEventListener(type, clicked, true);
@@ -38,7 +38,7 @@ export function Tabs() {
   }, []);
   const some = tabs.value.length > 1;
   useEffect(() => {
-    strip.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    walk.ref.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [open, tabs.value.length]);
   useCommands(
     () =>
@@ -63,25 +63,14 @@ export function Tabs() {
     const at = tabs.peek().findIndex((tab) => tab.id === id);
     closeTab(id);
     requestAnimationFrame(() => {
-      const links = /** @type {NodeListOf<HTMLElement> | undefined} */ (strip.current?.querySelectorAll("a"));
+      const links = /** @type {NodeListOf<HTMLElement> | undefined} */ (walk.ref.current?.querySelectorAll("a"));
       (
         links?.[Math.min(at, links.length - 1)] ?? /** @type {HTMLElement | null} */ (document.querySelector(".read"))
       )?.focus();
     });
   };
-  /** @param {KeyboardEvent} event @param {string} id */
-  const keyed = (event, id) => {
-    const links = /** @type {HTMLElement[]} */ ([...(strip.current?.querySelectorAll("a") ?? [])]);
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (event.key === "Delete") close(id);
-    else if (step) {
-      const way = getComputedStyle(links[0]).direction === "rtl" ? -step : step;
-      links[links.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + way]?.focus();
-    } else return;
-    event.preventDefault();
-  };
   return html`<nav class="tabstrip" aria-label=${t.title}>
-    <ul ref=${strip}>
+    <ul ...${walk}>
       ${tabs.value.map(({ id, title, path }) => {
         const name = plain(title, 80) || (id === open ? "…" : words.untitled);
         return html`<li key=${id} onAuxClick=${(/** @type {MouseEvent} */ event) => event.button === 1 && close(id)}>
@@ -89,13 +78,11 @@ export function Tabs() {
             href=${changed({ view: "notes", note: id, at: "" })}
             aria-current=${id === open ? "page" : undefined}
             title=${plain(path, 300) || undefined}
-            onKeyDown=${(/** @type {KeyboardEvent} */ event) => keyed(event, id)}
+            onKeyDown=${(/** @type {KeyboardEvent} */ { key }) => key === "Delete" && close(id)}
           >
             <bdi class="cut">${name}</bdi>
           </a>
-          <button class="icon" aria-label=${t.close(name)} title=${t.close(name)} onClick=${() => close(id)}>
-            <${Icon} name="x" small />
-          </button>
+          <${IconButton} icon="x" small label=${t.close(name)} onClick=${() => close(id)} />
         </li>`;
       })}
     </ul>

@@ -2,8 +2,8 @@
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/menu.js";
+import { Entry, Field } from "../../parts/controls.js";
 import { Trouble } from "../../parts/say.js";
-import { Check, Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { lastOf } from "../../state/query.js";
@@ -44,8 +44,9 @@ export function TreeMenu({ kind, anchor, onClose }) {
       (error) => (fault.value = error),
     );
   }, [revision.value]);
-  const words_ = sought.value.toLocaleLowerCase();
-  const found = entries.value.filter(({ name }) => name.toLocaleLowerCase().includes(words_));
+  const part = sought.value.toLocaleLowerCase();
+  const [label, find] = tags ? [words.notes.tags, words.notes.findTag] : [words.notes.folder, words.notes.findFolder];
+  const found = entries.value.filter(({ name }) => name.toLocaleLowerCase().includes(part));
   const now = tags ? address.value.tag : address.value.path.map((each) => each.replace(/\/$/, ""));
   /** @param {string} name */
   const choose = (name) => {
@@ -57,46 +58,35 @@ export function TreeMenu({ kind, anchor, onClose }) {
       anchor.focus();
     }
   };
-  return html`<${Menu}
-    anchor=${anchor}
-    label=${tags ? words.notes.tags : words.notes.folder}
-    role="group"
-    onClose=${onClose}
-  >
-    <label class="field">
-      <${Icon} name="search" />
-      <span class="visually-hidden">${tags ? words.notes.findTag : words.notes.findFolder}</span>
-      <input
-        dir="auto"
-        placeholder=${tags ? words.notes.findTag : words.notes.findFolder}
-        value=${sought.value}
-        onInput=${(/** @type {Typed} */ event) => (sought.value = event.target.value)}
-      />
-    </label>
+  return html`<${Menu} anchor=${anchor} label=${label} role="group" onClose=${onClose}>
+    <${Field}
+      label=${find}
+      placeholder=${find}
+      value=${sought.value}
+      onInput=${(/** @type {Typed} */ event) => (sought.value = event.target.value)}
+    />
     ${fault.value && html`<${Trouble} fault=${fault.value} />`}
     ${!found.length && html`<p class="entry mute">${words.notes.noTags}</p>`}
     ${
       found.length > 0 &&
-      html`<div role="menu" aria-label=${tags ? words.notes.tags : words.notes.folder}>
+      html`<div role="menu" aria-label=${label}>
         ${found.slice(0, MOST).map(({ name, total, depth }) => {
-          const short = words_ || depth === 0 ? name : lastOf(name);
-          return html`<button
-            class="entry"
+          const short = part || depth === 0 ? name : lastOf(name);
+          return html`<${Entry}
             role="menuitemcheckbox"
             key=${name}
-            aria-checked=${now.includes(name)}
+            checked=${now.includes(name)}
             onClick=${() => choose(name)}
             title=${name}
           >
-            <${Check} />
             ${
-              !words_ &&
+              !part &&
               depth > 0 &&
               html`<span aria-hidden="true" style=${{ inlineSize: `${Math.min(depth, 6)}em` }}></span>`
             }
             <bdi class="cut">${plain(short, 80)}</bdi>
             <span class="n num">${count(total)}</span>
-          </button>`;
+          <//>`;
         })}
       </div>`
     }

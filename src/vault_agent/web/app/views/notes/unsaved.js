@@ -1,6 +1,7 @@
 // Text that was not saved, above the list until it is taken up or dropped.
 
 import { html, useEffect } from "../../../vendor/preact.js";
+import { IconButton } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, changed } from "../../state/address.js";
@@ -23,9 +24,7 @@ export function Unsaved() {
           <${Icon} name="clock" small />
           <span class="cut">${later.unsaved.of(plain(title, 80) || words.untitled)}</span>
         </a>
-        <button class="icon" aria-label=${later.unsaved.drop(title)} onClick=${() => void dropDraft(id)}>
-          <${Icon} name="x" small />
-        </button>
+        <${IconButton} icon="x" small label=${later.unsaved.drop(title)} onClick=${() => dropDraft(id)} />
       </li>`,
     )}
   </ul>`;

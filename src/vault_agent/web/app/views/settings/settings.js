@@ -3,6 +3,7 @@
 import { html, useEffect } from "../../../vendor/preact.js";
 import { live } from "../../events.js";
 import { sentence, toast } from "../../parts/say.js";
+import { Choices, Switch } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { set, settings } from "../../state/settings.js";
@@ -48,21 +49,14 @@ export function View() {
 /** @typedef {"theme" | "size" | "width" | "face" | "motion"} Field */
 /** @param {{ name: string, field: Field, values: Record<string, string> }} given */
 function Choice({ name, field, values }) {
-  const now = settings.value[field];
   return html`<div class="line">
-    <span class="grow" id=${`label-${field}`}>${name}</span>
-    <span class="tabs" role="radiogroup" aria-labelledby=${`label-${field}`}>
-      ${Object.entries(values).map(
-        ([value, label]) => html`<button
-          key=${value}
-          role="radio"
-          aria-checked=${now === value}
-          onClick=${() => set({ [field]: value })}
-        >
-          ${label}
-        </button>`,
-      )}
-    </span>
+    <span class="grow">${name}</span>
+    <${Choices}
+      label=${name}
+      value=${settings.value[field]}
+      choices=${Object.entries(values).map(([value, face]) => ({ value, face }))}
+      onChoose=${(/** @type {string} */ value) => set({ [field]: value })}
+    />
   </div>`;
 }
 
@@ -88,15 +82,9 @@ function Look() {
     />
     <${Choice} name=${t.motion} field="motion" values=${{ "": t.motions.system, none: t.motions.none }} />
     <div class="line">
-      <button
-        class="opt"
-        role="switch"
-        aria-checked=${settings.value.letters}
-        onClick=${() => set({ letters: !settings.peek().letters })}
-      >
+      <${Switch} on=${settings.value.letters} onClick=${() => set({ letters: !settings.peek().letters })}>
         <span>${t.letters}<small>${t.lettersWhy}</small></span>
-        <span class="switch"></span>
-      </button>
+      <//>
     </div>
     <div class="line">
       <span class="grow">${t.keys}</span>
