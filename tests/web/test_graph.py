@@ -248,6 +248,7 @@ def test_strange_replies_are_no_frozen_tab(visit: Callable[..., Page], reply: st
         expect(page.locator(".graph > canvas")).to_have_attribute(
             "aria-label", f"Graph of {shown}. Press L to see a list."
         )
+        expect(page.locator(".zoom")).to_be_visible(visible=reply != "nothing")
 
 
 @pytest.fixture

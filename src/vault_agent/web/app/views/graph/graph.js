@@ -241,7 +241,7 @@ export function View() {
   ].filter(Boolean);
   const shown = mask.reduce((sum, each) => sum + each, 0);
   if (!styled) return null;
-  return html`<div class="graph">
+  return html`<div class="graph" data-empty=${shown === 0}>
     <h1 class="visually-hidden">${later.graph.title}</h1>
     <${Canvas}
       label=${later.graph.label(count(shown))}
