@@ -516,3 +516,32 @@ def test_text_that_was_not_saved_is_shown_until_it_is_taken_up(desk: Desk):
     page.evaluate("location.hash = '#/notes'")
     expect(page.locator(".row").first).to_be_visible()
     expect(unsaved).to_have_count(0)
+
+
+def test_a_folder_is_deleted_with_its_notes_and_comes_back_by_one_undo(desk: Desk):
+    desk.note("Old/Deep/One.md", "# One\n\n[[Two]]\n")
+    desk.note("Old/Two.md", "# Two\n")
+    desk.note("Away.md", "# Away\n\n[[Old/Two]]\n")
+    page = desk.open(f"/notes/{desk.id_of('Two')}")
+    tree(page)
+    leaf(page, "Old").focus()
+    page.keyboard.press("Delete")
+    dialog = page.get_by_role("dialog", name="Delete")
+    expect(dialog).to_contain_text(
+        "Old moves to .trash. 2 notes are in it. 1 link to it will break."
+    )
+    dialog.get_by_role("button", name="Delete").click()
+    expect(leaf(page, "Old")).to_have_count(0)
+    expect(page.locator(".facts")).to_have_count(0)  # its note is not open any more
+    assert desk.read(".trash/Old/Deep/One.md") == b"# One\n\n[[Two]]\n"
+    page.locator(".toast button").click()  # take it back
+    expect(leaf(page, "Old")).to_be_visible()
+    assert desk.read("Old/Two.md") == b"# Two\n"
+    # One without notes, by its menu.
+    (desk.program.vault / "Bare").mkdir()
+    page.reload()
+    leaf(page, "Bare").click(button="right")
+    page.get_by_role("menuitem", name="Delete").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(leaf(page, "Bare")).to_have_count(0)
+    assert not (desk.program.vault / "Bare").exists()

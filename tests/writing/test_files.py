@@ -353,6 +353,40 @@ async def test_deletion_counts_links_and_undo_brings_the_note_back(vault: Vault)
     assert vault.tree() == before
 
 
+async def test_a_folder_is_deleted_as_a_whole_and_comes_back_by_one_undo(vault: Vault):
+    vault.put("a/A.md", "[[B]] [[a/C]]")
+    vault.put("a/C.md", "1")
+    vault.put("a/.hidden/x", "2")
+    vault.put("B.md", "[[a/A]] [[a/C]]")
+    (vault.root / "a/empty").mkdir()
+    before = vault.tree()
+    shown = await vault.delete("a", dry_run=True, hash_required=True)
+    assert (shown.broken_links, vault.tree()) == (2, before)
+    done = await vault.delete("a", hash_required=True)
+    assert (done.trash_path, done.broken_links) == (".trash/a", 2)
+    assert vault.tree() == {
+        ".trash/a/A.md": b"[[B]] [[a/C]]",
+        ".trash/a/C.md": b"1",
+        ".trash/a/.hidden/x": b"2",
+        "B.md": b"[[a/A]] [[a/C]]",
+    }
+    assert (vault.root / ".trash/a/empty").is_dir()
+    await vault.undo(done.write_id)
+    assert vault.tree() == before
+    assert (vault.root / "a/empty").is_dir()
+
+
+async def test_only_a_person_deletes_folders(vault: Vault):
+    vault.put("a/A.md", "1")
+    for caller in (Writer("agent"), Writer(client="mcp:one")):
+        with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
+            await vault.delete("a", caller=caller)
+    write = opened.write("delete", Right.PERMANENT)
+    with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
+        await vault.files.delete("a", write, permanent=True)
+    assert vault.tree() == {"a/A.md": b"1"}
+
+
 async def test_the_trash_keeps_paths_and_numbers_collisions(vault: Vault):
     for text in ("1", "2", "3"):
         vault.put("a/Old.md", text)

@@ -26,7 +26,7 @@ from vault_agent.vaults.moves import move
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteBody(NoteBody):
-    """The body of `POST /write/delete`. The note goes to `.trash/`."""
+    """The body of `POST /write/delete`. The note, or a person's folder, goes to `.trash/`."""
 
     confirm: Annotated[bool, Doc("Must be true.")] = False
     permanent: Annotated[bool, Doc("Do not keep it in `.trash/`.")] = False
@@ -79,7 +79,7 @@ async def write_move(call: CallContext, sent: MoveBody) -> Found[Written | OneJo
 
 @write("/write/delete")
 async def write_delete(call: CallContext, sent: DeleteBody) -> Found[Written]:
-    """Move a note or an attachment to `.trash/`, or with `permanent` delete it."""
+    """Move a note, an attachment or a folder to `.trash/`, or with `permanent` delete a file."""
     if not sent.confirm:
         raise InvalidRequest("CONFIRM_REQUIRED", "A deletion must be confirmed.")
     path = await path_of(call, sent)

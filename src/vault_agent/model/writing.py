@@ -30,11 +30,16 @@ class Writer:
         """Whether this is the owner, whose number of writes is not limited."""
         return not self.name
 
+    @property
+    def is_person(self) -> bool:
+        """Whether this is the owner in person, and no agent without a name."""
+        return self.is_owner and self.client in PERSON
+
     def may_take_back(self, logged: LoggedWrite) -> bool:
         """Whether a write of the log is for this caller to take back: all for a person."""
         if self.name:
             return logged.agent == self.name
-        return self.client in PERSON or (not logged.agent and logged.client == self.client)
+        return self.is_person or (not logged.agent and logged.client == self.client)
 
 
 OWNER = Writer()

@@ -23,7 +23,7 @@ from vault_agent.model.writing import OWNER, VaultChange
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.links import LinkReader
 from vault_agent.system.cancelling import ended, in_thread
-from vault_agent.text.names import is_note
+from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault.paths import validate
 from vault_agent.writing.affected import links_taken
 from vault_agent.writing.canvases import links_to_parts
@@ -178,7 +178,9 @@ class Files:
     async def delete(
         self, path: str, write: Write, *, permanent: bool = False, missing_ok: bool = False
     ) -> Written | None:
-        """Move a file to `.trash/`, or remove it. Links to it stay and are counted in the reply.
+        """Move a file or a folder to `.trash/`, or remove a file.
+
+        Links to it stay and are counted in the reply. Only a person deletes folders.
 
         Return None if there is no such file and `missing_ok`.
 
@@ -186,7 +188,7 @@ class Files:
             VaultAgentError: as `Writing.remove`.
         """
         validate(path)
-        lost = await self._of_index(lambda reader: reader.links_into(path))
+        lost = await self._of_index(partial(_links_from_outside, path=path))
         try:
             written = await self.writing.remove(path, write, permanent=permanent)
         except NotFound:
@@ -275,6 +277,13 @@ class Files:
             except IndexUnavailable:
                 return None
         return None
+
+
+def _links_from_outside(reader: LinkReader, path: str) -> list[LinkFrom]:
+    """Return the links that lead from elsewhere to a file, or into a folder."""
+    files = [file.path for file in reader.files_at(path)]
+    links = [link for file in files for link in reader.links_into(file)]
+    return [link for link in links if not lies_in(link.source, path)]
 
 
 async def _planned(plan: Callable[[], Transaction], work: NoteWork) -> Transaction:

@@ -26,7 +26,7 @@ from vault_agent.writing.failures import coded, missing
 from vault_agent.writing.finish import free_beside, numbered
 from vault_agent.writing.journal import Disturbed, Journal, check_hash
 from vault_agent.writing.permission import TRASH
-from vault_agent.writing.placing import place_for_new
+from vault_agent.writing.placing import folder_exists, place_for_new
 from vault_agent.writing.transaction import (
     NeedsJob,
     Overtaken,
@@ -128,7 +128,7 @@ class Transactions:
             return self._carry_out(root, write, real, [change], created=True)
 
     def remove(self, path: str, write: Write, *, permanent: bool) -> Done:
-        """Move a file to the trash, or remove it."""
+        """Move a file to the trash, or remove it; or move a folder there, if a person asks."""
         with self._journal.opened(write) as (root, replayed):
             if replayed is not None:
                 return replayed, None
@@ -138,6 +138,10 @@ class Transactions:
                 before = self._journal.find(root, real, write, edits=False).data
                 change = VaultChange.remove(real, before)
                 return self._carry_out(root, write, real, [change])
+            target = self._free_in_trash(root, real)
+            if write.caller.is_person and folder_exists(root, real):
+                move = VaultChange.move(real, target)
+                return self._carry_out(root, write, path, [move], trash_path=target)
             shown = None  # only a note has a diff
             if is_note(real):
                 shown = self._journal.find(root, real, write, edits=False).data
@@ -145,7 +149,6 @@ class Transactions:
             else:
                 file = self._journal.find_hash(root, real, write)
                 digest, size = file.digest, file.stat.st_size
-            target = self._free_in_trash(root, real)
             move = VaultChange.move(real, target, digest, size)
             gone = replace(move, before=shown, hash_after=None)
             return self._carry_out(root, write, path, [gone], trash_path=target)

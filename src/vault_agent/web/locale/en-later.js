@@ -346,6 +346,7 @@ export const enLater = {
     moved: (/** @type {string} */ to) => `Moved to ${to}`,
     delete: "Delete",
     trash: (/** @type {string} */ path) => `${path} moves to .trash.`,
+    inside: (/** @type {number} */ n) => `${n} ${some(n, "note", "notes")} ${some(n, "is", "are")} in it.`,
     broken: (/** @type {number} */ n) => `${n} ${some(n, "link", "links")} to it will break.`,
     deleted: (/** @type {string} */ name) => `${name} is in the trash`,
     copyEmbed: "Copy as embed",

@@ -1,14 +1,14 @@
-// The dialog that moves a note to the trash, and says first how many links lead to it.
+// The dialog that moves a file or a folder to the trash, and says first how many notes and links that concerns.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { toast, Trouble } from "../../parts/say.js";
 import { Heading } from "../../parts/heading.js";
 import { plain } from "../../parts/text.js";
-import { address, go } from "../../state/address.js";
-import { planRemoval, remove } from "../../state/files.js";
+import { address, go, pathOf } from "../../state/address.js";
+import { lines, planRemoval, readTree, remove } from "../../state/files.js";
 import { nameOf } from "../../state/query.js";
-import { closeTab } from "../../state/tabs.js";
+import { closeTab, tabs } from "../../state/tabs.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
 import { closeDone, closeOverlay } from "../frame/overlay.js";
@@ -20,6 +20,7 @@ export function Overlay({ path }) {
   const plan = useSignal(/** @type {Wire.Written | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
+  const folder = useRef(lines.peek().find((line) => line.kind === "folder" && line.path === path)).current;
   useEffect(
     () =>
       void planRemoval(path).then(
@@ -35,19 +36,28 @@ export function Overlay({ path }) {
     try {
       const done = await remove(path, plan.value?.hashBefore ?? null);
       closeDone("delete");
-      if (done.noteId) closeTab(done.noteId, { replace: true });
-      if (done.noteId && done.noteId === address.peek().note) go({ note: "" }, { replace: true });
-      toast(t.deleted(plain(nameOf(path), 60)), t.undo, () => void undone(done.writeId ?? ""));
+      const gone = tabs.peek().filter((tab) => tab.id === done.noteId || tab.path.startsWith(`${path}/`));
+      for (const { id } of gone) closeTab(id, { replace: true });
+      const { note: open } = address.peek();
+      if (open && (open === done.noteId || pathOf(open).startsWith(`${path}/`))) go({ note: "" }, { replace: true });
+      if (folder) await readTree(); // an empty one is not in the index, which brings no news of it
+      const undo = () => void undone(done.writeId ?? "").then(() => folder && readTree());
+      toast(t.deleted(plain(nameOf(path), 60)), t.undo, undo);
     } catch (error) {
       fault.value = /** @type {Fault} */ (error);
     }
     busy.value = false;
   };
   const links = plan.value?.brokenLinks ?? 0;
+  const notes = folder?.count ?? 0;
   return html`<${Dialog} label=${t.delete} className="create" onClose=${closeOverlay}>
     <div class="boxed">
       <${Heading} title=${t.delete} onClose=${closeOverlay} />
-      <p><bdi>${t.trash(plain(path, 300))}</bdi>${links > 0 && ` ${t.broken(links)}`}</p>
+      <p>
+        <bdi>${t.trash(plain(path, 300))}</bdi>
+        ${notes > 0 && ` ${t.inside(notes)}`}
+        ${links > 0 && ` ${t.broken(links)}`}
+      </p>
       ${fault.value && html`<${Trouble} fault=${fault.value} />`}
       <div class="acts">
         <button class="quiet" onClick=${closeOverlay}>${words.cancel}</button>

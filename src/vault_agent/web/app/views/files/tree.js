@@ -90,10 +90,7 @@ export function Tree() {
           : walk(shown.findIndex((each) => each.kind === "folder" && each.path === folderOf(at?.path ?? ""))),
       Enter: () => at && act(at),
       " ": () => at && act(at),
-      Delete: () =>
-        mayWrite.value &&
-        (at?.kind === "note" || at?.kind === "file") &&
-        (overlay.value = { name: "delete", path: at.path }),
+      Delete: () => mayWrite.value && at && at.kind !== "rest" && (overlay.value = { name: "delete", path: at.path }),
     });
     const to = virtual.step(event.key, focusAt, shown.length);
     const step = to === undefined ? (steps[event.key] ?? typedTo(event.key)) : () => walk(to);

@@ -27,7 +27,7 @@ function entriesOf({ kind, id, path }) {
       name: t.delete,
       icon: "x",
       run: () => (overlay.value = { name: "delete", path }),
-      hidden: !path || kind === "folder" || !mayWrite.value,
+      hidden: !path || !mayWrite.value,
     },
   ];
   if (kind === "folder")
