@@ -545,3 +545,15 @@ def test_a_folder_is_deleted_with_its_notes_and_comes_back_by_one_undo(desk: Des
     dialog.get_by_role("button", name="Delete").click()
     expect(leaf(page, "Bare")).to_have_count(0)
     assert not (desk.program.vault / "Bare").exists()
+
+
+def test_a_base_is_named_and_shows_its_source(desk: Desk):
+    desk.program.write("maps/Books.base", "filters:\n  and:\n    - status == 'read'\n")
+    desk.settle()
+    page = desk.open("/notes")
+    tree(page)
+    leaf(page, "maps").click()
+    leaf(page, "Books.base").click()
+    dialog = page.get_by_role("dialog", name="Books.base")
+    dialog.get_by_text("Base: shown only in Obsidian").click()
+    expect(dialog.locator("code")).to_contain_text("- status == 'read'")

@@ -103,6 +103,13 @@ async function fetchNotes(path, anew = false) {
   contents.value = { ...contents.peek(), [path]: { notes, cursor, beside } };
 }
 
+/** The text of an attachment. @param {string} path */
+export async function readText(path) {
+  const address = /** @type {const} */ (`/attachments/${path.split("/").map(encodeURIComponent).join("/")}`);
+  const { data } = await ask("GET", address, { query: { download: true }, raw: true });
+  return new TextDecoder().decode(/** @type {any} */ (data));
+}
+
 /** Do something, and keep what went wrong to show it. @param {() => Promise<unknown>} work */
 async function tried(work) {
   try {

@@ -5,9 +5,9 @@ import { Empty, Trouble } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { changed, identify } from "../../state/address.js";
 import { parsed } from "../../state/canvas.js";
+import { readText } from "../../state/files.js";
 import { nameOf, withoutEnding } from "../../state/query.js";
 import { later } from "../../later.js";
-import { ask } from "../../wire.js";
 import { closeOverlay, overlay } from "../frame/overlay.js";
 /** @import { Canvas as Drawn, CanvasNode } from "../../state/canvas.js" */
 
@@ -19,9 +19,8 @@ export function Canvas({ path }) {
   const drawn = useSignal(/** @type {Drawn | null | undefined} */ (undefined));
   const fault = useSignal(/** @type {Fault | null} */ (null));
   useEffect(() => {
-    const address = /** @type {const} */ (`/attachments/${path.split("/").map(encodeURIComponent).join("/")}`);
-    ask("GET", address, { query: { download: true }, raw: true }).then(
-      ({ data }) => (drawn.value = parsed(new TextDecoder().decode(/** @type {any} */ (data)))),
+    readText(path).then(
+      (text) => (drawn.value = parsed(text)),
       (error) => (fault.value = error),
     );
   }, [path]);

@@ -1,4 +1,4 @@
-// The dialog that shows an attachment: a picture, sound or film as notes show them, else a card to open it.
+// The dialog that shows an attachment: a picture, sound or film as notes show them, the source of a base, else a card.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
@@ -8,6 +8,7 @@ import { Later } from "../../parts/later.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
+import { readText } from "../../state/files.js";
 import { lastOf } from "../../state/query.js";
 import { mayWrite } from "../../state/vault.js";
 import { showRendered } from "../../trust.js";
@@ -31,16 +32,18 @@ export function Overlay({ path }) {
   const isCanvas = /\.canvas$/i.test(path);
   useEffect(() => {
     if (isCanvas) return;
-    const text = `![](</${path.replace(/[%<>\\]/g, escaped)}>)`;
     let stop = () => {};
-    ask("POST", "/render", { body: { text, path: "file.md" } }).then(
-      ({ data }) => {
-        if (!box.current) return;
-        showRendered(box.current, data.html);
-        stop = enhance(box.current, { id: "", path, title: "" });
-      },
-      (error) => (fault.value = error),
-    );
+    const show = async () => {
+      // A base is what a note has in a block of that language.
+      const text = /\.base$/i.test(path)
+        ? `~~~base\n${await readText(path)}\n~~~`
+        : `![](</${path.replace(/[%<>\\]/g, escaped)}>)`;
+      const { data } = await ask("POST", "/render", { body: { text, path: "file.md" } });
+      if (!box.current) return;
+      showRendered(box.current, data.html);
+      stop = enhance(box.current, { id: "", path, title: "" });
+    };
+    show().catch((error) => (fault.value = error));
     return () => stop();
   }, [path]);
   return html`<${Dialog} label=${plain(name, 120)} className=${isCanvas ? "large" : "create"} onClose=${closeOverlay}>

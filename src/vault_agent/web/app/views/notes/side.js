@@ -133,7 +133,10 @@ function Properties({ list }) {
         <dd>
           ${values
             .slice(0, 50)
-            .map((value, at) => html`<${Value} key=${at} name=${key} value=${value} many=${isList || values.length > 1} />`)}
+            .map(
+              (value, at) =>
+                html`<${Value} key=${at} name=${key} value=${value} many=${isList || values.length > 1} />`,
+            )}
         </dd>
       `,
     )}
