@@ -2,8 +2,6 @@
 
 import { en } from "../locale/en.js";
 
-const page = document.documentElement;
-
 /** The locale of numbers and dates: an English one, as the words are. */
 export const locale = /^en\b/i.test(navigator.language) ? navigator.language : "en";
 

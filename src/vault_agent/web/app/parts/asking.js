@@ -1,13 +1,13 @@
 // A dialog that asks for names and then does something.
 
 import { html } from "../../vendor/preact.js";
-import { foldersLike } from "../state/folders.js";
 import { later } from "../later.js";
 import { words } from "../words.js";
 import { Combo } from "./combo.js";
 import { composing } from "./commands.js";
 import { Dialog } from "./dialog.js";
-import { Heading } from "./heading.js";
+import { Heading } from "./dialog.js";
+import { ask } from "../wire.js";
 
 /**
  * @param {{
@@ -73,3 +73,9 @@ export const FolderField = ({ folder }) => html`<div class="asked">
     onTake=${(/** @type {string} */ text) => (folder.value = text)}
   />
 </div>`;
+
+/** @param {string} text @param {AbortSignal} signal */
+export async function foldersLike(text, signal) {
+  const { data } = await ask("GET", "/suggest", { query: { q: text, kinds: "folder", limit: 8 }, signal });
+  return data.suggestions.map((each) => ({ value: each.insert, label: each.insert }));
+}

@@ -2,6 +2,8 @@
 
 import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { composing } from "./commands.js";
+import { words } from "../words.js";
+import { IconButton } from "./controls.js";
 
 /**
  * A modal dialog.
@@ -45,3 +47,9 @@ export function Dialog({ label, className = "", returns = () => true, onClose, c
     ${children}
   </dialog>`;
 }
+
+/** @param {{ title: unknown, onClose: () => void, cut?: boolean }} given `cut`: on one line */
+export const Heading = ({ title, onClose, cut = false }) => html`<div class="heading">
+  <h1 class=${cut ? "cut" : undefined}>${title}</h1>
+  <${IconButton} icon="x" class="end" label=${words.close} type="button" onClick=${onClose} />
+</div>`;

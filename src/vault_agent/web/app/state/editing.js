@@ -6,7 +6,7 @@ import { readDisk, refusal, send } from "./disk.js";
 import { draftOf, dropDraft, keepDraft } from "./drafts.js";
 import { joined, split } from "./head.js";
 import { merge3 } from "./merge.js";
-import { newKey } from "./once.js";
+import { newKey } from "./files.js";
 import { Saver } from "./saving.js";
 import { lately } from "./vault.js";
 /** @import { Open } from "./disk.js" */

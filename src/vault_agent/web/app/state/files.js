@@ -251,3 +251,7 @@ export const remove = async (path, hash) =>
 /** Take a write back. @param {string} writeId */
 export const undo = async (writeId) =>
   done((await ask("POST", "/write/undo", { body: { writeId }, patience: PATIENCE })).data);
+
+/** A key by which the server knows a write that it has done already. */
+export const newKey = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");

@@ -19,7 +19,7 @@ import { later } from "../../later.js";
 import { copyPath } from "./copies.js";
 import { language } from "./language.js";
 import { lineLooks } from "./lines.js";
-import { nonced } from "./nonce.js";
+import { nonced } from "./language.js";
 /** @import { Extension } from "../../../vendor/codemirror.js" */
 /** @import { Clash } from "../../state/editing.js" */
 

@@ -7,7 +7,7 @@ import { Icon, Shape } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { note } from "../../state/note.js";
-import { newKey } from "../../state/once.js";
+import { newKey } from "../../state/files.js";
 import { folderOf } from "../../state/query.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { checkNew, makeNote, pathOf, readTemplates } from "../../state/templates.js";

@@ -2,11 +2,11 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { EditorView } from "../../../vendor/codemirror.js";
-import { useCommands } from "../../parts/commands.js";
+import { keyName, useCommands } from "../../parts/commands.js";
 import { announce, Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { Later } from "../../parts/later.js";
 import { useSheet } from "../../parts/sheet.js";
-import { Choices, IconButton } from "../../parts/controls.js";
+import { Choices, IconButton, useRoving } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go, remembered } from "../../state/address.js";
@@ -40,7 +40,6 @@ import { Notices, State } from "./notices.js";
 import { Properties } from "./properties.js";
 import { firstPlace, makeSurface, showText, TOOLS } from "./surface.js";
 import { showCursor, together } from "./sync.js";
-import { Toolbar } from "./toolbar.js";
 /** @import { Open } from "../../state/disk.js" */
 /** @import { Reading } from "./preview.js" */
 
@@ -329,4 +328,23 @@ function Page({ reading }) {
       }
     </div>
   </section>`;
+}
+
+/** @param {{ onTool: (name: string) => void }} given */
+export function Toolbar({ onTool }) {
+  const walk = useRoving("button");
+  return html`<div class="tools-md" role="toolbar" aria-label=${later.edit.tools} ...${walk}>
+    ${TOOLS.map(
+      ([name, keys]) =>
+        html`<${IconButton}
+          icon=${name === "wikilink" ? "brackets" : name === "numbers" ? "numbered" : name}
+          label=${later.edit.tool[name]}
+          key=${name}
+          title=${`${later.edit.tool[name]} (${keyName(keys)})`}
+          aria-keyshortcuts=${keys.replace("Mod", "Control")}
+          onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()}
+          onClick=${() => onTool(name)}
+        />`,
+    )}
+  </div>`;
 }

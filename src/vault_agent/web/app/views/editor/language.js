@@ -2,18 +2,19 @@
 // comments, block IDs and frontmatter. It only colours; the server's parser says what a note means.
 
 import {
+  defineLanguageFacet,
+  EditorView,
   HighlightStyle,
   Language,
   LanguageSupport,
-  Strikethrough,
-  Table,
-  Tag,
-  TaskList,
-  defineLanguageFacet,
   parser,
+  Strikethrough,
   styleTags,
   syntaxHighlighting,
+  Table,
+  Tag,
   tags,
+  TaskList,
 } from "../../../vendor/codemirror.js";
 /** @import { BlockContext, InlineContext as Inline, Line } from "../../../vendor/codemirror.js" */
 
@@ -199,3 +200,7 @@ export const language = () => [
   new LanguageSupport(new Language(facet, markdown, [], "markdown")),
   syntaxHighlighting(style),
 ];
+
+const nonce = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name="va-nonce"]'))?.content ?? "";
+
+export const nonced = () => (nonce ? EditorView.cspNonce.of(nonce) : []);

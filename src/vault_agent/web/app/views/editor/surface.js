@@ -41,7 +41,7 @@ import {
 } from "./format.js";
 import { language } from "./language.js";
 import { lineLooks, setMarks } from "./lines.js";
-import { nonced } from "./nonce.js";
+import { nonced } from "./language.js";
 /** @import { SyntaxNode } from "../../../vendor/codemirror.js" */
 
 /** The texts of CodeMirror's own parts. */

@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { toast, Trouble } from "../../parts/say.js";
-import { Heading } from "../../parts/heading.js";
+import { Heading } from "../../parts/dialog.js";
 import { plain } from "../../parts/text.js";
 import { address, go, pathOf } from "../../state/address.js";
 import { lines, planRemoval, readTree, remove } from "../../state/files.js";

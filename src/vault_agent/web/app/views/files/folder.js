@@ -4,7 +4,7 @@ import { html, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact
 import { Asking, NameField } from "../../parts/asking.js";
 import { toast, Trouble } from "../../parts/say.js";
 import { makeFolder, readTree, unfold } from "../../state/files.js";
-import { newKey } from "../../state/once.js";
+import { newKey } from "../../state/files.js";
 import { tidy } from "../../state/query.js";
 import { later } from "../../later.js";
 import { closeDone, closeOverlay, takeTyped } from "../frame/overlay.js";

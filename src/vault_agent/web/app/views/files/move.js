@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Asking, FolderField, NameField } from "../../parts/asking.js";
 import { sentence, toast } from "../../parts/say.js";
 import { move, planMove } from "../../state/files.js";
-import { newKey } from "../../state/once.js";
+import { newKey } from "../../state/files.js";
 import { folderOf, nameOf, tidy, withoutEnding } from "../../state/query.js";
 import { newestOnly } from "../../wire.js";
 import { later } from "../../later.js";

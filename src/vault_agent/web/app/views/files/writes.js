@@ -3,7 +3,7 @@
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Trouble } from "../../parts/say.js";
-import { Heading } from "../../parts/heading.js";
+import { Heading } from "../../parts/dialog.js";
 import { plain } from "../../parts/text.js";
 import { clock, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";

@@ -3,7 +3,7 @@
 import { html } from "../../../vendor/preact.js";
 import { commands, Key } from "../../parts/commands.js";
 import { Dialog } from "../../parts/dialog.js";
-import { Heading } from "../../parts/heading.js";
+import { Heading } from "../../parts/dialog.js";
 import { settings } from "../../state/settings.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";

@@ -9,10 +9,10 @@ import { plain } from "../../parts/text.js";
 import { changed, identify } from "../../state/address.js";
 import { withoutEnding } from "../../state/query.js";
 import { job as newest, revision } from "../../state/vault.js";
-import { ask } from "../../wire.js";
+import { ask, openStream } from "../../wire.js";
 import { later } from "../../later.js";
 import { agoWords, count, duration, fullDate, timeOf, words } from "../../words.js";
-import { follow } from "./follow.js";
+import { parsed } from "../../events.js";
 
 const SHOWN = 50;
 
@@ -227,4 +227,28 @@ function Warnings({ job }) {
       </div>`,
     )}
   </details>`;
+}
+
+/**
+ * Call `hear` with each state of a job. Return a function that stops it.
+ * @param {string} id
+ * @param {(job: Wire.Job) => void} hear
+ */
+export function follow(id, hear) {
+  const abort = new AbortController();
+  const read = async () => {
+    let text = "";
+    const reader = (await openStream(`/jobs/${id}/events`, null, abort.signal)).getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += value;
+      const parts = text.split("\n\n");
+      text = parts.pop() ?? "";
+      const last = parts.map(parsed).findLast((event) => event.type === "job");
+      if (last && !abort.signal.aborted) hear(/** @type {Wire.Job} */ (last.data));
+    }
+  };
+  read().catch(() => undefined); // the list of jobs says how it ended
+  return () => abort.abort();
 }

@@ -9,7 +9,7 @@ import { journals, loadJournals, loadSession, loadSessions, makeJournal, session
 import { clock, identityOf, remembered, revision, switchedOn } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { agoWords, fullDate, timeOf } from "../../words.js";
-import { agentName } from "./names.js";
+import { agentName } from "./notes.js";
 
 const t = later.journals;
 const FIRST = ["incomplete", "pending"];

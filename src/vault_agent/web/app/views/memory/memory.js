@@ -12,7 +12,7 @@ import { clock, readVaults, remembered, revision, switchedOn, vaults } from "../
 import { later } from "../../later.js";
 import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
 import { Journals, JournalState } from "./journals.js";
-import { agentName, Tokens } from "./names.js";
+import { agentName, Tokens } from "./notes.js";
 import { GotNote } from "./notes.js";
 import { Acts, keyOf, Session } from "./session.js";
 

@@ -1,4 +1,4 @@
-// A note that a session got, or that was left out: its type, its score, and the sentence why.
+// Small parts of the Memory view: names, numbers of tokens, and a note that a session got or that was left out.
 
 import { html } from "../../../vendor/preact.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
@@ -6,7 +6,7 @@ import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
 import { identityOf, vaultName } from "../../state/vault.js";
 import { later, percent } from "../../later.js";
-import { words } from "../../words.js";
+import { count, words } from "../../words.js";
 
 const t = later.memory;
 
@@ -67,3 +67,17 @@ export const LeftOut = ({ notes }) => html`<details class="log">
     ${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} />`)}
   </ul>
 </details>`;
+
+/** @param {string} agent */
+export const agentName = (agent) => /** @type {Record<string, string>} */ (later.agents)[agent] ?? plain(agent, 40);
+
+/** Tokens, of how many there might have been. @param {{ of: number, most: number }} given */
+export const Tokens = ({ of, most }) => html`<span class="tokens num" title=${later.memory.tokensTitle}>
+  ${later.memory.tokens(count(of), most ? count(most) : "")}
+  ${
+    most > 0 &&
+    html`<span class="bar" aria-hidden="true">
+      <i style=${{ inlineSize: `${Math.min(100, (of / most) * 100)}%` }}></i>
+    </span>`
+  }
+</span>`;

@@ -3,7 +3,7 @@
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Trouble } from "../../parts/say.js";
-import { Heading } from "../../parts/heading.js";
+import { Heading } from "../../parts/dialog.js";
 import { difference, refreshed } from "../../state/memory.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";

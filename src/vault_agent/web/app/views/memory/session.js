@@ -11,7 +11,7 @@ import { later } from "../../later.js";
 import { agoWords, fullDate, timeOf } from "../../words.js";
 import { overlay } from "../frame/overlay.js";
 import { JournalState } from "./journals.js";
-import { agentName, Tokens } from "./names.js";
+import { agentName, Tokens } from "./notes.js";
 import { GotNote, LeftOut } from "./notes.js";
 import { Refresh } from "./refresh.js";
 /** @import { Hit } from "../frame/overlay.js" */

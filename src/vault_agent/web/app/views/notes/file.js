@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { copy, Trouble } from "../../parts/say.js";
-import { Heading } from "../../parts/heading.js";
+import { Heading } from "../../parts/dialog.js";
 import { Later } from "../../parts/later.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";

@@ -4,7 +4,7 @@ import { html, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Dialog } from "../../parts/dialog.js";
 import { sentence, toast } from "../../parts/say.js";
-import { Heading } from "../../parts/heading.js";
+import { Heading } from "../../parts/dialog.js";
 import { IconButton } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";

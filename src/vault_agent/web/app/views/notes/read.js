@@ -1,12 +1,12 @@
 // Reading: the note, what links to it, and what is about it.
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../../../vendor/preact.js";
-import { keyName, useCommands } from "../../parts/commands.js";
+import { Key, keyName, useCommands } from "../../parts/commands.js";
 import { copy, Empty, sentence, toast, Trouble } from "../../parts/say.js";
-import { elsewhere, Ghost, Later } from "../../parts/later.js";
+import { elsewhere, Ghost, Later, MenuButton } from "../../parts/later.js";
 import { heightOf, lineAt } from "../../parts/measure.js";
 import { useSheet } from "../../parts/sheet.js";
-import { IconButton } from "../../parts/controls.js";
+import { Entry, IconButton } from "../../parts/controls.js";
 import { Icon, Shape, typeName } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, beforeLeaving, changed, go, remember, remembered } from "../../state/address.js";
@@ -21,10 +21,10 @@ import { enhance } from "./enhance.js";
 import { Hover, watchLinks } from "./hover.js";
 import { Links } from "./links.js";
 import { Hits, showHit } from "./marks.js";
-import { More } from "./more.js";
 import { Promote, Supersede, propertyOf } from "./promote.js";
 import { Prose } from "./prose.js";
 import { Side } from "./side.js";
+import { overlay } from "../frame/overlay.js";
 /** @import { Note } from "../../state/note.js" */
 
 const STILL = 150; // ms after the last scroll, when it is remembered
@@ -263,4 +263,46 @@ function Source({ read }) {
       html`<button class="quiet" disabled=${busy.value} onClick=${more}>${later.note.more}</button>`
     }
   `;
+}
+
+/** @param {{ read: Note }} given */
+export function More({ read }) {
+  const commands = [
+    {
+      id: "rename",
+      name: words.commands.rename,
+      icon: "edit",
+      keys: ["F2"],
+      run: () => (overlay.value = { name: "move", path: read.path }),
+    },
+    {
+      id: "delete",
+      name: words.commands.delete,
+      icon: "x",
+      run: () => (overlay.value = { name: "delete", path: read.path }),
+    },
+    { id: "writes", name: words.commands.writes, icon: "clock", run: () => (overlay.value = { name: "writes" }) },
+  ];
+  useCommands(() => commands, [read.path]);
+  /** @param {() => void} close */
+  const entries = (close) =>
+    commands.map(
+      (each) => html`<${Entry}
+        key=${each.id}
+        icon=${each.icon}
+        onClick=${() => {
+          close();
+          each.run();
+        }}
+      >
+        ${each.name}
+        ${each.keys && html`<span class="n"><${Key} keys=${each.keys[0]} /></span>`}
+      <//>`,
+    );
+  return html`<${MenuButton}
+    label=${words.more}
+    title=${words.more}
+    face=${html`<${Icon} name="more" />`}
+    entries=${entries}
+  />`;
 }

@@ -8,9 +8,9 @@ import { Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { hitsOf, otherName, plain } from "../../parts/text.js";
 import { inUnits } from "../../state/query.js";
-import { asked, chosen, results } from "../../state/results.js";
-import { explained } from "../../state/why.js";
+import { asked, chosen, once, page, results } from "../../state/results.js";
 import { count } from "../../words.js";
+import { revision } from "../../state/vault.js";
 /** @import { Row } from "../../state/results.js" */
 
 const MOST = 8; // words of a place
@@ -191,4 +191,25 @@ export function Why({ row, focusable }) {
     </button>
     ${shown && html`<div onKeyDown=${keep}><${Told} row=${row} anchor=${button.current} onClose=${close} /></div>`}
   `;
+}
+
+/** The rows of the search that is shown, with explanations. */
+let known = { search: "", rows: /** @type {Row[]} */ ([]), cursor: /** @type {string | null} */ (null), more: true };
+
+/** Return the explained result that is a note, and its place from 1 on. None if the results have changed since.
+ * @param {string} id @param {AbortSignal} abort @returns {Promise<{ hit: Wire.Hit, place: number } | null>} */
+export async function explained(id, abort) {
+  const { key, mode } = results.peek();
+  const search = `${mode} ${revision.peek()} ${key}`;
+  if (known.search !== search) known = { search, rows: [], cursor: null, more: true };
+  const own = known;
+  for (;;) {
+    const at = own.rows.findIndex((row) => row.id === id);
+    if (at >= 0) return { hit: /** @type {Wire.Hit} */ (own.rows[at].hit), place: at + 1 };
+    if (!own.more) return null;
+    const next = await page(own.cursor, mode, abort, 0, true);
+    own.rows = once([...own.rows, ...next.rows]);
+    own.more = next.more;
+    own.cursor = next.cursor;
+  }
 }
