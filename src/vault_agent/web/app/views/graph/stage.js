@@ -2,18 +2,21 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { composing, useCommands } from "../../parts/commands.js";
-import { palette } from "../../parts/shapes.js";
 import { IconButton } from "../../parts/controls.js";
-import { dark } from "../../state/settings.js";
-import { startWorker } from "../../trust.js";
+import { useStage } from "../../parts/stage.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
+/** @import { Tell } from "../../parts/stage.js" */
 /** @import { Told } from "../../workers/graph.js" */
 
 const STEP = 60; // px for an arrow key
 const FAR = 4; // px that a pointer may move during a click
 
-/** @typedef {{ tell: (act: string, given?: any, transfer?: Transferable[]) => void }} Stage */
+/** @typedef {{ tell: Tell }} Stage */
+
+/** Room for the panels, by the width of the canvas. @param {number} width */
+const marginOf = (width) =>
+  width > 1240 ? { start: 300, end: 40, top: 30, bottom: 30 } : { start: 44, end: 44, top: 90, bottom: 30 };
 
 /**
  * @param {{
@@ -25,65 +28,26 @@ const FAR = 4; // px that a pointer may move during a click
  * }} given
  */
 export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
-  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const over = useSignal(false);
   const moving = useSignal(false);
   const drawn = useSignal(0);
-  const hear = useRef(onMessage);
-  hear.current = onMessage;
   const pointers = useRef(/** @type {Map<number, { x: number, y: number }>} */ (new Map()));
   const press = useRef({ x: 0, y: 0, moved: false, node: /** @type {boolean | null} */ (null) });
 
+  const { canvas, tell } = useStage({
+    margin: marginOf,
+    onMessage: (message) => {
+      if (message.type === "hover") over.value = message.at >= 0;
+      if (message.type === "drawn") drawn.value += 1;
+      if (message.type === "grabbed") press.current.node = message.at >= 0;
+      onMessage(message);
+    },
+  });
   useLayoutEffect(() => {
-    const worker = startWorker(new URL("../../workers/graph.js", import.meta.url));
-    const tell = (
-      /** @type {string} */ act,
-      /** @type {any} */ given = {},
-      /** @type {Transferable[]} */ transfer = [],
-    ) => worker.postMessage({ act, ...given }, transfer);
     stage.current = { tell };
-    worker.onmessage = ({ data }) => {
-      if (data.type === "hover") over.value = data.at >= 0;
-      if (data.type === "drawn") drawn.value += 1;
-      if (data.type === "grabbed") press.current.node = data.at >= 0;
-      hear.current(data);
-    };
-    const drawing = /** @type {HTMLCanvasElement} */ (canvas.current).transferControlToOffscreen();
-    tell("start", { canvas: drawing }, [drawing]);
-    tell("look", { colours: palette() });
-    const size = () => {
-      const box = /** @type {HTMLCanvasElement} */ (canvas.current);
-      const wide = box.clientWidth > 1240;
-      const margin = { start: wide ? 300 : 44, end: wide ? 40 : 44, top: wide ? 30 : 90, bottom: 30 };
-      tell("size", {
-        width: box.clientWidth,
-        height: box.clientHeight,
-        ratio: devicePixelRatio || 1,
-        margin,
-      });
-    };
-    size();
-    const resized = new ResizeObserver(size);
-    resized.observe(/** @type {Element} */ (canvas.current));
-    let screen = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
-    const moved = () => {
-      size();
-      screen = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
-      screen.addEventListener("change", moved, { once: true });
-    };
-    screen.addEventListener("change", moved, { once: true });
-    return () => {
-      resized.disconnect();
-      screen.removeEventListener("change", moved);
-      worker.terminate();
-      stage.current = null;
-    };
+    return () => void (stage.current = null);
   }, []);
-  useEffect(() => {
-    requestAnimationFrame(() => stage.current?.tell("look", { colours: palette() }));
-  }, [dark.value]);
 
-  const tell = (/** @type {string} */ act, /** @type {any} */ given) => stage.current?.tell(act, given);
   const at = (/** @type {PointerEvent | WheelEvent} */ event) => {
     const box = /** @type {HTMLElement} */ (canvas.current).getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };

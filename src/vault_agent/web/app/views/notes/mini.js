@@ -1,14 +1,12 @@
 // The local graph of a note: a small canvas, drawn by the worker of the graph.
 
-import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Choices } from "../../parts/controls.js";
-import { palette } from "../../parts/shapes.js";
 import { Icon, KINDS, kindOf } from "../../parts/sign.js";
+import { useStage } from "../../parts/stage.js";
 import { plain } from "../../parts/text.js";
 import { changed, go } from "../../state/address.js";
-import { dark } from "../../state/settings.js";
 import { revision } from "../../state/vault.js";
-import { startWorker } from "../../trust.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
 import { count } from "../../words.js";
@@ -72,41 +70,16 @@ export function Mini({ read }) {
 
 /** @param {{ near: Wire.LocalGraph, type: string | null }} given `type` of the note in the middle */
 function Picture({ near, type }) {
-  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-  const worker = useRef(/** @type {Worker | null} */ (null));
   const over = useSignal(false);
-  const shown = useRef(near);
-  shown.current = near;
-  const tell = (/** @type {string} */ act, /** @type {object} */ given, /** @type {Transferable[]} */ moved = []) =>
-    worker.current?.postMessage({ act, ...given }, moved);
-  useLayoutEffect(() => {
-    const element = /** @type {HTMLCanvasElement} */ (canvas.current);
-    worker.current = startWorker(new URL("../../workers/graph.js", import.meta.url));
-    worker.current.onmessage = ({ data }) => {
-      if (data.type === "hover") over.value = data.at > 0;
-      if (data.type === "picked" && data.at > 0) go({ note: shown.current.nodes[data.at].noteId });
-    };
-    const drawing = element.transferControlToOffscreen();
-    tell("start", { canvas: drawing }, [drawing]);
-    const size = () =>
-      tell("size", {
-        width: element.clientWidth,
-        height: element.clientHeight,
-        ratio: devicePixelRatio || 1,
-        margin: MARGIN,
-        closest: CLOSEST,
-      });
-    const resized = new ResizeObserver(size);
-    size();
-    resized.observe(element);
-    return () => {
-      resized.disconnect();
-      worker.current?.terminate();
-    };
-  }, []);
-  useEffect(() => {
-    requestAnimationFrame(() => tell("look", { colours: { ...palette(), canvas: palette().paper } }));
-  }, [dark.value]);
+  const { canvas, tell } = useStage({
+    margin: () => MARGIN,
+    closest: CLOSEST,
+    ground: "paper",
+    onMessage: ({ type, at }) => {
+      if (type === "hover") over.value = at > 0;
+      if (type === "picked" && at > 0) go({ note: near.nodes[at].noteId });
+    },
+  });
   useEffect(() => tell("scene", { middle: 0, refit: true, scene: sceneOf(near, type) }), [near]);
   const place = (/** @type {PointerEvent} */ event) => ({ x: event.offsetX, y: event.offsetY });
   return html`<canvas

@@ -1,0 +1,62 @@
+// A canvas that the worker of the graph draws on, in the colours of the theme.
+
+import { useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
+import { dark } from "../state/settings.js";
+import { startWorker } from "../trust.js";
+import { palette } from "./shapes.js";
+
+/** @typedef {{ start: number, end: number, top: number, bottom: number }} Margin */
+/** @typedef {(act: string, given?: object, moved?: Transferable[]) => void} Tell */
+
+/**
+ * Return the canvas, and what tells its worker what a person does.
+ * @param {{
+ *   margin: (width: number) => Margin,
+ *   closest?: number,
+ *   ground?: string,
+ *   onMessage: (message: any) => void,
+ * }} given `margin`: px by the width of the canvas; `ground`: the token of what is behind the picture
+ * @returns {{ canvas: { current: HTMLCanvasElement | null }, tell: Tell }}
+ */
+export function useStage({ margin, closest, ground = "canvas", onMessage }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const worker = useRef(/** @type {Worker | null} */ (null));
+  const hear = useRef(onMessage);
+  hear.current = onMessage;
+  /** @type {Tell} */
+  const tell = (act, given = {}, moved = []) => worker.current?.postMessage({ act, ...given }, moved);
+  useLayoutEffect(() => {
+    const element = /** @type {HTMLCanvasElement} */ (canvas.current);
+    worker.current = startWorker(new URL("../workers/graph.js", import.meta.url));
+    worker.current.onmessage = ({ data }) => hear.current(data);
+    const drawing = element.transferControlToOffscreen();
+    tell("start", { canvas: drawing }, [drawing]);
+    const size = () => {
+      const { clientWidth: width, clientHeight: height } = element;
+      tell("size", { width, height, ratio: devicePixelRatio || 1, margin: margin(width), closest });
+    };
+    size();
+    const resized = new ResizeObserver(size);
+    resized.observe(element);
+    let screen = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    const moved = () => {
+      size();
+      screen = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+      screen.addEventListener("change", moved, { once: true });
+    };
+    screen.addEventListener("change", moved, { once: true });
+    return () => {
+      resized.disconnect();
+      screen.removeEventListener("change", moved);
+      worker.current?.terminate();
+      worker.current = null;
+    };
+  }, []);
+  useEffect(() => {
+    requestAnimationFrame(() => {
+      const colours = palette();
+      tell("look", { colours: { ...colours, canvas: colours[ground] } });
+    });
+  }, [dark.value]);
+  return { canvas, tell };
+}
