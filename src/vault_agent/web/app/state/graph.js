@@ -117,12 +117,7 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
     const next = data || !old ? columns(/** @type {Wire.WholeGraph} */ (data), unresolved, tag) : { ...old };
     if (abort.aborted) return;
     if (data && old?.laid) {
-      const known = new Map(
-        /** @type {[string, [number, number]][]} */ (
-          old.ids.map((id, at) => [id, [old.x[at], old.y[at]]]).filter(([id]) => id)
-        ),
-      );
-      Object.assign(next, carriedOver(next.ids, next.edges, known, next));
+      Object.assign(next, carriedOver(next.ids, next.edges, placesOf(old), next));
     }
     pins.value = readOfVault("pins", {});
     graphFault.value = null;
@@ -144,6 +139,13 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
     if (!abort.aborted) graphFault.value = /** @type {Fault} */ (error);
   }
 });
+
+/** Where notes are, by their IDs. @param {Graph} of */
+function placesOf({ ids, x, y }) {
+  const places = new Map(/** @type {[string, [number, number]][]} */ ([]));
+  ids.forEach((id, at) => id && places.set(id, [x[at], y[at]]));
+  return places;
+}
 
 /** Ask for positions. @param {AbortSignal} signal */
 function positionsOf(signal) {
@@ -167,14 +169,7 @@ async function place(into, unresolved, positions, signal) {
     if (!found) return;
     into.x.set(found.x);
     into.y.set(found.y);
-    if (unresolved) {
-      const known = new Map(
-        /** @type {[string, [number, number]][]} */ (
-          into.ids.map((id, at) => [id, [into.x[at], into.y[at]]]).filter(([id]) => id)
-        ),
-      );
-      Object.assign(into, carriedOver(into.ids, into.edges, known, into));
-    }
+    if (unresolved) Object.assign(into, carriedOver(into.ids, into.edges, placesOf(into), into));
     into.laid = true;
   } catch (error) {
     if (signal.aborted) throw error; // else: the picture without it
@@ -216,24 +211,6 @@ export function pin(id, place) {
   else delete next[id];
   pins.value = next;
   writeOfVault("pins", next);
-}
-
-/**
- * The nodes at most so many links away, with their distance.
- * @param {Graph} of
- * @param {number} from
- * @param {number} depth
- */
-export function near(of, from, depth) {
-  const distance = new Map([[from, 0]]);
-  for (let step = 1; step <= depth; step += 1) {
-    for (let at = 0; at < of.edges.length; at += 2) {
-      const [one, other] = [of.edges[at], of.edges[at + 1]];
-      if (distance.get(one) === step - 1 && !distance.has(other)) distance.set(other, step);
-      if (distance.get(other) === step - 1 && !distance.has(one)) distance.set(one, step);
-    }
-  }
-  return distance;
 }
 
 /** The neighbours of a node, best connected first. @param {Graph} of @param {number} from */

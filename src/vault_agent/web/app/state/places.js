@@ -83,6 +83,24 @@ export function carriedOver(ids, edges, known, otherwise) {
   return { x, y };
 }
 
+/**
+ * The nodes at most so many links away, with their distance.
+ * @param {Uint32Array} edges @param {number} node @param {number} depth
+ * @param {Uint8Array | null} [mask] nodes that count @param {number} [most] nodes
+ */
+export function near(edges, node, depth, mask = null, most = Infinity) {
+  const distance = new Map([[node, 0]]);
+  for (let step = 1; step <= depth; step += 1) {
+    for (let at = 0; at < edges.length && distance.size < most; at += 2) {
+      const [one, other] = [edges[at], edges[at + 1]];
+      if (mask && !(mask[one] && mask[other])) continue;
+      if (distance.get(one) === step - 1 && !distance.has(other)) distance.set(other, step);
+      else if (distance.get(other) === step - 1 && !distance.has(one)) distance.set(one, step);
+    }
+  }
+  return distance;
+}
+
 /** The nodes that links lead to from a node, or from there to it. @param {Uint32Array} edges @param {number} node */
 export function linkedWith(edges, node) {
   const found = new Set(/** @type {number[]} */ ([]));

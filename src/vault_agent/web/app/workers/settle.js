@@ -2,6 +2,7 @@
 
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "../../vendor/d3-force.js";
 import { radius } from "../parts/shapes.js";
+import { near } from "../state/places.js";
 /** @import { SimulationNodeDatum } from "../../vendor/d3-force.js" */
 /** @import { Scene } from "./picture.js" */
 
@@ -16,16 +17,8 @@ const MOST_LOCAL = 1500;
  * @param {Scene} scene @param {number} held @param {number} ticks
  */
 export function settleNear(scene, held, ticks) {
-  const distance = new Map([[held, 0]]);
+  const distance = near(scene.edges, held, 2, scene.mask, MOST);
   const links = [];
-  for (let step = 1; step <= 2; step += 1) {
-    for (let at = 0; at < scene.edges.length && distance.size < MOST; at += 2) {
-      const [a, b] = [scene.edges[at], scene.edges[at + 1]];
-      if (!scene.mask[a] || !scene.mask[b]) continue;
-      if (distance.get(a) === step - 1 && !distance.has(b)) distance.set(b, step);
-      else if (distance.get(b) === step - 1 && !distance.has(a)) distance.set(a, step);
-    }
-  }
   for (let at = 0; at < scene.edges.length; at += 2)
     if (distance.has(scene.edges[at]) && distance.has(scene.edges[at + 1]))
       links.push([scene.edges[at], scene.edges[at + 1]]);

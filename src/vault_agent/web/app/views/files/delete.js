@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
+import { useReply } from "../../parts/reply.js";
 import { toast, Trouble } from "../../parts/say.js";
 import { Heading } from "../../parts/dialog.js";
 import { plain } from "../../parts/text.js";
@@ -17,18 +18,9 @@ import { undone } from "./after.js";
 /** @param {{ path: string }} given */
 export function Overlay({ path }) {
   const t = later.files;
-  const plan = useSignal(/** @type {Wire.Written | null} */ (null));
-  const fault = useSignal(/** @type {Fault | null} */ (null));
+  const { data: plan, fault } = useReply(() => planRemoval(path), [path]);
   const busy = useSignal(false);
   const folder = useRef(lines.peek().find((line) => line.kind === "folder" && line.path === path)).current;
-  useEffect(
-    () =>
-      void planRemoval(path).then(
-        (found) => (plan.value = found),
-        (error) => (fault.value = error),
-      ),
-    [path],
-  );
   const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
   useEffect(() => void (plan.value && button.current?.focus()), [plan.value]); // until then it is disabled
   const act = async () => {

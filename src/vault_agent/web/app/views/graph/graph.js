@@ -7,7 +7,8 @@ import { useSheet } from "../../parts/sheet.js";
 import { KINDS, kindOf } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
-import { graph, graphFault, grouped, loadGraph, near, passing, pin, pins } from "../../state/graph.js";
+import { graph, graphFault, grouped, loadGraph, passing, pin, pins } from "../../state/graph.js";
+import { near } from "../../state/places.js";
 import { look, match, matches } from "../../state/look.js";
 import { filtered, results, searching } from "../../state/results.js";
 import { mayWrite, revision } from "../../state/vault.js";
@@ -95,7 +96,7 @@ export function View() {
     const made = passing(now, { ...filter.value, orphans, ids: ids && new Set(ids.map((row) => row.id)) }, kindOf);
     if (within) for (let each = 0; each < made.length; each += 1) made[each] &= within[each];
     if (middle >= 0) {
-      const distance = near(now, middle, Number(depth) || 1);
+      const distance = near(now.edges, middle, Number(depth) || 1);
       for (let each = 0; each < made.length; each += 1) if (!distance.has(each)) made[each] = 0;
       made[middle] = 1;
     }

@@ -1,8 +1,9 @@
 // The note that is chosen in the graph, and its neighbours; and the graph as a list.
 
-import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { html, useSignal } from "../../../vendor/preact.js";
 import { IconButton } from "../../parts/controls.js";
 import { Icon, NoteShape, typeName } from "../../parts/sign.js";
+import { useReply } from "../../parts/reply.js";
 import { plain } from "../../parts/text.js";
 import { changed, go } from "../../state/address.js";
 import { neighbours } from "../../state/graph.js";
@@ -25,18 +26,9 @@ async function excerptOf(id, signal) {
 
 /** @param {{ graph: Graph, at: number, pinned: boolean, onChoose: (at: number) => void, onPin: () => void, }} given */
 export function Preview({ graph, at, pinned, onChoose, onPin }) {
-  const excerpt = useSignal("");
   const id = graph.ids[at];
-  useEffect(() => {
-    excerpt.value = "";
-    if (!id) return;
-    const abort = new AbortController();
-    excerptOf(id, abort.signal).then(
-      (found) => (excerpt.value = plain(found)),
-      () => undefined,
-    );
-    return () => abort.abort();
-  }, [id]);
+  const { data: said } = useReply(async (signal) => ({ id, text: id ? await excerptOf(id, signal) : "" }), [id]);
+  const excerpt = said.value?.id === id ? plain(said.value?.text) : "";
   const near = neighbours(graph, at);
   const day = graph.days[at];
   return html`<aside class="panel preview" aria-label=${t.preview}>
@@ -52,7 +44,7 @@ export function Preview({ graph, at, pinned, onChoose, onPin }) {
       <${IconButton} icon="x" class="end" label=${words.close} onClick=${() => onChoose(-1)} />
     </div>
     <h2 class="name" dir="auto">${plain(graph.titles[at], 200) || words.untitled}</h2>
-    ${excerpt.value && html`<p class="what" dir="auto">${excerpt.value}</p>`}
+    ${excerpt && html`<p class="what" dir="auto">${excerpt}</p>`}
     ${
       graph.tags[at].length > 0 &&
       html`<p class="tags">

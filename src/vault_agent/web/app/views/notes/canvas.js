@@ -1,6 +1,7 @@
 // A canvas, drawn to be read. Its files lead on.
 
-import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { html } from "../../../vendor/preact.js";
+import { useReply } from "../../parts/reply.js";
 import { Empty, Trouble } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { changed, identify } from "../../state/address.js";
@@ -9,21 +10,14 @@ import { readText } from "../../state/files.js";
 import { nameOf, withoutEnding } from "../../state/query.js";
 import { later } from "../../later.js";
 import { closeOverlay, overlay } from "../frame/overlay.js";
-/** @import { Canvas as Drawn, CanvasNode } from "../../state/canvas.js" */
+/** @import { CanvasNode } from "../../state/canvas.js" */
 
 const SMALLEST = 0.5; // share of its size; what is smaller scrolls
 const GROUND = 6; // px of a group around its name
 
 /** @param {{ path: string }} given */
 export function Canvas({ path }) {
-  const drawn = useSignal(/** @type {Drawn | null | undefined} */ (undefined));
-  const fault = useSignal(/** @type {Fault | null} */ (null));
-  useEffect(() => {
-    readText(path).then(
-      (text) => (drawn.value = parsed(text)),
-      (error) => (fault.value = error),
-    );
-  }, [path]);
+  const { data: drawn, fault } = useReply(async () => parsed(await readText(path)), [path]);
   if (fault.value) return html`<${Trouble} fault=${fault.value} />`;
   if (drawn.value === undefined) return null;
   if (!drawn.value?.nodes.length) return html`<${Empty} icon="graph" title=${later.canvas.none} />`;

@@ -3,6 +3,7 @@
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Choices } from "../../parts/controls.js";
 import { Icon, KINDS, kindOf } from "../../parts/sign.js";
+import { useReply } from "../../parts/reply.js";
 import { useStage } from "../../parts/stage.js";
 import { plain } from "../../parts/text.js";
 import { changed, go } from "../../state/address.js";
@@ -21,16 +22,11 @@ const CLOSEST = 1.7; // px for a unit of the layout
 /** @param {{ read: Note }} given */
 export function Mini({ read }) {
   const depth = useSignal(1);
-  const near = useSignal(/** @type {Wire.LocalGraph | null} */ (null));
-  useEffect(() => {
-    const abort = new AbortController();
-    const query = { depth: depth.value, limit: MOST };
-    ask("GET", `/notes/${read.id}/graph`, { query, signal: abort.signal }).then(
-      ({ data }) => (near.value = data),
-      () => {}, // the rest of the note does not need it
-    );
-    return () => abort.abort();
-  }, [read.id, depth.value, revision.value]);
+  const query = { depth: depth.value, limit: MOST };
+  const { data: near } = useReply(
+    async (signal) => (await ask("GET", `/notes/${read.id}/graph`, { query, signal })).data,
+    [read.id, depth.value, revision.value],
+  );
   if (near.value && near.value.nodes.length < 2) return null;
   const { nodes = [], truncated = false } = near.value ?? {};
   const isFull = truncated && depth.value === 1; // more steps would show the same notes

@@ -1,6 +1,7 @@
 // Where a person begins while nothing is open: the start of the vault, starred and recent notes, and daily notes.
 
-import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { html, useSignal } from "../../../vendor/preact.js";
+import { useReply } from "../../parts/reply.js";
 import { useSheet } from "../../parts/sheet.js";
 import { IconButton, useRoving } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
@@ -22,19 +23,17 @@ const HOMES = ["Home.md", "index.md", "README.md"];
 
 export function Start() {
   const styled = useSheet("files.css");
-  const homes = useSignal(/** @type {Kept[]} */ ([]));
-  useEffect(() => {
-    ask("GET", "/notes", { query: { path: HOMES } }).then(
-      ({ data }) => (homes.value = data.notes.map(({ noteId, ...note }) => ({ ...note, id: noteId }))),
-      () => {},
-    );
-  }, [revision.value]);
+  const { data } = useReply(
+    async () => (await ask("GET", "/notes", { query: { path: HOMES } })).data,
+    [revision.value],
+  );
   if (!styled) return null;
   const t = later.start;
-  const first = [...homes.value, ...starred.value];
+  const homes = (data.value?.notes ?? []).map(({ noteId, ...note }) => ({ ...note, id: noteId }));
+  const first = [...homes, ...starred.value];
   const others = recent.value.filter(({ id }) => !first.some((each) => each.id === id));
   return html`<div class="start">
-    ${homes.value.length > 0 && html`<section><h2>${t.home}</h2><${Notes} list=${homes.value} icon="home" /></section>`}
+    ${homes.length > 0 && html`<section><h2>${t.home}</h2><${Notes} list=${homes} icon="home" /></section>`}
     ${
       starred.value.length > 0 &&
       html`<section><h2>${t.starred}</h2><${Notes} list=${starred.value} icon="star" /></section>`
@@ -74,32 +73,16 @@ function Calendar() {
   const t = later.start;
   const today = new Date();
   const month = useSignal(new Date(today.getFullYear(), today.getMonth(), 1));
-  const notes = useSignal(/** @type {Map<string, { id: string, folder: string }>} */ (new Map()));
-  const any = useSignal(false);
   const walk = useRoving(".day", { begin: "[aria-current]", columns: 7 });
   const [year, at] = [month.value.getFullYear(), month.value.getMonth()];
-  useEffect(() => {
-    const now = today.getFullYear();
-    void dailyNotes(String(now), String(now - 1)).then(
-      ({ size }) => (any.value = size > 0),
-      () => {},
-    );
-  }, [revision.value]);
-  useEffect(() => {
-    let gone = false;
-    void dailyNotes(dayName(month.value).slice(0, 7)).then(
-      (found) => {
-        if (!gone) notes.value = found;
-      },
-      () => {},
-    );
-    return () => void (gone = true);
-  }, [month.value, revision.value]);
-  if (!any.value) return null;
+  const { data: any } = useReply(() => dailyNotes(String(year), String(year - 1)), [revision.value]);
+  const { data } = useReply(() => dailyNotes(dayName(month.value).slice(0, 7)), [month.value, revision.value]);
+  if (!any.value?.size) return null;
+  const notes = data.value ?? new Map();
   const makes = mayWrite.value;
   const isToday = (/** @type {Date} */ day) => dayName(day) === dayName(today);
   const open = (/** @type {string} */ name) => {
-    const known = notes.peek().get(name);
+    const known = notes.get(name);
     if (known) go({ note: known.id });
     else void newDay(name).then((title) => (overlay.value = { name: "create", title }));
   };
@@ -120,7 +103,7 @@ function Calendar() {
       <div class="week" aria-hidden="true">${week.map((each, day) => html`<span key=${day}>${each}</span>`)}</div>
       ${cells.map((each, day) => {
         const name = dayName(each);
-        const has = notes.value.has(name);
+        const has = notes.has(name);
         return html`<button
           key=${name}
           class="day num"
@@ -136,7 +119,7 @@ function Calendar() {
       })}
     </div>
     ${
-      (makes || notes.value.has(dayName(today))) &&
+      (makes || notes.has(dayName(today))) &&
       html`<button class="quiet" onClick=${() => open(dayName(today))}><${Icon} name="date" />${t.today}</button>`
     }
   </section>`;

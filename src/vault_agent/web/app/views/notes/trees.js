@@ -1,8 +1,9 @@
 // The menus of tags and folders: the tree of the vault as a list that can be filtered.
 
-import { html, useEffect, useSignal } from "../../../vendor/preact.js";
+import { html, useSignal } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/menu.js";
 import { Entry, Field } from "../../parts/controls.js";
+import { useReply } from "../../parts/reply.js";
 import { Trouble } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
@@ -31,22 +32,18 @@ function flat(nodes, named, depth = 0) {
 
 /** @param {{ kind: "tags" | "folders", anchor: HTMLElement, onClose: () => void }} given */
 export function TreeMenu({ kind, anchor, onClose }) {
-  const entries = useSignal(/** @type {Entry[]} */ ([]));
   const sought = useSignal("");
-  const fault = useSignal(/** @type {Fault | null} */ (null));
   const tags = kind === "tags";
-  useEffect(() => {
-    const read = tags
-      ? ask("GET", "/tags", { query: { sort: "count" } }).then(({ data }) => flat(data.tags, (each) => each.tag))
-      : ask("GET", "/folders").then(({ data }) => flat(data.folders, (each) => each.folder));
-    read.then(
-      (all) => (entries.value = all),
-      (error) => (fault.value = error),
-    );
-  }, [revision.value]);
+  const { data: entries, fault } = useReply(
+    async () =>
+      tags
+        ? flat((await ask("GET", "/tags", { query: { sort: "count" } })).data.tags, (each) => each.tag)
+        : flat((await ask("GET", "/folders")).data.folders, (each) => each.folder),
+    [revision.value],
+  );
   const part = sought.value.toLocaleLowerCase();
   const [label, find] = tags ? [words.notes.tags, words.notes.findTag] : [words.notes.folder, words.notes.findFolder];
-  const found = entries.value.filter(({ name }) => name.toLocaleLowerCase().includes(part));
+  const found = (entries.value ?? []).filter(({ name }) => name.toLocaleLowerCase().includes(part));
   const now = tags ? address.value.tag : address.value.path.map((each) => each.replace(/\/$/, ""));
   /** @param {string} name */
   const choose = (name) => {

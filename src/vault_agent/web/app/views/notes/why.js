@@ -1,9 +1,10 @@
 // Why a result is where it is: the words that it has and where, and what its score is made of.
 
-import { html, signal, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, signal, useEffect, useRef } from "../../../vendor/preact.js";
 import { later, percent } from "../../later.js";
 import { useCommands } from "../../parts/commands.js";
 import { Menu } from "../../parts/menu.js";
+import { useReply } from "../../parts/reply.js";
 import { Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { hitsOf, otherName, plain } from "../../parts/text.js";
@@ -125,17 +126,8 @@ function Card({ title, reply, fault }) {
 
 /** @param {{ row: Row, anchor: HTMLElement, onClose: () => void }} given */
 function Told({ row, anchor, onClose }) {
-  const reply = useSignal(/** @type {{ hit: Wire.Hit, place: number } | null | undefined} */ (undefined));
-  const fault = useSignal(/** @type {Fault | null} */ (null));
   const { mode, key } = results.value;
-  useEffect(() => {
-    const abort = new AbortController();
-    explained(row.id, abort.signal).then(
-      (answer) => (reply.value = answer),
-      (error) => !abort.signal.aborted && (fault.value = error),
-    );
-    return () => abort.abort();
-  }, [row.id, mode]);
+  const { data: reply, fault } = useReply((signal) => explained(row.id, signal), [row.id, mode]);
   useEffect(() => {
     const moved = (/** @type {Event} */ event) =>
       event.target instanceof Element && event.target.matches(".scroll") && onClose();
