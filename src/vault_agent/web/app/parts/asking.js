@@ -5,8 +5,7 @@ import { later } from "../later.js";
 import { words } from "../words.js";
 import { Combo } from "./combo.js";
 import { composing } from "./commands.js";
-import { Dialog } from "./dialog.js";
-import { Heading } from "./dialog.js";
+import { Dialog, Heading } from "./dialog.js";
 import { ask } from "../wire.js";
 
 /**

@@ -53,3 +53,15 @@ export const Heading = ({ title, onClose, cut = false }) => html`<div class="hea
   <h1 class=${cut ? "cut" : undefined}>${title}</h1>
   <${IconButton} icon="x" class="end" label=${words.close} type="button" onClick=${onClose} />
 </div>`;
+
+/**
+ * A dialog with a heading. Other attributes are those of `Dialog`.
+ * @param {{ title: unknown, label: string, cut?: boolean, onClose: () => void, children?: unknown }
+ *   & Record<string, unknown>} given
+ */
+export const TitledDialog = ({ title, cut, children, ...given }) => html`<${Dialog} ...${given}>
+  <div class="boxed">
+    <${Heading} title=${title} cut=${cut} onClose=${given.onClose} />
+    ${children}
+  </div>
+<//>`;

@@ -1,10 +1,9 @@
 // The dialog that moves a file or a folder to the trash, and says first how many notes and links that concerns.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { Dialog } from "../../parts/dialog.js";
+import { TitledDialog } from "../../parts/dialog.js";
 import { useReply } from "../../parts/reply.js";
 import { toast, Trouble } from "../../parts/say.js";
-import { Heading } from "../../parts/dialog.js";
 import { plain } from "../../parts/text.js";
 import { address, go, pathOf } from "../../state/address.js";
 import { lines, planRemoval, readTree, remove } from "../../state/files.js";
@@ -42,21 +41,18 @@ export function Overlay({ path }) {
   };
   const links = plan.value?.brokenLinks ?? 0;
   const notes = folder?.count ?? 0;
-  return html`<${Dialog} label=${t.delete} className="create" onClose=${closeOverlay}>
-    <div class="boxed">
-      <${Heading} title=${t.delete} onClose=${closeOverlay} />
-      <p>
-        <bdi>${t.trash(plain(path, 300))}</bdi>
-        ${notes > 0 && ` ${t.inside(notes)}`}
-        ${links > 0 && ` ${t.broken(links)}`}
-      </p>
-      ${fault.value && html`<${Trouble} fault=${fault.value} />`}
-      <div class="acts">
-        <button class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
-        <button ref=${button} class="primary danger" disabled=${busy.value || !plan.value} onClick=${act}>
-          ${t.delete}
-        </button>
-      </div>
+  return html`<${TitledDialog} label=${t.delete} title=${t.delete} className="create" onClose=${closeOverlay}>
+    <p>
+      <bdi>${t.trash(plain(path, 300))}</bdi>
+      ${notes > 0 && ` ${t.inside(notes)}`}
+      ${links > 0 && ` ${t.broken(links)}`}
+    </p>
+    ${fault.value && html`<${Trouble} fault=${fault.value} />`}
+    <div class="acts">
+      <button class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
+      <button ref=${button} class="primary danger" disabled=${busy.value || !plan.value} onClick=${act}>
+        ${t.delete}
+      </button>
     </div>
   <//>`;
 }

@@ -1,9 +1,8 @@
 // The last writes: who changed what, with a way back.
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { Dialog } from "../../parts/dialog.js";
+import { TitledDialog } from "../../parts/dialog.js";
 import { Trouble } from "../../parts/say.js";
-import { Heading } from "../../parts/dialog.js";
 import { plain } from "../../parts/text.js";
 import { clock, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
@@ -64,13 +63,10 @@ export function Overlay() {
       }
     </li>`;
   };
-  return html`<${Dialog} label=${t.writes} onClose=${closeOverlay}>
-    <div class="boxed">
-      <${Heading} title=${t.writes} onClose=${closeOverlay} />
-      ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void read(false)} />`}
-      ${writes.value?.length === 0 && html`<p>${t.none}</p>`}
-      ${writes.value && writes.value.length > 0 && html`<ul class="card">${writes.value.map(line)}</ul>`}
-      ${cursor.value && html`<button class="quiet" onClick=${() => void read(true)}>${words.more}</button>`}
-    </div>
+  return html`<${TitledDialog} label=${t.writes} title=${t.writes} onClose=${closeOverlay}>
+    ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void read(false)} />`}
+    ${writes.value?.length === 0 && html`<p>${t.none}</p>`}
+    ${writes.value && writes.value.length > 0 && html`<ul class="card">${writes.value.map(line)}</ul>`}
+    ${cursor.value && html`<button class="quiet" onClick=${() => void read(true)}>${words.more}</button>`}
   <//>`;
 }

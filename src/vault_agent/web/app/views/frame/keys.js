@@ -2,8 +2,7 @@
 
 import { html } from "../../../vendor/preact.js";
 import { commands, Key } from "../../parts/commands.js";
-import { Dialog } from "../../parts/dialog.js";
-import { Heading } from "../../parts/dialog.js";
+import { TitledDialog } from "../../parts/dialog.js";
 import { settings } from "../../state/settings.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
@@ -26,14 +25,11 @@ export function Overlay() {
       </div>`,
     )}
   </dl>`;
-  return html`<${Dialog} label=${later.keys.title} onClose=${closeOverlay}>
-    <div class="boxed">
-      <${Heading} title=${later.keys.title} onClose=${closeOverlay} />
-      <section><h2 class="group">${later.keys.everywhere}</h2>${table(others)}</section>
-      <section>
-        <h2 class="group">${later.keys.single}</h2>
-        ${settings.value.letters ? table(single) : html`<p>${later.keys.off}</p>`}
-      </section>
-    </div>
+  return html`<${TitledDialog} label=${later.keys.title} title=${later.keys.title} onClose=${closeOverlay}>
+    <section><h2 class="group">${later.keys.everywhere}</h2>${table(others)}</section>
+    <section>
+      <h2 class="group">${later.keys.single}</h2>
+      ${settings.value.letters ? table(single) : html`<p>${later.keys.off}</p>`}
+    </section>
   <//>`;
 }

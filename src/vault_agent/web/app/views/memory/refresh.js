@@ -1,9 +1,8 @@
 // What would be recalled now, and how it differs. It counts only when a person says so.
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { Dialog } from "../../parts/dialog.js";
+import { TitledDialog } from "../../parts/dialog.js";
 import { Trouble } from "../../parts/say.js";
-import { Heading } from "../../parts/dialog.js";
 import { difference, refreshed } from "../../state/memory.js";
 import { later } from "../../later.js";
 import { words } from "../../words.js";
@@ -33,27 +32,24 @@ export function Refresh({ id, onClose, onDone }) {
         ${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} sign=${sign} />`)}
       </ul>
     </section>`;
-  return html`<${Dialog} label=${t.refresh} onClose=${onClose}>
-    <div class="boxed memory">
-      <${Heading} title=${t.refreshTitle} onClose=${onClose} />
-      ${fault.value && html`<${Trouble} fault=${fault.value} again=${ask} />`}
-      ${!found.value && !fault.value && html`<p role="status">${t.asking}</p>`}
-      ${
-        parts &&
-        html`
-          <p>${same ? t.noDifference : t.difference(parts.come.length, parts.go.length, parts.changed.length)}</p>
-          ${list(parts.come, "plus", t.come)}
-          ${list(parts.go, "minus", t.go)}
-          ${list(parts.changed, "edit", t.changedTitle)}
-          ${list(parts.stay, "check", t.stay)}
-          <div class="head">
-            <span class="acts end">
-              <button class="quiet" onClick=${onClose}>${same ? words.close : words.cancel}</button>
-              ${!same && html`<button class="primary" onClick=${apply}>${t.apply}</button>`}
-            </span>
-          </div>
-        `
-      }
-    </div>
+  return html`<${TitledDialog} label=${t.refresh} title=${t.refreshTitle} className="memory" onClose=${onClose}>
+    ${fault.value && html`<${Trouble} fault=${fault.value} again=${ask} />`}
+    ${!found.value && !fault.value && html`<p role="status">${t.asking}</p>`}
+    ${
+      parts &&
+      html`
+        <p>${same ? t.noDifference : t.difference(parts.come.length, parts.go.length, parts.changed.length)}</p>
+        ${list(parts.come, "plus", t.come)}
+        ${list(parts.go, "minus", t.go)}
+        ${list(parts.changed, "edit", t.changedTitle)}
+        ${list(parts.stay, "check", t.stay)}
+        <div class="head">
+          <span class="acts end">
+            <button class="quiet" onClick=${onClose}>${same ? words.close : words.cancel}</button>
+            ${!same && html`<button class="primary" onClick=${apply}>${t.apply}</button>`}
+          </span>
+        </div>
+      `
+    }
   <//>`;
 }

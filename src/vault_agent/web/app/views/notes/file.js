@@ -1,9 +1,8 @@
 // The dialog that shows an attachment: a picture, sound or film as notes show them, the source of a base, else a card.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { Dialog } from "../../parts/dialog.js";
+import { TitledDialog } from "../../parts/dialog.js";
 import { copy, Trouble } from "../../parts/say.js";
-import { Heading } from "../../parts/dialog.js";
 import { Later } from "../../parts/later.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
@@ -46,33 +45,36 @@ export function Overlay({ path }) {
     show().catch((error) => (fault.value = error));
     return () => stop();
   }, [path]);
-  return html`<${Dialog} label=${plain(name, 120)} className=${isCanvas ? "large" : "create"} onClose=${closeOverlay}>
-    <div class="boxed">
-      <${Heading} title=${html`<bdi>${plain(name, 120)}</bdi>`} cut onClose=${closeOverlay} />
-      <p class="will"><bdi>${plain(path, 300)}</bdi></p>
-      ${fault.value && html`<${Trouble} fault=${fault.value} />`}
+  return html`<${TitledDialog}
+    label=${plain(name, 120)}
+    title=${html`<bdi>${plain(name, 120)}</bdi>`}
+    cut
+    className=${isCanvas ? "large" : "create"}
+    onClose=${closeOverlay}
+  >
+    <p class="will"><bdi>${plain(path, 300)}</bdi></p>
+    ${fault.value && html`<${Trouble} fault=${fault.value} />`}
+    ${
+      isCanvas
+        ? html`<${Later} load=${CANVAS} name="Canvas" given=${{ path }} />`
+        : html`<div class="prose shown-file" ref=${box} hidden=${!styled}></div>`
+    }
+    <div class="acts">
+      <button class="quiet" onClick=${() => void copy(`![[${path}]]`)}><${Icon} name="copy" />${t.copyEmbed}</button>
       ${
-        isCanvas
-          ? html`<${Later} load=${CANVAS} name="Canvas" given=${{ path }} />`
-          : html`<div class="prose shown-file" ref=${box} hidden=${!styled}></div>`
+        mayWrite.value &&
+        html`<button class="quiet" onClick=${() => (overlay.value = { name: "move", path })}>
+          <${Icon} name="edit" />
+          ${t.rename}
+        </button>`
       }
-      <div class="acts">
-        <button class="quiet" onClick=${() => void copy(`![[${path}]]`)}><${Icon} name="copy" />${t.copyEmbed}</button>
-        ${
-          mayWrite.value &&
-          html`<button class="quiet" onClick=${() => (overlay.value = { name: "move", path })}>
-            <${Icon} name="edit" />
-            ${t.rename}
-          </button>`
-        }
-        ${
-          mayWrite.value &&
-          html`<button class="quiet" onClick=${() => (overlay.value = { name: "delete", path })}>
-            <${Icon} name="x" />
-            ${t.delete}
-          </button>`
-        }
-      </div>
+      ${
+        mayWrite.value &&
+        html`<button class="quiet" onClick=${() => (overlay.value = { name: "delete", path })}>
+          <${Icon} name="x" />
+          ${t.delete}
+        </button>`
+      }
     </div>
   <//>`;
 }

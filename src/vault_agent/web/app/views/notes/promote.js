@@ -2,9 +2,8 @@
 
 import { html, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
-import { Dialog } from "../../parts/dialog.js";
+import { TitledDialog } from "../../parts/dialog.js";
 import { sentence, toast } from "../../parts/say.js";
-import { Heading } from "../../parts/dialog.js";
 import { IconButton } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -36,7 +35,7 @@ export function Promote({ read }) {
   const name = done ? t.done : t.title;
   return html`
     <${IconButton} icon="globe" label=${name} data-on=${done} onClick=${() => (open.value = true)} />
-    ${open.value && html`<${Sheet} read=${read} done=${done} onClose=${() => (open.value = false)} />`}
+    ${open.value && html`<${Promoting} read=${read} done=${done} onClose=${() => (open.value = false)} />`}
   `;
 }
 
@@ -74,7 +73,7 @@ export const propertyOf = (read, name) => read.properties.find(({ key }) => key 
  */
 
 /** @param {{ read: Note, done: boolean, onClose: () => void }} given */
-function Sheet({ read, done, onClose }) {
+function Promoting({ read, done, onClose }) {
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const busy = useSignal(false);
   const path = /** @type {const} */ (`/notes/${read.id}/promote`);
@@ -111,50 +110,45 @@ function Sheet({ read, done, onClose }) {
   /** @param {string} label @param {() => void} act @param {string} [look] */
   const button = (label, act, look = "quiet") =>
     html`<button class=${look} disabled=${busy.value} onClick=${act}>${label}</button>`;
-  return html`<${Dialog} label=${t.title} onClose=${onClose}>
-    <div class="boxed">
-      <${Heading} title=${done ? t.done : t.title} onClose=${onClose} />
-      <p>${done ? t.doneText : t.text(title)}</p>
-      ${
-        fault.value &&
-        html`<div class="say bad" role="alert">
-          <${Icon} name="warn" />
-          <span>${t.faults[/** @type {"PROMOTE_SIMILAR"} */ (code)] ?? sentence(fault.value)}</span>
-        </div>`
-      }
-      ${
-        similar.length > 0 &&
-        html`<ul class="card">
-          ${similar.map(
-            (each) => html`<li class="line" key=${each.noteId}>
-              <${Icon} name="notes" />
-              <a class="grow" href=${addressIn(globalVault(), each.noteId)}>
-                <bdi>${plain(each.title, 120) || words.untitled}</bdi>
-                <small><bdi>${plain(each.path, 200)}</bdi></small>
-              </a>
-            </li>`,
-          )}
-        </ul>`
-      }
-      ${
-        secrets.length > 0 &&
-        html`<ul class="card">
-          ${secrets.map(
-            (each, at) => html`<li class="line" key=${at}>${t.secret(plain(each.kind, 60), each.line)}</li>`,
-          )}
-        </ul>`
-      }
-      <div class="head">
-        <span class="acts end">
-          ${
-            done
-              ? button(t.undo, undo)
-              : code === "PROMOTE_SIMILAR"
-                ? button(t.force, () => promote({ force: true }), "primary")
-                : code !== "PROMOTE_SECRETS" && button(t.act, () => promote({}), "primary")
-          }
-        </span>
-      </div>
+  return html`<${TitledDialog} label=${t.title} title=${done ? t.done : t.title} onClose=${onClose}>
+    <p>${done ? t.doneText : t.text(title)}</p>
+    ${
+      fault.value &&
+      html`<div class="say bad" role="alert">
+        <${Icon} name="warn" />
+        <span>${t.faults[/** @type {"PROMOTE_SIMILAR"} */ (code)] ?? sentence(fault.value)}</span>
+      </div>`
+    }
+    ${
+      similar.length > 0 &&
+      html`<ul class="card">
+        ${similar.map(
+          (each) => html`<li class="line" key=${each.noteId}>
+            <${Icon} name="notes" />
+            <a class="grow" href=${addressIn(globalVault(), each.noteId)}>
+              <bdi>${plain(each.title, 120) || words.untitled}</bdi>
+              <small><bdi>${plain(each.path, 200)}</bdi></small>
+            </a>
+          </li>`,
+        )}
+      </ul>`
+    }
+    ${
+      secrets.length > 0 &&
+      html`<ul class="card">
+        ${secrets.map((each, at) => html`<li class="line" key=${at}>${t.secret(plain(each.kind, 60), each.line)}</li>`)}
+      </ul>`
+    }
+    <div class="head">
+      <span class="acts end">
+        ${
+          done
+            ? button(t.undo, undo)
+            : code === "PROMOTE_SIMILAR"
+              ? button(t.force, () => promote({ force: true }), "primary")
+              : code !== "PROMOTE_SECRETS" && button(t.act, () => promote({}), "primary")
+        }
+      </span>
     </div>
   <//>`;
 }
