@@ -3,7 +3,7 @@ export { Compartment, EditorSelection, EditorState, Prec, RangeSetBuilder, State
 export { Decoration, EditorView, ViewPlugin, WidgetType, drawSelection, dropCursor, highlightActiveLine, highlightSpecialChars, keymap, placeholder } from "@codemirror/view";
 export { defaultKeymap, history, historyKeymap, indentLess, indentMore, isolateHistory } from "@codemirror/commands";
 export { HighlightStyle, Language, LanguageSupport, defineLanguageFacet, foldService, indentUnit, syntaxHighlighting, syntaxTree } from "@codemirror/language";
-export type { Extension, Line as TextLine } from "@codemirror/state";
+export type { Extension, Line as TextLine, TransactionSpec } from "@codemirror/state";
 export type { ViewUpdate } from "@codemirror/view";
 export type { Completion, CompletionContext } from "@codemirror/autocomplete";
 export type { SyntaxNode, SyntaxNodeRef } from "@lezer/common";

@@ -59,7 +59,7 @@ async function read(spread) {
   let first = true;
   while (!stopped.value) {
     try {
-      for await (const event of eventsOf(last)) {
+      for await (const event of eventsOf("/events", last, new AbortController())) {
         if (live.value !== "live") {
           spread({ type: "state", data: "live" });
           if (!first) spread({ type: "again", data: {} });
@@ -94,11 +94,13 @@ function pause(milliseconds) {
   });
 }
 
-/** Yield the events of one connection. @param {string | null} last */
-async function* eventsOf(last) {
-  const abort = new AbortController();
+/**
+ * Yield the events of one connection, until nothing has been heard for a while.
+ * @param {string} path @param {string | null} last @param {AbortController} abort
+ */
+export async function* eventsOf(path, last, abort) {
   let watch = setTimeout(() => abort.abort(), SILENCE);
-  const reader = (await openStream("/events", last, abort.signal)).getReader();
+  const reader = (await openStream(path, last, abort.signal)).getReader();
   let text = "";
   try {
     for (;;) {
@@ -118,7 +120,7 @@ async function* eventsOf(last) {
 }
 
 /** @param {string} text */
-export function parsed(text) {
+function parsed(text) {
   const event = { id: "", type: "", data: /** @type {unknown} */ (null) };
   for (const line of text.split("\n")) {
     const [, name, value] = /^(\w+): ?(.*)$/.exec(line) ?? [];

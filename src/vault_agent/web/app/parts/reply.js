@@ -1,4 +1,4 @@
-// What a part asks the server for when it is shown.
+// What a part asks the server for when it is shown, and what it has done there.
 
 import { useEffect, useSignal } from "../../vendor/preact.js";
 
@@ -25,4 +25,22 @@ export function useReply(ask, given) {
     return () => abort.abort();
   }, given);
   return { data, fault };
+}
+
+/** What a person has done: one thing at a time. `fault` has what went wrong. */
+export function useWork() {
+  const busy = useSignal(false);
+  const fault = useSignal(/** @type {Fault | null} */ (null));
+  /** @param {() => Promise<unknown>} work */
+  const run = async (work) => {
+    busy.value = true;
+    fault.value = null;
+    try {
+      await work();
+    } catch (error) {
+      fault.value = /** @type {Fault} */ (error);
+    }
+    busy.value = false;
+  };
+  return { busy, fault, run };
 }

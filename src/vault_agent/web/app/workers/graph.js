@@ -258,7 +258,7 @@ function fit() {
   if (!grid || !width) return;
   const [x0, y0, x1, y1] = grid.box;
   const room = {
-    width: Math.max(80, width - margin.start - margin.end),
+    width: Math.max(80, width - margin.start - margin.end - (selected >= 0 ? beside : 0)),
     height: Math.max(80, height - margin.top - margin.bottom),
   };
   const k = Math.min(MOST, Math.max(LEAST, Math.min(room.width / (x1 - x0 || 1), room.height / (y1 - y0 || 1)) * 0.94));

@@ -83,18 +83,13 @@ export function Conflict({ onEnd }) {
     const counted = EditorView.updateListener.of(() => {
       if (merge.current instanceof MergeView) left.value = merge.current.chunks.length;
     });
-    if (NARROW.matches)
-      return narrow(
-        box.current,
-        now,
-        [
-          ...shared,
-          history(),
-          keymap.of([...historyKeymap, ...defaultKeymap]),
-          EditorView.contentAttributes.of({ "aria-label": t.mine }),
-        ],
-        merge,
-      );
+    const mine = [
+      ...shared,
+      history(),
+      keymap.of([...historyKeymap, ...defaultKeymap]),
+      EditorView.contentAttributes.of({ "aria-label": t.mine }),
+    ];
+    if (NARROW.matches) return narrow(box.current, now, mine, merge);
     const made = new MergeView({
       a: {
         doc: now.disk.text,
@@ -106,13 +101,7 @@ export function Conflict({ onEnd }) {
       },
       b: {
         doc: now.text,
-        extensions: [
-          ...shared,
-          history(),
-          keymap.of([...historyKeymap, ...defaultKeymap]),
-          counted,
-          EditorView.contentAttributes.of({ "aria-label": t.mine }),
-        ],
+        extensions: [...mine, counted],
       },
       parent: box.current,
       revertControls: "a-to-b",

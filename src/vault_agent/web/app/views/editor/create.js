@@ -2,6 +2,7 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Asking, FolderField, NameField } from "../../parts/asking.js";
+import { useWork } from "../../parts/reply.js";
 import { sentence } from "../../parts/say.js";
 import { Icon, Shape } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
@@ -37,8 +38,7 @@ export function Overlay({ title: first = "" }) {
   const template = useSignal("");
   const templates = useSignal(/** @type {Template[]} */ ([]));
   const variables = useSignal(/** @type {Record<string, string>} */ ({}));
-  const fault = useSignal(/** @type {Fault | null} */ (null));
-  const busy = useSignal(false);
+  const { busy, fault, run } = useWork();
   const checked = useSignal("");
   const key = useRef(newKey());
   const check = useRef(
@@ -75,19 +75,13 @@ export function Overlay({ title: first = "" }) {
     return () => clearTimeout(timer);
   }, [path, template.value, variables.value, named]);
 
-  const make = async () => {
-    busy.value = true;
-    try {
+  const make = () =>
+    run(async () => {
       const made = await makeNote(pathOf(folder.peek(), title.peek()), template.value, variables.value, key.current);
       writeOfVault("folder", folder.value);
       closeOverlay();
       go({ view: "notes", note: made.noteId, edit: "1" });
-    } catch (error) {
-      fault.value = /** @type {Fault} */ (error);
-    } finally {
-      busy.value = false;
-    }
-  };
+    });
   useLayoutEffect(() => {
     const ahead = takeTyped();
     title.value += ahead.text;

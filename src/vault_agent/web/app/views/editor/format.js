@@ -1,7 +1,7 @@
 // What the toolbar and its keys do to the text. Each is a command of CodeMirror.
 
 import { EditorSelection, syntaxTree } from "../../../vendor/codemirror.js";
-/** @import { EditorState, EditorView as View, SyntaxNode, TextLine } from "../../../vendor/codemirror.js" */
+/** @import { EditorState, EditorView as View, SyntaxNode, TextLine, TransactionSpec } from "../../../vendor/codemirror.js" */
 
 /** @param {EditorState} state @param {number} pos */
 export const inCode = (state, pos) => {
@@ -10,6 +10,13 @@ export const inCode = (state, pos) => {
   for (; node; node = node.parent) if (/Code|Frontmatter|HTML/.test(node.name)) return true;
   return false;
 };
+
+/** Change the text as if it were typed. @param {View} view @param {TransactionSpec} spec */
+function type(view, spec) {
+  view.dispatch({ ...spec, userEvent: "input", scrollIntoView: true });
+  view.focus();
+  return true;
+}
 
 /** Put marks around what is selected, or the word, or take them away. @param {string} open @param {string} [close] */
 export const wrap =
@@ -50,9 +57,7 @@ export const wrap =
         range: EditorSelection.range(range.anchor + shift, range.head + shift),
       };
     });
-    view.dispatch(state.update(change, { userEvent: "input", scrollIntoView: true }));
-    view.focus();
-    return true;
+    return type(view, change);
   };
 
 /** The lines that are selected. @param {EditorState} state */
@@ -84,16 +89,12 @@ function eachLine(view, change) {
   }
   const set = state.changes(changes);
   const map = (/** @type {number} */ pos) => set.mapPos(pos, 1);
-  view.dispatch({
+  return type(view, {
     changes: set,
     selection: EditorSelection.create(
       state.selection.ranges.map((each) => EditorSelection.range(map(each.anchor), map(each.head))),
     ),
-    userEvent: "input",
-    scrollIntoView: true,
   });
-  view.focus();
-  return true;
 }
 
 /** The next level: none, 2, 3, 4, none. The title is level 1. @param {View} view */
@@ -154,17 +155,13 @@ export function code(view) {
   const { from, to } = state.selection.main;
   if (!state.sliceDoc(from, to).includes("\n")) return wrap("`")(view);
   const [first, last] = [state.doc.lineAt(from), state.doc.lineAt(to)];
-  view.dispatch({
+  return type(view, {
     changes: [
       { from: first.from, insert: "```\n" },
       { from: last.to, insert: "\n```" },
     ],
     selection: { anchor: first.from + 3 },
-    userEvent: "input",
-    scrollIntoView: true,
   });
-  view.focus();
-  return true;
 }
 
 /**
@@ -180,14 +177,10 @@ export function put(view, text, block = false) {
   const before = block && line.text.slice(0, from - line.from).trim() ? "\n\n" : "";
   const cursor = text.indexOf("\u0001");
   const insert = before + text.replace("\u0001", "");
-  view.dispatch({
+  return type(view, {
     changes: { from, to, insert },
     selection: { anchor: from + before.length + (cursor < 0 ? insert.length - before.length : cursor) },
-    userEvent: "input",
-    scrollIntoView: true,
   });
-  view.focus();
-  return true;
 }
 
 /** @param {View} view */
@@ -230,23 +223,14 @@ export function newline(view) {
         : bullet
           ? quoted
           : "";
-    view.dispatch({
+    return type(view, {
       changes: { from: line.from, to: line.to, insert: less },
       selection: { anchor: line.from + less.length },
-      userEvent: "input",
-      scrollIntoView: true,
     });
-    return true;
   }
   const next = /\d/.test(bullet) ? `${Number.parseInt(bullet, 10) + 1}${bullet.at(-1)}` : bullet;
   const insert = `\n${quoted}${indent}${next}${bullet ? space : ""}${box === undefined ? "" : "[ ] "}`;
-  view.dispatch({
-    changes: { from, to, insert },
-    selection: { anchor: from + insert.length },
-    userEvent: "input",
-    scrollIntoView: true,
-  });
-  return true;
+  return type(view, { changes: { from, to, insert }, selection: { anchor: from + insert.length } });
 }
 
 /** Whether the cursor stands in a list, where Tab changes the level. @param {View} view */

@@ -93,33 +93,20 @@ export function Properties() {
   };
 
   const t = later.edit.properties;
+  const showForm = () => {
+    fault.value = null;
+    showHead(false);
+  };
+  const asForm = html`<button class="quiet" onClick=${showForm}>${t.asForm}</button>`;
   if (fault.value)
     return html`<div class="fm">
       <p class="say" role="status">
         <${Icon} name="warn" />
         <span>${t.bad(sentence(fault.value))}</span>
-        <button
-          class="quiet"
-          onClick=${() => {
-            fault.value = null;
-            showHead(false);
-          }}
-        >
-          ${t.asForm}
-        </button>
+        ${asForm}
       </p>
     </div>`;
-  if (headAsText.value)
-    return html`<div class="fm">
-      <button
-        class="quiet"
-        onClick=${() => {
-          showHead(false);
-        }}
-      >
-        ${t.asForm}
-      </button>
-    </div>`;
+  if (headAsText.value) return html`<div class="fm">${asForm}</div>`;
   const list = Object.entries(values.value ?? {});
   const toggle = () => {
     open.value = !open.peek();

@@ -1,8 +1,8 @@
 // The dialog that moves a file or a folder to the trash, and says first how many notes and links that concerns.
 
-import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { html, useEffect, useRef } from "../../../vendor/preact.js";
 import { TitledDialog } from "../../parts/dialog.js";
-import { useReply } from "../../parts/reply.js";
+import { useReply, useWork } from "../../parts/reply.js";
 import { toast, Trouble } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { address, go, pathOf } from "../../state/address.js";
@@ -18,13 +18,12 @@ import { undone } from "./after.js";
 export function Overlay({ path }) {
   const t = later.files;
   const { data: plan, fault } = useReply(() => planRemoval(path), [path]);
-  const busy = useSignal(false);
+  const { busy, fault: failed, run } = useWork();
   const folder = useRef(lines.peek().find((line) => line.kind === "folder" && line.path === path)).current;
   const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
   useEffect(() => void (plan.value && button.current?.focus()), [plan.value]); // until then it is disabled
-  const act = async () => {
-    busy.value = true;
-    try {
+  const act = () =>
+    run(async () => {
       const done = await remove(path, plan.value?.hashBefore ?? null);
       closeDone("delete");
       const gone = tabs.peek().filter((tab) => tab.id === done.noteId || tab.path.startsWith(`${path}/`));
@@ -34,11 +33,7 @@ export function Overlay({ path }) {
       if (folder) await readTree(); // an empty one is not in the index, which brings no news of it
       const undo = () => void undone(done.writeId ?? "").then(() => folder && readTree());
       toast(t.deleted(plain(nameOf(path), 60)), t.undo, undo);
-    } catch (error) {
-      fault.value = /** @type {Fault} */ (error);
-    }
-    busy.value = false;
-  };
+    });
   const links = plan.value?.brokenLinks ?? 0;
   const notes = folder?.count ?? 0;
   return html`<${TitledDialog} label=${t.delete} title=${t.delete} className="create" onClose=${closeOverlay}>
@@ -47,7 +42,7 @@ export function Overlay({ path }) {
       ${notes > 0 && ` ${t.inside(notes)}`}
       ${links > 0 && ` ${t.broken(links)}`}
     </p>
-    ${fault.value && html`<${Trouble} fault=${fault.value} />`}
+    ${(fault.value ?? failed.value) && html`<${Trouble} fault=${fault.value ?? failed.value} />`}
     <div class="acts">
       <button class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
       <button ref=${button} class="primary danger" disabled=${busy.value || !plan.value} onClick=${act}>

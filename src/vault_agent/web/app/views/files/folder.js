@@ -2,6 +2,7 @@
 
 import { html, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Asking, NameField } from "../../parts/asking.js";
+import { useWork } from "../../parts/reply.js";
 import { toast, Trouble } from "../../parts/say.js";
 import { makeFolder, readTree, unfold } from "../../state/files.js";
 import { newKey } from "../../state/files.js";
@@ -13,24 +14,18 @@ import { closeDone, closeOverlay, takeTyped } from "../frame/overlay.js";
 export function Overlay({ folder = "" }) {
   const t = later.files;
   const path = useSignal(folder && `${folder}/`);
-  const fault = useSignal(/** @type {Fault | null} */ (null));
-  const busy = useSignal(false);
+  const { busy, fault, run } = useWork();
   const key = useRef(newKey());
   const clean = tidy(path.value);
-  const act = async () => {
-    const wanted = tidy(path.peek());
-    busy.value = true;
-    try {
+  const act = () =>
+    run(async () => {
+      const wanted = tidy(path.peek());
       const made = await makeFolder(wanted, key.current);
       closeDone("folder");
       if (folder) unfold(folder, true);
       await readTree();
       toast(made.changed ? t.made(wanted) : t.exists(wanted));
-    } catch (error) {
-      fault.value = /** @type {Fault} */ (error);
-    }
-    busy.value = false;
-  };
+    });
   useLayoutEffect(() => {
     const ahead = takeTyped();
     path.value += ahead.text;

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Asking, FolderField, NameField } from "../../parts/asking.js";
+import { useWork } from "../../parts/reply.js";
 import { sentence, toast } from "../../parts/say.js";
 import { move, planMove } from "../../state/files.js";
 import { newKey } from "../../state/files.js";
@@ -21,8 +22,7 @@ export function Overlay({ path, folder: dragged }) {
   const name = useSignal(nameOf(path));
   const folder = useSignal(dragged ?? folderOf(path));
   const plan = useSignal(/** @type {Done | null} */ (null));
-  const fault = useSignal(/** @type {Fault | null} */ (null));
-  const busy = useSignal(false);
+  const { busy, fault, run } = useWork();
   const key = useRef(newKey());
   const look = useRef(newestOnly((abort, /** @type {string} */ to) => planMove(path, to, abort)));
   const clean = tidy(folder.value);
@@ -44,19 +44,14 @@ export function Overlay({ path, folder: dragged }) {
     return () => clearTimeout(timer);
   }, [to]);
 
-  const act = async () => {
-    if (!plan.value) return;
-    busy.value = true;
-    try {
+  const act = () =>
+    run(async () => {
+      if (!plan.value) return;
       const done = await move(path, to, plan.value.hash, key.current);
       closeDone("move");
       const moved = await openMoved(path, to, done);
       toast(t.moved(to), done.writeId ? t.undo : undefined, () => void undone(done.writeId ?? "", moved));
-    } catch (error) {
-      fault.value = /** @type {Fault} */ (error);
-    }
-    busy.value = false;
-  };
+    });
   const said = fault.value
     ? html`<span class="bad">${sentence(fault.value)}</span>`
     : same

@@ -9,10 +9,10 @@ import { plain } from "../../parts/text.js";
 import { changed, identify } from "../../state/address.js";
 import { withoutEnding } from "../../state/query.js";
 import { job as newest, revision } from "../../state/vault.js";
-import { ask, openStream } from "../../wire.js";
+import { ask } from "../../wire.js";
 import { later } from "../../later.js";
 import { agoWords, count, duration, fullDate, timeOf, words } from "../../words.js";
-import { parsed } from "../../events.js";
+import { eventsOf } from "../../events.js";
 
 const SHOWN = 50;
 
@@ -237,17 +237,8 @@ function Warnings({ job }) {
 export function follow(id, hear) {
   const abort = new AbortController();
   const read = async () => {
-    let text = "";
-    const reader = (await openStream(`/jobs/${id}/events`, null, abort.signal)).getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      text += value;
-      const parts = text.split("\n\n");
-      text = parts.pop() ?? "";
-      const last = parts.map(parsed).findLast((event) => event.type === "job");
-      if (last && !abort.signal.aborted) hear(/** @type {Wire.Job} */ (last.data));
-    }
+    for await (const { type, data } of eventsOf(`/jobs/${id}/events`, null, abort))
+      if (type === "job" && !abort.signal.aborted) hear(/** @type {Wire.Job} */ (data));
   };
   read().catch(() => undefined); // the list of jobs says how it ended
   return () => abort.abort();

@@ -3,6 +3,7 @@
 import { html, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { TitledDialog } from "../../parts/dialog.js";
+import { useWork } from "../../parts/reply.js";
 import { sentence, toast } from "../../parts/say.js";
 import { IconButton } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
@@ -74,33 +75,26 @@ export const propertyOf = (read, name) => read.properties.find(({ key }) => key 
 
 /** @param {{ read: Note, done: boolean, onClose: () => void }} given */
 function Promoting({ read, done, onClose }) {
-  const fault = useSignal(/** @type {Fault | null} */ (null));
-  const busy = useSignal(false);
+  const { busy, fault, run } = useWork();
   const path = /** @type {const} */ (`/notes/${read.id}/promote`);
   const title = plain(read.title, 120);
   /** @template Data @param {() => Promise<{ data: Data }>} work @param {(data: Data) => void} then */
-  const run = async (work, then) => {
-    busy.value = true;
-    fault.value = null;
-    try {
+  const change = (work, then) =>
+    run(async () => {
       const { data } = await work();
       onClose();
       reopen();
       then(data);
-    } catch (error) {
-      fault.value = /** @type {Fault} */ (error);
-    }
-    busy.value = false;
-  };
+    });
   /** @param {object} how */
   const promote = (how) =>
-    run(
+    change(
       () => ask("POST", path, { body: how, patience: 30_000 }),
       ({ global, created }) =>
         toast(created ? t.made : t.as, t.open, () => (location.hash = addressIn(globalVault(), global.noteId))),
     );
   const undo = () =>
-    run(
+    change(
       () => ask("DELETE", path),
       () => toast(t.undone),
     );
