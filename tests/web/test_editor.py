@@ -502,6 +502,20 @@ def test_properties_are_saved_that_were_changed_just_before_done(desk: Desk):
     assert "status: done" in desk.read("Leaving.md").decode()
 
 
+def test_tab_walks_what_a_template_leaves_to_be_written(desk: Desk):
+    text = "# Walk\n\n[a link](x) and [[Walk]] and [^1]\n\n[First of all]\n\n1. **A** - [then this]\n\n[^1]: foot\n"
+    desk.note("Walk.md", text)
+    page = desk.edit("Walk")
+    for answer in ("one", "two"):
+        page.keyboard.press("Tab")
+        page.keyboard.insert_text(answer)
+    page.keyboard.press("Tab")  # nothing is left: the level of the list
+    desk.until("Walk.md", "two")
+    written = desk.read("Walk.md").decode()
+    assert "[a link](x) and [[Walk]] and [^1]\n\none\n\n" in written
+    assert "**A** - two\n\n[^1]: foot" in written
+
+
 @pytest.mark.parametrize("template", ["Empty note", "Decision", "Meeting"])
 def test_the_first_key_in_a_new_note_stands_below_its_heading(desk: Desk, template: str):
     page = desk.open("/notes")

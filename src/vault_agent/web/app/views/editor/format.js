@@ -233,6 +233,21 @@ export function newline(view) {
   return type(view, { changes: { from, to, insert }, selection: { anchor: from + insert.length } });
 }
 
+/** What a template leaves to be written: brackets that are no link, footnote or box. */
+const PLACEHOLDER = /(?<![\])!\w[])\[(?![\^!])[^[\]\n]{2,}\](?![[(:\]])/g;
+
+/** Choose the next placeholder, but for a list item without text, which gets another level. @param {View} view */
+export function nextPlaceholder(view) {
+  const { doc, selection } = view.state;
+  const { head, to } = selection.main;
+  if (/^[\s>]*(?:[-*+]|\d+[.)])\s+$/.test(doc.lineAt(head).text)) return false;
+  PLACEHOLDER.lastIndex = to;
+  const found = PLACEHOLDER.exec(doc.toString());
+  if (!found || inCode(view.state, found.index + 1)) return false;
+  view.dispatch({ selection: { anchor: found.index, head: PLACEHOLDER.lastIndex }, scrollIntoView: true });
+  return true;
+}
+
 /** Whether the cursor stands in a list, where Tab changes the level. @param {View} view */
 export const inList = (view) =>
   /^\s*(?:>\s?)*\s*(?:[-*+]|\d+[.)])\s/.test(view.state.doc.lineAt(view.state.selection.main.head).text);

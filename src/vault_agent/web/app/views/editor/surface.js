@@ -31,6 +31,7 @@ import {
   inList,
   link,
   newline,
+  nextPlaceholder,
   numbers,
   put,
   quote,
@@ -174,9 +175,10 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
             {
               key: "Tab",
               run: (view) =>
-                view.state.selection.ranges.some((each) => !each.empty) || inList(view)
+                nextPlaceholder(view) ||
+                (view.state.selection.ranges.some((each) => !each.empty) || inList(view)
                   ? indentMore(view)
-                  : put(view, "\t"),
+                  : put(view, "\t")),
               shift: indentLess,
             },
           ]),
