@@ -140,8 +140,8 @@ def text_of(values: Mapping[str, Value], key: str) -> str | None:
     return (" ".join(value.split()) or None) if isinstance(value, str) else None
 
 
-def texts_of(value: Value, *, nested: bool = False) -> Iterator[Scalar]:
-    """Yield the scalars of a value and its nested lists in order; of mappings only if `nested`."""
+def texts_of(value: Value) -> Iterator[Scalar]:
+    """Yield the scalars of a value and its nested lists in order, not those of mappings."""
     waiting: list[Value] = [value]
     while waiting:
         item = waiting.pop()
@@ -149,17 +149,15 @@ def texts_of(value: Value, *, nested: bool = False) -> Iterator[Scalar]:
             yield item
         elif isinstance(item, list):
             waiting.extend(reversed(item))
-        elif nested and isinstance(item, dict):
-            waiting.extend(reversed(item.values()))
 
 
-def named_texts_of(value: Value) -> Iterator[tuple[str, str]]:
+def named_texts_of(value: Value) -> Iterator[tuple[str, Scalar]]:
     """Yield the scalars of a value in order, each with the keys of the mappings that it is in."""
     waiting: list[tuple[str, Value]] = [("", value)]
     while waiting:
         names, item = waiting.pop()
         if isinstance(item, Scalar):
-            yield names, str(item)
+            yield names, item
         elif isinstance(item, list):
             waiting.extend((names, entry) for entry in reversed(item))
         elif isinstance(item, dict):

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from vault_agent.model.notes import ExternalLink, Link, LinkKind
 
-from .frontmatter import texts_of
+from .frontmatter import named_texts_of
 from .yaml.write import DOUBLE, within
 
 if TYPE_CHECKING:
@@ -414,7 +414,7 @@ def frontmatter_links(front: Frontmatter, lines: Lines, text: str) -> Iterator[L
     for key, value in front.values.items():
         if key != "links" and isinstance(value, str) and "[[" not in value:
             continue  # fast path for most values
-        for scalar in texts_of(value, nested=True):
+        for _, scalar in named_texts_of(value):
             link = _frontmatter_link(scalar, plain=key == "links")
             if link is None:
                 continue

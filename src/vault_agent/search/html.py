@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from vault_agent.markdown.frontmatter import Frontmatter
     from vault_agent.markdown.render import Html
     from vault_agent.markdown.tree import Target, Tree
+    from vault_agent.markdown.yaml.values import Scalar
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import StoredNote
@@ -264,7 +265,7 @@ async def _properties(
         for key, value in front.values.items()
     }
     targets = {
-        text: target
+        str(text): target
         for texts, _ in written.values()
         for _, text in texts
         if (target := links.target_of(text)) is not None
@@ -273,10 +274,10 @@ async def _properties(
         resolve_links, [(path, target, LinkKind.FRONTMATTER) for target in targets.values()]
     )
 
-    def value_of(names: str, text: str) -> PropertyValue:
-        target = targets.get(text)
+    def value_of(names: str, text: Scalar) -> PropertyValue:
+        target = targets.get(str(text))
         file = found.get((path, target, LinkKind.FRONTMATTER)) if target is not None else None
-        return PropertyValue(names + text, file.note_id if file is not None else None)
+        return PropertyValue(f"{names}{text}", file.note_id if file is not None else None)
 
     return tuple(
         ShownProperty(key, tuple(value_of(*named) for named in texts), is_list)
