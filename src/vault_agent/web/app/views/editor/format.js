@@ -1,7 +1,8 @@
 // What the toolbar and its keys do to the text. Each is a command of CodeMirror.
 
 import { EditorSelection, syntaxTree } from "../../../vendor/codemirror.js";
-/** @import { EditorState, EditorView as View, SyntaxNode, TextLine, TransactionSpec } from "../../../vendor/codemirror.js" */
+/** @import { EditorState, SyntaxNode, TextLine } from "../../../vendor/codemirror.js" */
+/** @import { EditorView as View, TransactionSpec } from "../../../vendor/codemirror.js" */
 
 /** @param {EditorState} state @param {number} pos */
 export const inCode = (state, pos) => {
