@@ -21,7 +21,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListQuery
 from vault_agent.model.reading import PartQuery
 from vault_agent.model.scope import Scope
-from vault_agent.model.search import Filters, Hit, RelatedQuery, SearchQuery
+from vault_agent.model.search import Hit, RelatedQuery, SearchQuery
 from vault_agent.search.lists import list_notes
 from vault_agent.search.note_file import indexed_text, read_chunk
 from vault_agent.search.related import related
@@ -36,9 +36,8 @@ PAGES = ("The kettle\nwas on the stove.", "Nothing here.", "A marmalade recipe\n
 KINDS = ("pdf", "text", "csv", "html", "canvas", "code")
 
 
-async def hits(snapshot: Snapshot, query: str, scope: Scope | None = None) -> tuple[Hit, ...]:
-    filters = Filters(scope=scope) if scope else Filters()
-    return (await search(snapshot, SearchQuery(query, filters=filters))).hits
+async def hits(snapshot: Snapshot, query: str) -> tuple[Hit, ...]:
+    return (await search(snapshot, SearchQuery(query))).hits
 
 
 def made(folder: Path, kinds: tuple[str, ...] = KINDS) -> Vault:
@@ -97,11 +96,14 @@ async def test_what_is_about_notes_does_not_change(tmp_path: Path):
 
 async def test_a_scope_hides_attachments_outside_it(tmp_path: Path):
     vault = made(tmp_path)
+    vault.scope = Scope("Papers")
     async with indexed(vault) as snapshot:
-        assert not await hits(snapshot, "marmalade", Scope("Notes"))
-        assert await hits(snapshot, "marmalade", Scope("Papers"))
+        assert await hits(snapshot, "marmalade")
+    vault.scope = Scope("Notes")
+    async with indexed(vault) as snapshot:
+        assert not await hits(snapshot, "marmalade")
         with pytest.raises(Exception, match="No note"):
-            await resolve(snapshot, "manual.pdf", scope=Scope("Notes"), attachments=True)
+            await resolve(snapshot, "manual.pdf", attachments=True)
 
 
 async def test_exclusions_count_for_attachments(tmp_path: Path):

@@ -22,7 +22,9 @@ async def indexed(vault: Vault) -> AsyncIterator[Snapshot]:
 async def opened(vault: Vault) -> AsyncIterator[Snapshot]:
     """Yield a snapshot of the vault's index."""
     task = vault.task()
-    current = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    current = CurrentIndex(
+        vault.directory, vault=task.vault, fingerprint=task.fingerprint, scope=task.scope
+    )
     await current.refresh()
     try:
         async with current.snapshot() as snapshot:

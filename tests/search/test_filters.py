@@ -11,7 +11,6 @@ from tests.support.index_runs import Vault
 
 from vault_agent.api.requests import parse
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.search.search import search
 from vault_agent.search.warnings import filter_warnings
@@ -128,20 +127,6 @@ async def test_other_frontmatter_fields_need_another_index(tmp_path: Path):
     assert before.task().fingerprint != after.task().fingerprint
 
 
-async def test_words_outside_the_scope_correct_nothing(tmp_path: Path):
-    vault = Vault(tmp_path)
-    vault.write("desk/one.md", "lantern harbour\n")
-    vault.write("far/two.md", "lantarn harbourside harbourmaster lanternfish\n")
-    vault.write("far/three.md", "harbourside harbourmaster harboured lanternfish\n")
-    filters = Filters(scope=Scope("desk"))
-    async with indexed(vault) as snapshot:
-        assert await found(snapshot, "lantarn") == ["two.md"]
-        assert await found(snapshot, "lantarn", filters) == ["one.md"]
-        assert await found(snapshot, "lanterm", filters) == ["one.md"]
-        assert await found(snapshot, "harb", filters) == ["one.md"]
-        assert await found(snapshot, "lanternfish", filters) == []
-
-
 async def test_a_note_is_dated_by_its_frontmatter_else_its_name_else_its_file(tmp_path: Path):
     vault = Vault(tmp_path)
     dates = {
@@ -181,7 +166,7 @@ async def test_warnings_of_filters_read_neither_all_notes_nor_their_names(
     vault = Vault(tmp_path)
     vault.write("Kept/dated.md", "---\ndate: 2024-05-01\n---\ntea\n")
     vault.write("Kept/other.md", "tea\n")
-    filters = Filters(after="2024-01-01", paths=("Kept/dated", "Kept"), scope=Scope("Kept"))
+    filters = Filters(after="2024-01-01", paths=("Kept/dated", "Kept"))
 
     def read_all(*_: object, **__: object) -> None:
         raise AssertionError("all of them are read")

@@ -12,7 +12,6 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.grep import GrepAnswer, GrepQuery, Place
 from vault_agent.model.identifiers import identify
-from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters
 from vault_agent.search import grep as scanning
 from vault_agent.search.grep import LINE_CHARACTERS, LINES_OF_NOTE, grep
@@ -134,29 +133,17 @@ async def test_when_the_time_is_over_the_place_continues(snapshot: Snapshot, mon
     assert (warning.code, warning.details["share"]) == ("REGEX_INCOMPLETE", 0.2)
 
 
-@pytest.mark.fault(
-    "Agents",
-    "an agent's call takes long, or comes while the first index is being built",
-    "the share and the progress are of its notes, or have no number",
-)
 async def test_the_share_is_of_the_notes_that_pass_the_filters(snapshot: Snapshot, monkeypatch):
     monkeypatch.setattr(scanning, "BLOCK_NOTES", 1)
-    scoped = GrepQuery("foo", filters=Filters(scope=Scope("a")))
-    for query in (scoped, GrepQuery("foo", filters=Filters(paths=("a",)))):
-        assert (await grep(snapshot, query, seconds=0.0)).share == 0.5
+    query = GrepQuery("foo", filters=Filters(paths=("a",)))
+    assert (await grep(snapshot, query, seconds=0.0)).share == 0.5
 
 
-@pytest.mark.fault(
-    "Agents",
-    "a forged cursor names a note outside an agent's folder",
-    "`CURSOR_EXPIRED`, as for a missing note",
-)
-async def test_a_cursor_at_a_note_outside_the_scope_is_as_one_at_a_missing_note(snapshot: Snapshot):
-    query = GrepQuery("foo", filters=Filters(scope=Scope("a")))
-    for path in ("b.md", "missing.md"):
-        with pytest.raises(InvalidRequest) as caught:
-            await grep(snapshot, query, seconds=SECONDS, start=Place(f"/{identify(path)}", 1, 0))
-        assert caught.value.code == "CURSOR_EXPIRED"
+async def test_a_cursor_at_a_missing_note_has_expired(snapshot: Snapshot):
+    start = Place(f"/{identify('missing.md')}", 1, 0)
+    with pytest.raises(InvalidRequest) as caught:
+        await grep(snapshot, GrepQuery("foo"), seconds=SECONDS, start=start)
+    assert caught.value.code == "CURSOR_EXPIRED"
 
 
 async def test_the_time_also_ends_within_a_large_note(tmp_path: Path, monkeypatch):

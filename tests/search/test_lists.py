@@ -17,7 +17,6 @@ from vault_agent.markdown.task_fields import task_fields
 from vault_agent.markdown.tasks import line_digest
 from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListPlace, ListQuery, Sort, TaskPlace, TaskQuery, TaskStatus
-from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.search.lists import EXCERPT_CHARACTERS, list_notes
 from vault_agent.search.tasks import list_tasks, open_tasks_of
 from vault_agent.store.current import Snapshot
@@ -223,8 +222,7 @@ async def test_open_tasks_are_found_by_their_ids(tmp_path: Path):
     vault.write("other/b.md", "- [/] five 🆔 x5\n")
     async with indexed(vault) as opened:
         ids = ("x5", "x4", "x3", "x2", "x1", "x")
-        assert await open_tasks_of(opened, ids, EVERYTHING) == ["x5", "x3", "x1"]
-        assert await open_tasks_of(opened, ids, Scope("in")) == ["x3", "x1"]
+        assert await open_tasks_of(opened, ids) == ["x5", "x3", "x1"]
 
 
 @pytest.mark.parametrize(
@@ -253,43 +251,10 @@ async def test_fields_of_a_task_are_read(text: str, fields: dict):
     assert {name: getattr(found, name) for name in fields} == fields
 
 
-@pytest.mark.parametrize("path", ["alone.md", "missing.md"])
-async def test_a_cursor_at_a_note_outside_the_scope_has_expired(snapshot: Snapshot, path: str):
-    scope = Scope("Garden")
+async def test_a_cursor_at_a_missing_note_has_expired(snapshot: Snapshot):
     with pytest.raises(InvalidRequest) as caught:
-        await list_notes(snapshot, ListQuery(scope=scope, sort=Sort.TITLE), ListPlace("", path))
+        await list_notes(snapshot, ListQuery(sort=Sort.TITLE), ListPlace("", "missing.md"))
     assert caught.value.code == "CURSOR_EXPIRED"
     with pytest.raises(InvalidRequest) as caught:
-        await list_tasks(snapshot, TaskQuery(scope=scope), TaskPlace(f"/{identify(path)}", 1))
+        await list_tasks(snapshot, TaskQuery(), TaskPlace(f"/{identify('missing.md')}", 1))
     assert caught.value.code == "CURSOR_EXPIRED"
-
-
-async def test_a_place_in_a_list_names_no_folder_above_the_scope(snapshot: Snapshot):
-    everything = await list_notes(snapshot, ListQuery())
-    inside = sorted(note.path for note in everything.notes if note.path.startswith("Garden/"))
-    query = ListQuery(scope=Scope("Garden"), limit=1)
-    found, start = [], None
-    while True:
-        page = await list_notes(snapshot, query, start)
-        found += [note.path for note in page.notes]
-        if not page.has_more:
-            break
-        start = page.places[-1]
-        assert not start.path.startswith("Garden")
-    assert found == inside
-
-
-async def test_connections_with_notes_outside_the_scope_do_not_count(tmp_path: Path):
-    vault = Vault(tmp_path)
-    vault.write("desk/one.md", "[[two]] [[far]]\n")
-    vault.write("desk/two.md", "\n")
-    vault.write("desk/alone.md", "[[far]]\n")
-    vault.write("far.md", "[[two]] [[alone]]\n")
-    scope = Scope("desk")
-    async with indexed(vault) as snapshot:
-        found = await list_notes(snapshot, ListQuery(scope=scope, sort=Sort.CONNECTIONS))
-        assert [(note.path, note.connections) for note in found.notes] == [
-            ("desk/one.md", 1), ("desk/two.md", 1), ("desk/alone.md", 0),
-        ]  # fmt: skip
-        linked = await list_notes(snapshot, ListQuery(scope=scope, linked=False))
-        assert [note.path for note in linked.notes] == ["desk/alone.md"]

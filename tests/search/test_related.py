@@ -12,7 +12,6 @@ from tests.support.index_runs import Vault
 
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Reason
-from vault_agent.model.scope import Scope
 from vault_agent.model.search import Answer, Filters, RelatedQuery
 from vault_agent.search.related import related
 from vault_agent.store.index import links
@@ -99,31 +98,6 @@ async def test_the_asked_note_is_never_related_to_itself(vault: Vault):
         assert "Self.md" not in await found(vault, "Self.md", linked=linked)
 
 
-@pytest.mark.fault(
-    "Agents",
-    "notes of an agent are linked only by a note outside its folder; a word stands only outside",
-    "the note relates nothing; the word counts as unknown",
-)
-async def test_a_neighbour_outside_the_scope_relates_nothing(vault: Vault):
-    vault.write("desk/One.md", "apples [[Far]]\n")
-    vault.write("desk/Two.md", "zebras [[Distant]]\n")
-    vault.write("desk/Three.md", "[[One]] [[Near]]\n")
-    vault.write("desk/Near.md", "violins\n")
-    vault.write("Far.md", "---\naliases: [Distant]\n---\n[[Near]] [[One]]\n")
-    filters = Filters(scope=Scope("desk"))
-    await vault.index()
-    assert "desk/Two.md" in await found(vault, "desk/One.md")
-    before = await ask(vault, "desk/One.md", filters=filters, explain=True)
-    assert [hit.path for hit in before.hits] == ["desk/Three.md", "desk/Near.md"]
-    vault.write("Far.md", "Nothing.\n")
-    vault.write("More.md", "[[One]] [[Near]] [[Two]] [[Three]]\n")
-    await vault.index()
-    after = await ask(vault, "desk/One.md", filters=filters, explain=True)
-    assert [(hit.path, hit.score, hit.reason) for hit in after.hits] == [
-        (hit.path, hit.score, hit.reason) for hit in before.hits
-    ]
-
-
 async def circles(vault: Vault, *paths: str) -> dict[str, set[str]]:
     """Return the circles of some notes by path."""
     with vault.reader() as connection:
@@ -171,8 +145,6 @@ async def test_what_similar_notes_link_to_is_found(tmp_path: Path):
     hit = next(hit for hit in answer.hits if hit.path == "Orchard fruit.md")
     assert hit.reason is Reason.RELATED_NEIGHBOURS
     assert hit.explanation["votes"].keys() == {"similar"}
-    scoped = await ask(vault, "new.md", filters=Filters(scope=Scope(deny=("a.md", "b.md", "c.md"))))
-    assert [hit.path for hit in scoped.hits] == []
 
 
 async def test_words_that_tell_nothing_are_not_marked_as_the_reason(tmp_path: Path):

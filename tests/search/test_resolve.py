@@ -12,7 +12,7 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import NamedNotes
-from vault_agent.model.scope import EVERYTHING, Scope
+from vault_agent.model.scope import Scope
 from vault_agent.search.resolve import MAX_NOTES, resolve
 from vault_agent.store.current import Snapshot
 
@@ -163,17 +163,19 @@ async def test_a_link_means_what_it_leads_to_in_its_note(tmp_path: Path):
     vault = Vault(tmp_path)
     for path in ("a/x.md", "b/x.md", "100% rye.md", "b/deep/from.md"):
         vault.write(path, "# One\n\n## Two\n")
+
+    async def led(now: Snapshot, link: str) -> tuple[str, str | None]:
+        found = await resolve(now, link, source=identify("b/deep/from.md"))
+        return found.notes[0].path, found.heading
+
     async with indexed(vault) as now:
-
-        async def led(link: str, scope: Scope = EVERYTHING) -> tuple[str, str | None]:
-            found = await resolve(now, link, source=identify("b/deep/from.md"), scope=scope)
-            return found.notes[0].path, found.heading
-
-        assert await led("[[a/x#Two]]") == ("a/x.md", "Two")
-        assert await led("[x](../x.md#two)") == ("b/x.md", "two")
-        assert await led("[x](</100%25 rye.md>)") == ("100% rye.md", None)
-        assert await led("[[100% rye]]") == ("100% rye.md", None)
-        assert await led("[[#Two]]") == ("b/deep/from.md", "Two")
-        assert await led("[[x]]", Scope("b")) == ("x.md", None)
+        assert await led(now, "[[a/x#Two]]") == ("a/x.md", "Two")
+        assert await led(now, "[x](../x.md#two)") == ("b/x.md", "two")
+        assert await led(now, "[x](</100%25 rye.md>)") == ("100% rye.md", None)
+        assert await led(now, "[[100% rye]]") == ("100% rye.md", None)
+        assert await led(now, "[[#Two]]") == ("b/deep/from.md", "Two")
+    vault.scope = Scope("b")
+    async with indexed(vault) as now:
+        assert await led(now, "[[x]]") == ("x.md", None)
         with pytest.raises(VaultAgentError):
-            await led("[[a/x]]", Scope("b"))
+            await led(now, "[[a/x]]")

@@ -311,6 +311,21 @@ def differences(hosts: tuple[Host, Host], seed: int, calls: int) -> list[tuple[A
     "an agent lists tags and folders, or gathers context",
     "names, counts and notes are those of its folder, as in a vault that holds only that",
 )
+@pytest.mark.fault(
+    "Agents",
+    "notes of an agent are linked only by a note outside its folder; a word stands only outside",
+    "the note relates nothing; the word counts as unknown",
+)
+@pytest.mark.fault(
+    "Agents",
+    "an agent's call takes long, or comes while its index is being built",
+    "the share and the progress are of its notes",
+)
+@pytest.mark.fault(
+    "Agents",
+    "a forged cursor names a note outside an agent's folder",
+    "`CURSOR_EXPIRED`, as for a missing note",
+)
 def test_an_agent_gets_the_same_replies_whatever_is_outside_its_folder(hosts: tuple[Host, Host]):
     assert differences(hosts, 1, CALLS) == []
     for (method, _), (target, body, _) in ALLOWED.items():

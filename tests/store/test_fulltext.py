@@ -20,7 +20,6 @@ from vault_agent.errors import IndexUnavailable, InvalidRequest, VaultAgentError
 from vault_agent.markdown.parse import parse_note
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.notes import Chunk, ParsedNote
-from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.failures import guarded
@@ -222,11 +221,11 @@ def test_a_search_can_be_limited_to_some_notes(reader: FulltextReader):
 
 
 def test_whole_notes_are_compared_by_all_their_terms(reader: FulltextReader):
-    scores = reader.similarities({"zebra": 1.0, "eat": 1.0}, [1, 2, 3], EVERYTHING)
+    scores = reader.similarities({"zebra": 1.0, "eat": 1.0}, [1, 2, 3])
     assert scores.keys() == {1, 2}
-    assert reader.similarities({"zebra": 1.0}, [2], EVERYTHING).keys() == {2}
-    assert reader.similarities({}, [2], EVERYTHING) == {}
-    assert reader.similarities({"zebra": 1.0}, [], EVERYTHING) == {}
+    assert reader.similarities({"zebra": 1.0}, [2]).keys() == {2}
+    assert reader.similarities({}, [2]) == {}
+    assert reader.similarities({"zebra": 1.0}, []) == {}
 
 
 @pytest.mark.parametrize(
@@ -369,7 +368,7 @@ def test_rows_that_are_not_of_the_revision_are_skipped(tmp_path: Path, rows: Row
     writer.merge()
     skipping = FulltextReader(tmp_path / "more", rows)
     for query in ("zebra", "zebra grass", "zebra tag:animal", "-quagga", '"the zebra"'):
-        for filters in (NO_FILTER, Filters(paths=("Zoo",)), Filters(scope=Scope("Zoo"))):
+        for filters in (NO_FILTER, Filters(paths=("Zoo",))):
             found, wanted = (
                 each.candidates(compile_query(query), filters) for each in (skipping, reader)
             )
@@ -377,11 +376,10 @@ def test_rows_that_are_not_of_the_revision_are_skipped(tmp_path: Path, rows: Row
             assert found.text.keys() == wanted.text.keys()
             assert (found.named, found.headed) == (wanted.named, wanted.headed)
             assert skipping.admitted(filters) == reader.admitted(filters)
-    assert skipping.named("zebra", EVERYTHING) == reader.named("zebra", EVERYTHING)
+    assert skipping.named("zebra") == reader.named("zebra")
     assert skipping.notes_with(("zebra",), 9)[0] == reader.notes_with(("zebra",), 9)[0]
-    for scope in (EVERYTHING, Scope("Zoo")):
-        assert skipping.note_count(scope) == reader.note_count(scope)
-        assert skipping.chunk_count(scope) == reader.chunk_count(scope)
+    assert skipping.note_count == reader.note_count
+    assert skipping.chunk_count == reader.chunk_count
 
 
 def test_a_row_is_above_all_that_were_written(tmp_path: Path):

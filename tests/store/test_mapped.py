@@ -10,7 +10,6 @@ import pytest
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.failures import MappedFiles
@@ -73,7 +72,7 @@ async def test_every_full_text_read_checks_the_files_first(tmp_path: Path):
     for read in (
         lambda: reader.candidates(compile_query("words"), Filters()),
         lambda: reader.admitted(Filters(paths=("*.md",))),
-        lambda: reader.document_frequencies(["word"], EVERYTHING),
+        lambda: reader.document_frequencies(["word"]),
     ):
         with pytest.raises(IndexUnavailable):
             read()

@@ -15,7 +15,7 @@ from vault_agent.indexing.parse import Batch, FileTask, KeptTexts, Outcome, Pars
 from vault_agent.indexing.task import IndexRun, IndexTask, fingerprint_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
-from vault_agent.model.scope import EVERYTHING
+from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import check_pages, open_reader
 from vault_agent.store.fulltext.reader import FulltextReader
@@ -68,7 +68,9 @@ class Vault:
         exclude: tuple[str, ...] = (),
         fields: tuple[str, ...] = (),
         attachments: tuple[str, ...] = (),
+        scope: Scope = EVERYTHING,
     ) -> None:
+        self.scope = scope
         self.root = folder / "vault"
         self.root.mkdir(exist_ok=True)
         self.directory = IndexDirectory(folder / "index")
@@ -103,7 +105,7 @@ class Vault:
             fields=self.fields,
             attachments=self.attachments,
             fingerprint=fingerprint_of(
-                Exclusions(self.exclude),
+                Exclusions(self.exclude, self.scope),
                 MAX_NOTE_BYTES,
                 self.fields,
                 attachments=self.attachments,
@@ -112,6 +114,7 @@ class Vault:
             parallel=2,
             paths=paths,
             by_watch=by_watch,
+            scope=self.scope,
         )
 
     async def index(
@@ -192,7 +195,7 @@ class Vault:
             check_pages(connection)
             rows = Rows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(self.directory.fulltext(number), rows)
-            assert fulltext.note_count(EVERYTHING) == meta.notes + len(documents.files(connection))
+            assert fulltext.note_count == meta.notes + len(documents.files(connection))
             fulltext.close()
 
     async def links(self, path: str) -> dict[str, tuple[str | None, bool]]:

@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 from vault_agent.errors import Misconfigured
+from vault_agent.model.scope import Scope
 from vault_agent.vault.exclude import FOLDER_MARK, Exclusions, Verdict
 
 
@@ -143,3 +144,29 @@ def test_patterns_of_names_and_of_paths_keep_their_order(
     exclusions = Exclusions(patterns)
     paths = ["b", "a/b", "a/c", "b/c", "a/b/c", "x.tmp", "a/x.tmp", "c/b/x"]
     assert {path for path in paths if exclusions.excludes(path)} == out
+
+
+@pytest.mark.parametrize(
+    ("path", "is_dir", "excluded"),
+    [
+        ("team", True, False),  # a walk enters the folders above
+        ("team/pub", True, False),
+        ("TEAM/Pub/a.md", False, False),
+        ("team/pub/deep/a.md", False, False),
+        ("team/a.md", False, True),
+        ("team/pub.md", False, True),
+        ("team/public/a.md", False, True),
+        ("other", True, True),
+        ("other/again.md", False, True),  # a pattern includes nothing outside
+        ("team/pub/locked", True, True),
+        ("team/pub/locked/a.md", False, True),
+        ("team/pub/Diary.md", False, True),
+        ("team/pub/node_modules/a.md", False, True),
+    ],
+)
+def test_what_an_agent_does_not_see_is_excluded(path: str, is_dir: bool, excluded: bool):
+    scope = Scope("team/pub", ("team/pub/locked", "team/pub/diary"))
+    exclusions = Exclusions(("!other/", "!other/again.md"), scope)
+    for rules in (exclusions, pickle.loads(pickle.dumps(exclusions))):
+        assert rules.excludes(path, is_dir) is excluded
+    assert exclusions.fingerprint != Exclusions(exclusions.patterns).fingerprint

@@ -9,7 +9,6 @@ from tests.writing.authored import OpenedVault, write
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.parse import parse_note
-from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.writing.templates import BUILT_IN, create_from_template, find_template, templates
 
 NOW = datetime(2025, 5, 6, 7, 8, tzinfo=UTC)
@@ -26,9 +25,9 @@ def vault(opened_vault: OpenedVault) -> OpenedVault:
     return opened
 
 
-def names(vault: OpenedVault, scope: Scope = EVERYTHING) -> dict[str, tuple]:
+def names(vault: OpenedVault) -> dict[str, tuple]:
     with vault.root() as root:
-        found = templates(root, "Templates", scope)
+        found = templates(root, "Templates")
     return {each.name: (each.path, each.variables) for each in found}
 
 
@@ -51,15 +50,6 @@ def test_templates_are_listed_with_their_variables(vault: OpenedVault):
     "an agent asks for a template outside its folder",
     "the same reply as for one that does not exist",
 )
-def test_a_caller_sees_only_templates_of_its_scope(vault: OpenedVault):
-    assert "Daily" not in names(vault, Scope("other"))
-    assert "bug" in names(vault, Scope("other"))
-    with vault.root() as root, pytest.raises(VaultAgentError) as refused:
-        find_template(root, "Templates", "Daily", Scope("other"))
-    assert refused.value.code == "TEMPLATE_NOT_FOUND"
-    assert refused.value.details == {"templates": sorted(BUILT_IN)}
-
-
 def test_a_vault_without_the_folder_has_the_built_in_ones(opened_vault: OpenedVault):
     assert list(names(opened_vault)) == sorted(BUILT_IN)
 
@@ -78,13 +68,13 @@ def test_a_vault_without_the_folder_has_the_built_in_ones(opened_vault: OpenedVa
 )
 def test_a_template_is_found_by_its_name(vault: OpenedVault, asked: str, name: str):
     with vault.root() as root:
-        assert find_template(root, "Templates", asked, EVERYTHING).name == name
+        assert find_template(root, "Templates", asked).name == name
 
 
 async def made(vault: OpenedVault, template: str, path: str, **values: str):
     return await create_from_template(
         vault.writing, vault.root, write(), path,
-        template=template, folder="Templates", scope=EVERYTHING, values=values, now=NOW,
+        template=template, folder="Templates", values=values, now=NOW,
     )  # fmt: skip
 
 

@@ -151,8 +151,8 @@ async def set_task(call: CallContext, sent: SetTaskBody) -> Found[Written]:
         note_id = sent.note_id or ""
         wanted = Wanted(sent.line or 0, text=sent.text, only_this_line=sent.only_this_line)
     if sent.path is None:
-        resolved = await call.vault.read(resolve, note_id, roots=call.vault.roots, scope=call.scope)
-        path = call.scope.outer(resolved.notes[0].path)
+        resolved = await call.vault.read(resolve, note_id, roots=call.vault.roots)
+        path = call.vault.scope.outer(resolved.notes[0].path)
     else:
         path = sent.path
     path = visible_path(call.caller, path)
@@ -165,7 +165,7 @@ async def set_task(call: CallContext, sent: SetTaskBody) -> Found[Written]:
         Status(sent.status),
         today=_now().date(),
         form=call.vault.config.write.tasks_format,
-        open_tasks=lambda ids: call.vault.read(open_tasks_of, ids, call.scope),
+        open_tasks=lambda ids: call.vault.read(open_tasks_of, ids),
     )
     return found(written)
 
@@ -184,7 +184,7 @@ async def new_from_template(call: CallContext, sent: TemplateBody) -> Found[Writ
             sent.content,
             sent.frontmatter,
         )
-        return found(await typed.create(call.vault, write, note, call.scope))
+        return found(await typed.create(call.vault, write, note))
     more = (sent.type, sent.title, sent.content, sent.frontmatter)
     if sent.template is None or sent.path is None or any(each is not None for each in more):
         raise InvalidRequest(
@@ -197,8 +197,7 @@ async def new_from_template(call: CallContext, sent: TemplateBody) -> Found[Writ
         write,
         sent.path,
         template=sent.template,
-        folder=call.scope.outer(call.vault.config.write.template_folder),
-        scope=call.scope,
+        folder=call.vault.scope.outer(call.vault.config.write.template_folder),
         values=sent.variables,
         now=_now(),
     )
@@ -212,14 +211,14 @@ def _typed(call: CallContext) -> TypedNotes | None:
     return app.typed if entry is not None and entry.has_note_types else None
 
 
-@operation("GET", "/templates", listed="templates", scoped=True)
+@operation("GET", "/templates", listed="templates", for_agents=True)
 async def templates(call: CallContext, _: NoParams) -> Found[TemplateList]:
     """List the templates for new notes."""
     if (typed := _typed(call)) is not None:
-        known = await typed.templates(call.vault, call.scope)
+        known = await typed.templates(call.vault)
     else:
-        folder = call.scope.outer(call.vault.config.write.template_folder)
-        known = await call.vault.in_folder(template_files.templates, folder, call.scope)
+        folder = call.vault.scope.outer(call.vault.config.write.template_folder)
+        known = await call.vault.in_folder(template_files.templates, folder)
     rows = [TemplateRow(each.name, each.path is None, each.path, each.variables) for each in known]
     return Found(TemplateList(tuple(rows)))
 

@@ -145,15 +145,15 @@ async def broken_links(call: CallContext, sent: BrokenLinksRequest) -> Found[Bro
     return Found(data, found.warnings)
 
 
-@operation("GET", "/tags", listed="tags", scoped=True)
+@operation("GET", "/tags", listed="tags", for_agents=True)
 async def tags(call: CallContext, sent: TreeQuery) -> Found[TagTree]:
     """Return the tree of tags with the number of notes of each."""
-    tree = await call.vault.read(trees.tags, call.within(sent))
+    tree = await call.vault.read(trees.tags, sent)
     return Found(tree, call.vault.links.warnings())
 
 
-@operation("GET", "/folders", listed="folders", scoped=True)
+@operation("GET", "/folders", listed="folders", for_agents=True)
 async def folders(call: CallContext, sent: TreeQuery) -> Found[FolderTree]:
     """Return the tree of folders with the number of notes in each."""
-    tree = await call.vault.read(trees.folders, call.within(sent))
+    tree = await call.vault.read(trees.folders, sent)
     return Found(tree, call.vault.links.warnings())

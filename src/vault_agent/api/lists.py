@@ -60,7 +60,7 @@ _MAX_NUMBER = 1 << 53
 _List = TypeVar("_List", NoteList, TaskList)
 
 
-@operation("GET", "/resolve", listed="notes", scoped=True)
+@operation("GET", "/resolve", listed="notes", for_agents=True)
 async def resolve(call: CallContext, sent: ResolveRequest) -> Found[NamedNotes]:
     """Find the notes that a path, name, title, link or ID means."""
     try:
@@ -69,12 +69,11 @@ async def resolve(call: CallContext, sent: ResolveRequest) -> Found[NamedNotes]:
             sent.name,
             open_vault=call.vault.open_root,
             roots=call.vault.roots,
-            scope=call.scope,
             source=sent.from_,
             attachments=True,
         )
     except NotFound as error:
-        folder = call.vault.excluded_folder(call.scope.outer(sent.name))
+        folder = call.vault.excluded_folder(call.vault.scope.outer(sent.name))
         if error.code != "NOTE_NOT_FOUND" or folder is None:
             raise
         raise NotFound(
@@ -88,7 +87,7 @@ async def resolve(call: CallContext, sent: ResolveRequest) -> Found[NamedNotes]:
     return Found(found)
 
 
-@operation("GET", "/notes", listed="notes", scoped=True)
+@operation("GET", "/notes", listed="notes", for_agents=True)
 async def notes(call: CallContext, sent: ListQuery) -> Found[NoteList]:
     """List notes that pass filters, in an order."""
     start = None
@@ -96,21 +95,21 @@ async def notes(call: CallContext, sent: ListQuery) -> Found[NoteList]:
         kind = int if sent.sort is Sort.CONNECTIONS else str
         position = _position(call.vault, sent, sent.cursor, kind, str)
         start = ListPlace(position[0], str(position[1]))
-    found = await call.vault.answer(list_notes, call.within(sent), start)
+    found = await call.vault.answer(list_notes, sent, start)
     rows = found.notes
     if (name := call.vault.name) is not None:
         rows = tuple(replace(row, vault=name) for row in rows)
     return _page(call.vault, sent, found, notes=rows)
 
 
-@operation("GET", "/tasks", listed="tasks", scoped=True)
+@operation("GET", "/tasks", listed="tasks", for_agents=True)
 async def tasks(call: CallContext, sent: TaskQuery) -> Found[TaskList]:
     """List the tasks of notes, in the order of paths and lines."""
     start = None
     if sent.cursor is not None:
         position = _position(call.vault, sent, sent.cursor, str, int)
         start = TaskPlace(str(position[0]), int(position[1]))
-    found = await call.vault.answer(list_tasks, call.within(sent), start)
+    found = await call.vault.answer(list_tasks, sent, start)
     return _page(call.vault, sent, found, tasks=found.tasks)
 
 
@@ -138,12 +137,12 @@ def _next(vault: OpenVault, sent: object, place: tuple[int | str, ...]) -> str:
     return encode_cursor(sent, place, vault=vault.identity)
 
 
-@operation("POST", "/context", scoped=True)
+@operation("POST", "/context", for_agents=True)
 async def context(call: CallContext, sent: ContextRequest) -> Found[Context]:
     """Gather excerpts of notes for a prompt, within a number of tokens."""
     found = await call.vault.answer(
         gather,
-        call.within(sent),
+        sent,
         roots=call.vault.roots,
         embedder=call.vault.embedder,
         indexing=call.vault.jobs.is_indexing,
@@ -151,7 +150,7 @@ async def context(call: CallContext, sent: ContextRequest) -> Found[Context]:
     return Found(found, found.warnings)
 
 
-@operation("POST", "/grep", listed="lines", scoped=True)
+@operation("POST", "/grep", listed="lines", for_agents=True)
 async def grep(call: CallContext, sent: GrepQuery) -> Found[GrepAnswer]:
     """Find lines by a regular expression."""
     start = None
@@ -159,9 +158,7 @@ async def grep(call: CallContext, sent: GrepQuery) -> Found[GrepAnswer]:
         position = _position(call.vault, sent, sent.cursor, str, int, int)
         start = Place(str(position[0]), int(position[1]), int(position[2]))
     async with call.vault.scans:
-        found = await call.vault.answer(
-            find_lines, call.within(sent), seconds=_REGEX_SECONDS, start=start
-        )
+        found = await call.vault.answer(find_lines, sent, seconds=_REGEX_SECONDS, start=start)
     if found.place is not None:
         found = replace(found, has_more=True, next_cursor=_next(call.vault, sent, found.place))
     return Found(found, found.warnings)

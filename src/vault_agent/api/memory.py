@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vault_agent.memory.deliveries import Deliveries
 
 
-@operation("POST", "/memory", needs="memory.enabled", scoped=True)
+@operation("POST", "/memory", needs="memory.enabled", for_agents=True)
 async def memory(call: CallContext, sent: RecallQuery) -> Found[Recalled]:
     """Recall the notes that matter for a task, as a text for an agent."""
     async with AsyncExitStack() as stack:
@@ -32,7 +32,7 @@ async def memory(call: CallContext, sent: RecallQuery) -> Found[Recalled]:
 
 
 async def _recalled(call: CallContext, sent: RecallQuery) -> Recalled:
-    query = replace(call.within(sent), with_global=call.caller.may_do_everything)
+    query = replace(sent, with_global=call.caller.may_do_everything)
     if sent.session_id is None:
         return await call.app.memory.recall(call.vault, query)
     deliveries = deliveries_of(call.app)

@@ -14,10 +14,10 @@ from vault_agent.model.memory import FoundNotes, NoteQuery
 from vault_agent.vaults.shared import project_address
 
 
-@operation(scoped=True)
+@operation(for_agents=True)
 async def note_search(call: CallContext, sent: NoteQuery) -> Found[FoundNotes]:
     """Search the notes of a vault and of the global one, by words, files, tags and age."""
-    query = call.within(sent)
+    query = sent
     async with AsyncExitStack() as stack:
         project = sent.project and project_address(sent.project)
         if project not in (None, call.vault.address):

@@ -99,7 +99,7 @@ class Operation(Generic[Sent, Got]):
         max_body: the most bytes of a body.
         writes: whether it changes anything: notes, the index or jobs.
         needs: the setting that enables it, such as `write.enabled`; None if it is always enabled.
-        scoped: whether it limits itself to the caller's scope. Only then agents may use it.
+        for_agents: whether agents may use it.
         listed: the list in the reply's data that is cut if the reply is too large.
     """
 
@@ -117,7 +117,7 @@ class Operation(Generic[Sent, Got]):
     max_body: int = MAX_BODY_BYTES
     writes: bool = False
     needs: str | None = None
-    scoped: bool = False
+    for_agents: bool = False
     listed: str | None = None
 
     @property
@@ -197,7 +197,7 @@ def write(
     path: str, **rules: Any
 ) -> Callable[[Callable[[Any, Sent], Awaitable[Got]]], Operation[Sent, Got]]:
     """Return the decorator of an operation that changes notes."""
-    return operation("POST", path, writes=True, needs=_WRITE, scoped=True, **rules)
+    return operation("POST", path, writes=True, needs=_WRITE, for_agents=True, **rules)
 
 
 async def perform(operation: Operation[Sent, Got], call: CallContext, sent: Sent) -> Got:
@@ -209,7 +209,7 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, sent: Sent
         Forbidden: `VAULT_READ_ONLY` if it changes notes, and those of this vault never change.
         VaultAgentError: with the codes of the operation.
     """
-    if not (call.caller.may_do_everything or operation.scoped):
+    if not (call.caller.may_do_everything or operation.for_agents):
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
     if operation.needs == _WRITE and call.vault.is_read_only:
         what = "No folder of this vault may be changed: write.folders names none."
@@ -248,7 +248,7 @@ async def _with_note_ids(call: CallContext, sent: Sent) -> Sent:
     if not asked:
         return sent
     found = {
-        name: await call.vault.read(note_with_id, value.removeprefix(_BY_ID), call.scope)
+        name: await call.vault.read(note_with_id, value.removeprefix(_BY_ID))
         for name, value in asked.items()
     }
     return replace(sent, **found)  # type: ignore[type-var]

@@ -61,14 +61,14 @@ class FolderRequest:
 _DIGITS = 8  # of the hash that a cursor contains
 
 
-@operation(scoped=True)
+@operation(for_agents=True)
 async def read(call: CallContext, sent: PartQuery) -> Found[NotePart]:
     """Return a page of a note's current text, of a section, its outline or its properties."""
     offset, revision = None, None
     if sent.cursor is not None:
         (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=call.vault.identity)
     offset = max(0, int(offset)) if offset is not None else None
-    query = replace(call.within(sent), offset=offset)
+    query = replace(sent, offset=offset)
     page = await call.vault.read_files(
         read_part, sent.note_id, query, call.vault.allowance, max_bytes=sent.max_bytes
     )
@@ -83,24 +83,24 @@ async def read(call: CallContext, sent: PartQuery) -> Found[NotePart]:
     return Found(replace(page, next_cursor=cursor), page.warnings)
 
 
-@operation("GET", "/notes/{noteId}/outline", scoped=True)
+@operation("GET", "/notes/{noteId}/outline", for_agents=True)
 async def outline(call: CallContext, sent: NoteParams) -> Found[NoteOutline]:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
     vault = call.vault
     view = NoteFile.outline
     found = await vault.read_files(
-        read_parsed, sent.note_id, sent.path, view, allowance=vault.allowance, scope=call.scope
+        read_parsed, sent.note_id, sent.path, view, allowance=vault.allowance
     )
     return Found(found)
 
 
-@operation("GET", "/notes/{noteId}/frontmatter", scoped=True)
+@operation("GET", "/notes/{noteId}/frontmatter", for_agents=True)
 async def frontmatter(call: CallContext, sent: NoteParams) -> Found[NoteFrontmatter]:
     """Return the frontmatter of a note as JSON, and its tags."""
     vault = call.vault
     view = NoteFile.frontmatter
     found = await vault.read_files(
-        read_parsed, sent.note_id, sent.path, view, allowance=vault.allowance, scope=call.scope
+        read_parsed, sent.note_id, sent.path, view, allowance=vault.allowance
     )
     return Found(found)
 

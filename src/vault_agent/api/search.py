@@ -11,12 +11,12 @@ from vault_agent.api.vaults import several_of
 from vault_agent.model.search import MAX_RANKED, Answer, RelatedQuery, SearchQuery
 
 
-@operation("POST", "/search", listed="hits", scoped=True)
+@operation("POST", "/search", listed="hits", for_agents=True)
 async def search(call: CallContext, sent: SearchQuery) -> Found[Answer]:
     """Find chunks and notes by lexical search, semantic search, or both."""
     weights = call.vault.config.search.weights
     rerank = call.vault.reranker is not None
-    query = replace(call.within(sent), weights=weights, rerank=rerank)
+    query = replace(sent, weights=weights, rerank=rerank)
     several = several_of(call, sent.vaults)
     if sent.cursor is not None:
         position, revision = decode_cursor(sent, sent.cursor, int, int, vault=call.vault.identity)
@@ -37,12 +37,11 @@ async def search(call: CallContext, sent: SearchQuery) -> Found[Answer]:
     return Found(replace(answer, next_cursor=following), answer.warnings)
 
 
-@operation("POST", "/related", listed="hits", scoped=True)
+@operation("POST", "/related", listed="hits", for_agents=True)
 async def related(call: CallContext, sent: RelatedQuery) -> Found[Answer]:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
-    query = call.within(sent)
     if several := several_of(call, sent.vaults):
-        answer = await several.related(sent.vaults, query, home=call.vault)
+        answer = await several.related(sent.vaults, sent, home=call.vault)
     else:
-        answer = await call.vault.related(query)
+        answer = await call.vault.related(sent)
     return Found(answer, answer.warnings)

@@ -182,10 +182,8 @@ async def path_of(call: CallContext, sent: NoteBody) -> str:
     """
     path = sent.path
     if path is None:
-        found = await call.vault.read(
-            resolve, sent.note_id or "", roots=call.vault.roots, scope=call.scope
-        )
-        path = call.scope.outer(found.notes[0].path)
+        found = await call.vault.read(resolve, sent.note_id or "", roots=call.vault.roots)
+        path = call.vault.scope.outer(found.notes[0].path)
     return visible_path(call.caller, path)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Failed, IndexUnavailable, Misconfigured
 from vault_agent.indexing.protocol import Compared
 from vault_agent.model.link_resolver import names_of
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
@@ -21,7 +22,6 @@ from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.store.index.rows import name_hash
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.text.names import fold
-from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.paths import outermost
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.scan import diff, is_unknown, scan
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.store.database import Connection
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.index.notes import StoredFile
+    from vault_agent.vault.exclude import Exclusions
     from vault_agent.vault.scan import Scan
 
 
@@ -126,7 +127,7 @@ def compare(task: IndexTask) -> Compared:
         return Compared(stale=False)
     if not stored.meta.has_exclusions_of(task.fingerprint):
         return Compared(stale=True)
-    with VaultRoot.open(task.root, Exclusions(task.exclude), identity=task.vault) as root:
+    with VaultRoot.open(task.root, task.exclusions, identity=task.vault) as root:
         found = scan(root)
     return Compared(stale=diff(stored.entries, task.to_index(found), found.unlisted).differs)
 
@@ -175,10 +176,18 @@ def find_changes(
     stored = read_stored(directory, task)
     found = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
     _report_scan(found, report)
-    if stored is not None and stored.meta.notes and not found.notes:
+    if _had_notes(stored, task) and not found.notes:
         raise sudden_emptiness()
     changes = _compare(None if task.rebuild else stored, found, task)
-    return replace(changes, had_notes=stored is not None and stored.meta.notes > 0)
+    return replace(changes, had_notes=_had_notes(stored, task))
+
+
+def _had_notes(stored: Stored | None, task: IndexTask) -> bool:
+    """Whether the index has notes, so that a vault without any is suspicious.
+
+    The folder of an agent may lose its last note: only that of the whole vault tells of a mount.
+    """
+    return stored is not None and stored.meta.notes > 0 and task.scope == EVERYTHING
 
 
 def sudden_emptiness() -> Failed:
@@ -269,7 +278,7 @@ def _compare(stored: Stored | None, found: Scan, task: IndexTask) -> Changes:
     removed = [path for path in seen.removed if path in known]
     return Changes(
         base=stored.meta if stored else None,
-        had_notes=stored is not None and stored.meta.notes > 0,
+        had_notes=_had_notes(stored, task),
         known=known,
         to_read=[*seen.added, *seen.maybe_changed],
         removed=removed,

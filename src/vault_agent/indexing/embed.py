@@ -96,6 +96,55 @@ async def embed(
             return run.account()
 
 
+async def copy_vectors(
+    directory: str, source: str, settings: EndpointSettings, report: Report, *, fresh: bool = False
+) -> Account:
+    """Give the chunks of an index the vectors that another index has of the same texts.
+
+    No text is sent. A chunk whose text the other index has not embedded gets no vector. `fresh`
+    copies all vectors again.
+
+    Raises:
+        Busy: `INDEX_LOCKED` while another process embeds for one of the two.
+        Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
+    """
+    return await in_thread(
+        _copy_vectors, Path(directory), Path(source), settings, report, fresh=fresh
+    )
+
+
+def _copy_vectors(
+    directory: Path, source: Path, settings: EndpointSettings, report: Report, *, fresh: bool
+) -> Account:
+    folder, other = IndexDirectory(directory), IndexDirectory(source)
+    with other.embedding(), folder.embedding():
+        number = folder.current()
+        if number is None:
+            return Account(0, 0, 0)
+        with (
+            translated(),
+            open_reader(folder.database(number)) as connection,
+            open_vectors(folder.vectors) as store,
+            open_vectors(other.vectors) as others,
+        ):
+            generation = read_meta(connection).identity
+            space = others.last_space(settings.model, *settings.prefixes)
+            if space is None:
+                return Account(0, 0, len(reading.chunk_keys(connection)))
+            others.use(space)
+            store.use(space, fresh=fresh)
+            chunks, keys = _inputs(connection, settings, store.keys_of(generation))
+            plan = store.plan(chunks, keys)
+            reused = int(np.count_nonzero(plan.rows >= 0))
+            for copied, vectors, truncated in others.vectors_of(tuple(plan.waiting)):
+                plan.fill(copied, store.save(copied, vectors, truncated=truncated))
+            have = int(np.count_nonzero(plan.rows >= 0))
+            store.tidy(plan, generation)
+            report.published()
+            return Account(have - reused, reused, len(chunks) - have)
+
+
 class _Run:
     """One phase: a plan of the chunks without a vector, filled as replies arrive."""
 

@@ -54,7 +54,6 @@ from vault_agent.store.index.writer import (
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import is_note, kind_of
-from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ async def _index(
     task: IndexTask, directory: IndexDirectory, parse: Parse, report: Report
 ) -> IndexRun:
     directory.create()
-    exclusions = Exclusions(task.exclude)
+    exclusions = task.exclusions
     with directory.writing(), VaultRoot.open(task.root, exclusions, identity=task.vault) as root:
         directory.sweep(keep=directory.current())
         changes = find_changes(root, directory, task, report)

@@ -27,6 +27,7 @@ from vault_agent.indexing.protocol import (
     Answer,
     Cluster,
     Compare,
+    CopyVectors,
     Crashed,
     Done,
     Embed,
@@ -154,6 +155,17 @@ class _Keeper:
             return Done(await self._index(request.task))
         if isinstance(request, Embed):
             return await self._embed(request)
+        if isinstance(request, CopyVectors):
+            from vault_agent.indexing.embed import copy_vectors
+
+            copied = await copy_vectors(
+                request.directory,
+                request.source,
+                request.endpoint,
+                self._report,
+                fresh=request.fresh,
+            )
+            return Embedded(copied.embedded, copied.reused, copied.failed)
         if isinstance(request, ReadAttachments):
             from vault_agent.indexing.attachments import read_attachments
 

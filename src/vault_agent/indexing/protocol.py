@@ -36,6 +36,16 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyVectors:
+    """Copy vectors from another index of the same vault. Answered by `Embedded`."""
+
+    directory: str
+    source: str  # the directory of that index
+    endpoint: EndpointSettings
+    fresh: bool = False  # copy all again
+
+
+@dataclass(frozen=True, slots=True)
 class ReadAttachments:
     """Read attachments that wait, those after a path. Answered by `AttachmentsRead`."""
 
@@ -75,7 +85,9 @@ class FinishEmbedding:
 
 
 Question = Compare | Cluster | LayOut
-Request = Index | Embed | ReadAttachments | Question | QueryAnnounced | FinishEmbedding
+Request = (
+    Index | Embed | CopyVectors | ReadAttachments | Question | QueryAnnounced | FinishEmbedding
+)
 
 # --- what the process sends -----------------------------------------------------------------
 

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Protocol
 from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary  # noqa: TC001 - read by the protocol
+from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.text.names import NOTE_SUFFIXES, kind_of
 from vault_agent.text.terms import TEXT_VERSION
+from vault_agent.vault.exclude import Exclusions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vault_agent.model.notes import FileEntry
     from vault_agent.model.warning import Warning
-    from vault_agent.vault.exclude import Exclusions
     from vault_agent.vault.scan import Scan
 
 
@@ -44,6 +45,12 @@ class IndexTask:
     paths: tuple[str, ...] | None = None
     # Whether nobody has asked for the run. Files that could not be read wait until they change.
     by_watch: bool = False
+    scope: Scope = EVERYTHING  # of the agent whose index it is
+
+    @property
+    def exclusions(self) -> Exclusions:
+        """What is never indexed. Raises Misconfigured `CONFIG_INVALID` for a bad pattern."""
+        return Exclusions(self.exclude, self.scope)
 
     def to_index(self, found: Scan) -> list[FileEntry]:
         """Return the files of a scan whose text is indexed, by path: notes, and chosen kinds."""

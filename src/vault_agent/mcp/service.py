@@ -26,7 +26,6 @@ from vault_agent.mcp.resources import (
 from vault_agent.mcp.text import as_json, for_models
 from vault_agent.mcp.tools import INSTRUCTIONS
 from vault_agent.mcp.toolsets import OWN, TOOLSETS
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.text.visible import visible
 
 if TYPE_CHECKING:
@@ -226,8 +225,6 @@ async def _with_index(
             # The text of a note is parsed once. The other phases are short.
             phase = next((each for each in job.phases if each.name == "parse"), None)
             done, total = (phase.done, phase.total) if phase is not None else (0, None)
-            if view.caller.scope != EVERYTHING:
-                done, total = 0, None  # notes outside the scope would count
             if time.monotonic() >= deadline:
                 far = f": {done:,} notes so far" if done else ""
                 far = f": {done:,} of {total:,} notes" if total else far

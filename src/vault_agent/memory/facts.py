@@ -14,7 +14,6 @@ from vault_agent.errors import VaultAgentError
 from vault_agent.memory.score import Candidate, Frequencies, file_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.note_types import type_of_folder
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.index import facts
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import is_note
@@ -25,10 +24,10 @@ from vault_agent.vaults.several import left_out
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AsyncExitStack
+    from pathlib import Path
 
     from vault_agent.config.memory_sections import MemorySettings
     from vault_agent.model.memory import Address
-    from vault_agent.model.scope import Scope
     from vault_agent.model.warning import Warning
     from vault_agent.store.index.facts import NoteFacts
     from vault_agent.vaults.open_vault import OpenVault
@@ -59,15 +58,14 @@ class Facts:
     def __init__(self, vaults: Vaults, settings: MemorySettings) -> None:
         self._vaults = vaults
         self._settings = settings
-        # By identity, and whether they are about every note.
-        self._kept: dict[tuple[str, bool], _Kept] = {}
-        self._looked: dict[str, float] = {}  # when each vault was last looked at
+        # By the folder of the index, and whether they are about every note.
+        self._kept: dict[tuple[Path, bool], _Kept] = {}
+        self._looked: dict[Path, float] = {}  # when each vault was last looked at
 
     async def around(
         self,
         stack: AsyncExitStack,
         vault: OpenVault,
-        scope: Scope = EVERYTHING,
         *,
         with_global: bool = True,
         every: bool = False,
@@ -75,18 +73,17 @@ class Facts:
     ) -> tuple[list[Known], list[Warning]]:
         """Return the facts about a vault, then those about the global one, open until `stack` ends.
 
-        A caller with a narrower scope knows only its part of the vault, and one that knows one
-        vault asks without the global one. With `every`, they are also about notes that are never
-        recalled. With `index_seconds`, what has changed is indexed before, unless that was done a
-        moment ago.
+        A caller that knows one vault asks without the global one. With `every`, they are also about
+        notes that are never recalled. With `index_seconds`, what has changed is indexed before,
+        unless that was done a moment ago.
 
         Raises:
             VaultAgentError: as a search. Without the global vault it is a warning.
         """
         await self._freshen(vault, index_seconds)
-        known = [await self.of(vault, scope, every=every)]
+        known = [await self.of(vault, every=every)]
         warnings: list[Warning] = []
-        wanted = self._settings.include_global and with_global and scope == EVERYTHING
+        wanted = self._settings.include_global and with_global
         if not (wanted and self._vaults.has_several):
             return known, warnings
         try:
@@ -99,13 +96,11 @@ class Facts:
                 warnings.append(left_out(GLOBAL, error))
         return known, warnings
 
-    async def of(
-        self, vault: OpenVault, scope: Scope = EVERYTHING, *, every: bool = False
-    ) -> Known:
+    async def of(self, vault: OpenVault, *, every: bool = False) -> Known:
         """Return the facts about a vault that is open."""
         name = self._vaults.address_of(vault)
         async with vault.snapshot() as snapshot:
-            kept = self._kept.get((vault.identity, every))
+            kept = self._kept.get((vault.workplace, every))
             if kept is None or kept.of != snapshot.revision:
                 rows = [
                     *await snapshot.read(facts.read_facts),
@@ -113,18 +108,14 @@ class Facts:
                 ]
                 included = rows if every else self._included(vault, rows)
                 kept = _Kept(snapshot.revision, await in_thread(FactIndex, included))
-                self._kept[vault.identity, every] = kept
-        notes = kept.notes
-        if scope != EVERYTHING:
-            inside = [note for note in notes.notes.values() if scope.contains(note.path)]
-            notes = await in_thread(FactIndex, inside)
-        return Known(name, vault, notes)
+                self._kept[vault.workplace, every] = kept
+        return Known(name, vault, kept.notes)
 
     async def _freshen(self, vault: OpenVault, seconds: float) -> None:
-        looked = self._looked.get(vault.identity, -math.inf)
+        looked = self._looked.get(vault.workplace, -math.inf)
         if not seconds or not is_unwatched(vault) or time.monotonic() < looked + _LOOK_SECONDS:
             return
-        self._looked[vault.identity] = time.monotonic()
+        self._looked[vault.workplace] = time.monotonic()
         await index_now(vault, seconds=seconds)
 
     async def hashes(self, notes: Iterable[Address]) -> dict[Address, str | None]:

@@ -56,7 +56,7 @@ from vault_agent.model.memory import (
 )
 from vault_agent.model.modes import Mode
 from vault_agent.model.scope import EVERYTHING
-from vault_agent.model.search import Answer, Coverage, Filters, SearchQuery
+from vault_agent.model.search import Answer, Coverage, SearchQuery
 from vault_agent.model.syntax import without_operators
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.git import changed_files, committed_at
@@ -128,12 +128,13 @@ class Memory:
             VaultAgentError: as a search does. Without the global vault it is a warning.
         """
         entry = self._vaults.entry(vault.identity)
-        root = entry.root if entry is not None and entry.role is Role.PROJECT else None
+        is_project = entry is not None and entry.role is Role.PROJECT
+        # An agent that sees a part of the vault learns nothing of the project around it.
+        root = entry.root if entry and is_project and vault.scope == EVERYTHING else None
         async with AsyncExitStack() as stack:
             known, warnings = await self.facts.around(
                 stack,
                 vault,
-                query.scope,
                 with_global=query.with_global,
                 index_seconds=index_seconds,
             )
@@ -162,7 +163,7 @@ class Memory:
             )
         folder = _folder(root, query)
         limit = query.max_tokens if query.max_tokens is not None else MAX_TOKENS
-        remembered = [_remembered(each, shown, query.scope, self._secrets) for each in chosen]
+        remembered = [_remembered(each, shown, vault.scope, self._secrets) for each in chosen]
         if query.bar is not None:
             remembered, chosen = _newest_first(remembered, chosen, query.prompt)
             remembered = [
@@ -215,10 +216,10 @@ class Memory:
         """
         if not (is_signal(query.prompt) or identifiers(query.prompt)):
             return (), None, None, ()
-        text, within = without_operators(query.prompt)[:1_000], Filters(scope=query.scope)
+        text = without_operators(query.prompt)[:1_000]
         if query.bar is not None:
             text = without_hiragana(text)
-        asked = SearchQuery(text, Mode.LEXICAL, _HITS, within, coverage=True)
+        asked = SearchQuery(text, Mode.LEXICAL, _HITS, coverage=True)
         lexical = await self._ask(known, asked)
         covered = lexical.coverage or Coverage(0, 0, {})
         needed = needed_share(covered.words, covered.passages)
@@ -243,7 +244,7 @@ class Memory:
         found = lexical
         # Nobody waits for an embedding at a prompt: what is about it is known by now.
         if query.bar is None and known[0].vault.embedder is not None and about:
-            found = await self._ask(known, SearchQuery(text, None, _HITS, within))
+            found = await self._ask(known, SearchQuery(text, None, _HITS))
         hits = [hit for hit in found.hits if (hit.vault, hit.note_id) in about]
         share = max((match.share for match in covered.notes.values()), default=0.0)
         least = needed * (ASKED if query.bar is None else query.bar)
@@ -407,7 +408,7 @@ def match_type(scored: Scored) -> str:
 
 def _folder(root: Path | None, query: RecallQuery) -> str | None:
     """Return the folder of a project's vault as its agent finds it, None if it cannot."""
-    if root is None or query.scope != EVERYTHING:
+    if root is None:
         return None
     project = root.parent.parent
     is_there = query.cwd is None or Path(query.cwd).is_relative_to(project)
@@ -463,7 +464,7 @@ def _recalled(
         vault=candidate.vault,
         note_id=candidate.note_id,
         id=facts_of.identifier,
-        path=query.scope.inner(candidate.path),
+        path=known[0].vault.scope.inner(candidate.path),
         title=candidate.title,
         type=candidate.type,
         updated=facts_of.updated,
@@ -497,12 +498,11 @@ async def search_notes(
     Raises:
         VaultAgentError: as a search does. Without the global vault it is a warning.
     """
-    within = Filters(scope=query.scope)
     async with AsyncExitStack() as stack:
         known, warnings = await memory.facts.around(
-            stack, vault, query.scope, with_global=not (query.alone or query.project), every=True
+            stack, vault, with_global=not (query.alone or query.project), every=True
         )
-        asked = SearchQuery(query.text, None, _HITS, within)
+        asked = SearchQuery(query.text, None, _HITS)
         if not query.text:
             answer = Answer(None, Mode.LEXICAL, _HITS, ())
         elif len(known) == 1:

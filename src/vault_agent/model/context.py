@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from vault_agent.model.fields import Query, Text, Texts
-from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.sent import Between, Doc, Length, Unsent
 from vault_agent.model.warning import Warning
 
@@ -33,7 +32,6 @@ class ContextRequest:
     max_tokens: Annotated[
         int, Between(200, 32_000), Doc("The most tokens of the section, as estimated.")
     ] = 4_000
-    scope: Unsent[Scope] = EVERYTHING  # of the caller
 
 
 @dataclass(frozen=True, slots=True)

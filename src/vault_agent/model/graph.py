@@ -8,7 +8,6 @@ from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
 from vault_agent.model.fields import FirstDay, LastDay, Texts
 from vault_agent.model.notes import Link
-from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters
 from vault_agent.model.sent import Between, Doc, IfAny, Length, Named, OneOf, Trimmed, Unsent
 from vault_agent.model.warning import Warning
@@ -89,7 +88,6 @@ class TreeQuery:
         Literal["name", "count"],
         Doc("`count`: those with the most notes first, on each level."),
     ] = "name"
-    scope: Unsent[Scope] = EVERYTHING  # of the caller
 
 
 class Finding(NamedTuple):

@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import Annotated, Literal, NamedTuple
 
 from vault_agent.model.fields import Cursor, FirstDay, LastDay, Texts
-from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.search import Filters
 from vault_agent.model.sent import Between, Check, Doc, IfAny, OneOf, Unreadable, Unsent
 from vault_agent.model.warning import Warning
@@ -64,7 +63,6 @@ class ListQuery:
     sort: Sort = Sort.PATH
     limit: Annotated[int, Between(1, 200)] = 50
     cursor: Cursor = None
-    scope: Unsent[Scope] = EVERYTHING  # of the caller
 
     @property
     def filters(self) -> Filters:
@@ -84,7 +82,6 @@ class ListQuery:
             statuses=self.status,
             after=self.after,
             before=self.before,
-            scope=self.scope,
         )
 
 
@@ -140,12 +137,11 @@ class TaskQuery:
     due_before: LastDay = None
     limit: Annotated[int, Between(1, 200)] = 50
     cursor: Cursor = None
-    scope: Unsent[Scope] = EVERYTHING  # of the caller
 
     @property
     def filters(self) -> Filters:
         """The conditions that the notes of the tasks satisfy."""
-        return Filters(paths=(*self.path, *self.folder), scope=self.scope)
+        return Filters(paths=(*self.path, *self.folder))
 
 
 class TaskPlace(NamedTuple):

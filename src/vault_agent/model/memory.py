@@ -8,7 +8,6 @@ from typing import Annotated, NamedTuple, TypeAlias
 
 from vault_agent.model.fields import SessionId, Text
 from vault_agent.model.modes import Mode
-from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.sent import Between, Doc, Length, OneOf, Trimmed, Unreadable, Unsent
 from vault_agent.model.warning import Warning
 
@@ -23,8 +22,8 @@ class RecallQuery:
 
     `pinned` notes come first whatever they are about. `without` has the reason for each note that
     is left out. With `start`, the files of notes that were changed since the last commit are added.
-    The journal of the session `session_id` is left out too. Of a vault, a caller sees the notes in
-    `scope`, and the global vault only if it may ask for that too.
+    The journal of the session `session_id` is left out too. The global vault is asked only if the
+    caller may see it (`with_global`).
 
     With `bar`, nobody has asked: a note comes only if a passage of it has enough of the prompt, the
     more the higher the bar is, and the text is an index of the notes. `cwd` is where the agent
@@ -58,7 +57,6 @@ class RecallQuery:
     bar: Unsent[float | None] = None
     pinned: Unsent[tuple[Address, ...]] = ()
     without: Unsent[Mapping[Address, str]] = field(default_factory=dict)
-    scope: Unsent[Scope] = EVERYTHING
     with_global: Unsent[bool] = True
     cwd: Unsent[str | None] = None
 
@@ -112,7 +110,6 @@ class NoteQuery:
     recency_days: Annotated[float, Between(0.001, 36_500)] | None = None
     project: Annotated[Text | None, Doc("Only the notes of this project.")] = None
     alone: Annotated[bool, Doc("Whether to leave out the global vault.")] = False
-    scope: Unsent[Scope] = EVERYTHING
 
     def __post_init__(self) -> None:
         if not (self.text or self.files or self.tags):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
 from vault_agent.model.fields import AtLeastOne, FilePath, NoteId
-from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.sent import Doc, Length, Unsent
 from vault_agent.model.warning import Warning
 
@@ -32,7 +31,6 @@ class PartQuery:
     max_bytes: Annotated[int, AtLeastOne] = 24_000
     cursor: str | None = None
     offset: Unsent[int | None] = None
-    scope: Unsent[Scope] = EVERYTHING  # of the caller
 
 
 @dataclass(frozen=True, slots=True)

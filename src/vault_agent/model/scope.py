@@ -27,6 +27,10 @@ class Scope:
             return False
         return not any(covers(fold(each), path) for each in self.deny)
 
+    def reaches(self, folder: str) -> bool:
+        """Whether a folder is the scope's own or lies above it, so that a walk must enter it."""
+        return f"{fold(self.folder)}/".startswith(f"{fold(folder)}/")
+
     def inner(self, path: str) -> str:
         """Return a path of the vault relative to the folder, if it is below it."""
         start = f"{self.folder}/"

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 from vault_agent.model.fields import Cursor, FirstDay, LastDay, NoteOrChunkId, Query, Text, Texts
 from vault_agent.model.metadata import Metadata
 from vault_agent.model.modes import Linked, Mode, Reason
-from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.sent import (
     Between,
     Check,
@@ -67,7 +66,6 @@ class Filters:
     before: LastDay = None
     places: Unsent[tuple[str, ...]] = ()  # as `paths`, else parts of paths; any of them
     files: Unsent[tuple[str, ...]] = ()  # parts of file names, or globs; any of them
-    scope: Unsent[Scope] = EVERYTHING  # of the caller
 
     @property
     def conditions(self) -> tuple[tuple[str, str], ...]:

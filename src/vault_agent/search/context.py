@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from vault_agent.model.context import ContextQuery, ContextRequest
     from vault_agent.model.notes import Anchor
-    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Hit
     from vault_agent.models.embedder import Embedder
     from vault_agent.store.current import Snapshot
@@ -79,7 +78,7 @@ async def gather(
 ) -> Context:
     """Return a section with excerpts of at most so many tokens, as `tokens_of` estimates them.
 
-    Only notes of the request's scope are found. Shown paths are relative to its folder.
+    Shown paths are relative to the folder of the index.
 
     Raises:
         Forbidden: `PATH_OUTSIDE_VAULT` if a note to read is outside the vault.
@@ -88,21 +87,20 @@ async def gather(
     warnings: list[Warning] = []
     reads: list[_Excerpt] = []
     searches: list[list[_Excerpt]] = []
-    scope = request.scope
     for number, query in enumerate(request.queries):
         if query.kind == "read":
-            found = await _read(snapshot, number, query, roots, scope)
+            found = await _read(snapshot, number, query, roots)
             if isinstance(found, Warning):
                 warnings.append(found)
             else:
                 reads.append(found)
         else:
             paths = () if query.path is None else (query.path,)
-            filters = Filters(paths=paths, tags=query.tags, scope=scope)
+            filters = Filters(paths=paths, tags=query.tags)
             asked = SearchQuery(query.query, limit=query.limit, filters=filters)
             answer = await search(snapshot, asked, embedder=embedder, indexing=indexing)
             warnings += [each for each in answer.warnings if each not in warnings]
-            searches.append([await _result(snapshot, number, scope, hit) for hit in answer.hits])
+            searches.append([await _result(snapshot, number, hit) for hit in answer.hits])
     entries, cut = _chosen(reads, searches, request.max_tokens)
     if not entries:
         warnings.append(_warning("CONTEXT_EMPTY", "No note matches."))
@@ -121,11 +119,11 @@ def tokens_of(text: str) -> int:
 
 
 async def _read(
-    snapshot: Snapshot, number: int, query: ContextQuery, roots: Sequence[str], scope: Scope
+    snapshot: Snapshot, number: int, query: ContextQuery, roots: Sequence[str]
 ) -> _Excerpt | Warning:
     code = "CONTEXT_NOTE_NOT_FOUND"
     try:
-        named = await resolve(snapshot, query.query, roots=roots, scope=scope, attachments=True)
+        named = await resolve(snapshot, query.query, roots=roots, attachments=True)
     except NotFound as error:
         details = {"query": number, "suggestions": error.details.get("suggestions", [])}
         return _warning(code, f"Query {number + 1}: there is no note of this name.", details)
@@ -138,14 +136,14 @@ async def _read(
     note, chunks = await snapshot.read(_note_and_chunks, named.notes[0].note_id)
     section = query.section or named.heading
     if section is None:
-        return _Excerpt(number, scope.inner(note.path), "", tuple(chunks), numbered=False)
+        return _Excerpt(number, snapshot.scope.inner(note.path), "", tuple(chunks), numbered=False)
     anchors = await snapshot.read(links_reading.anchors, [note.rowid]) or {}
     inside = section_chunks(chunks, anchors.get(note.rowid, []), section)
     if not inside:
         headings = list(dict.fromkeys(" > ".join(each.heading_path) for each in chunks))
         details = {"query": number, "headings": [each for each in headings if each][:20]}
         return _warning(code, "The note has no such heading.", details)
-    return _Excerpt(number, scope.inner(note.path), section, tuple(inside), numbered=True)
+    return _Excerpt(number, snapshot.scope.inner(note.path), section, tuple(inside), numbered=True)
 
 
 def _note_and_chunks(
@@ -194,10 +192,10 @@ def section_chunks(
     return [each for each in chunks if each.end_line >= wanted.line and each.start_line < end]
 
 
-async def _result(snapshot: Snapshot, number: int, scope: Scope, hit: Hit) -> _Excerpt:
+async def _result(snapshot: Snapshot, number: int, hit: Hit) -> _Excerpt:
     _, chunks = await snapshot.read(_note_and_chunks, hit.note_id, hit.chunk_index or 0, 1)
     heading = " > ".join(hit.heading_path)
-    path = scope.inner(hit.path)
+    path = snapshot.scope.inner(hit.path)
     return _Excerpt(number, path, heading, tuple(chunks), numbered=True)
 
 

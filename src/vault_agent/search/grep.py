@@ -86,7 +86,6 @@ class _Scan:
         self._query = query
         self._pattern = pattern
         self._passing = passing
-        self._scope = query.filters.scope
         only_one = passing is not None and len(passing) == 1
         self._most_of_note = _EVERY_LINE if only_one else LINES_OF_NOTE
         self._lines: list[GrepLine] = []  # one more than the limit, if there are more
@@ -97,7 +96,7 @@ class _Scan:
     async def run(self, start: Place | None, deadline: float) -> GrepAnswer:
         path = ""
         if start is not None:
-            path = await self._snapshot.read(path_of_key, start.path, self._scope)
+            path = await self._snapshot.read(path_of_key, start.path)
             if start.line >= _EVERY_LINE:
                 path, start = path + _NEXT, None
         while True:
@@ -109,7 +108,7 @@ class _Scan:
                     return self._page()
                 last = block[-1].path
                 if stopped is None and time.monotonic() > deadline:
-                    stopped = Place(note_key(last, self._scope), _EVERY_LINE, 0)
+                    stopped = Place(note_key(last), _EVERY_LINE, 0)
                 if stopped is not None:
                     return await self._unfinished(stopped, last)
             if len(page) < _PAGE_NOTES:
@@ -123,7 +122,7 @@ class _Scan:
     def _page(self) -> GrepAnswer:
         """Return a full page. It ends before the last line, which belongs to the next page."""
         lines = self._lines[:-1]
-        place = Place(note_key(lines[-1].path, self._scope), lines[-1].line, self._counts[-2])
+        place = Place(note_key(lines[-1].path), lines[-1].line, self._counts[-2])
         return GrepAnswer(tuple(lines), place=place)
 
     async def _unfinished(self, stopped: Place, path: str) -> GrepAnswer:
@@ -192,7 +191,7 @@ class _Scan:
             index = (last.key & (MAX_CHUNKS - 1)) + 1
             end = last.start_line + last.text.count(b"\n") - 1
             if end > start and time.monotonic() > deadline:
-                return Place(note_key(note.path, self._scope), end, self._count)
+                return Place(note_key(note.path), end, self._count)
         return None
 
     def _add(self, note: ScannedNote, found: Sequence[FoundLine]) -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import rarity
 from vault_agent.model.modes import Mode, Reason
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Answer, Coverage, Filters, Hit, Match
 from vault_agent.search.query import compile_query, literals
 from vault_agent.search.rank import Names, Ranked, rank, shortlist
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from vault_agent.model.lexical import Candidates, LexicalQuery
-    from vault_agent.model.scope import Scope
     from vault_agent.model.search import SearchQuery
     from vault_agent.model.warning import Warning
     from vault_agent.search.snippet import Snippet
@@ -86,10 +84,10 @@ def ranked(
     return Ranking(places, candidates, notes)
 
 
-def information(fulltext: FulltextReader, query: LexicalQuery, scope: Scope) -> dict[str, float]:
-    """Return the information of each term of a query that a note of the scope has."""
-    frequencies = fulltext.document_frequencies(query.weights, scope)
-    notes = fulltext.note_count(scope)
+def information(fulltext: FulltextReader, query: LexicalQuery) -> dict[str, float]:
+    """Return the information of each term of a query that a note has."""
+    frequencies = fulltext.document_frequencies(query.weights)
+    notes = fulltext.note_count
     return {
         term: query.weights[term] * rarity(notes, found)
         for term, found in frequencies.items()
@@ -97,16 +95,7 @@ def information(fulltext: FulltextReader, query: LexicalQuery, scope: Scope) -> 
     }
 
 
-def notes_within(snapshot: Snapshot, scope: Scope) -> set[int] | None:
-    """Return the notes that exist for a caller, or None for all. Blocking."""
-    if scope == EVERYTHING:
-        return None
-    return snapshot.fulltext.admitted(Filters(scope=scope))
-
-
-def coverage(
-    snapshot: Snapshot, asked: SearchQuery, query: LexicalQuery, ranking: Ranking
-) -> Coverage:
+def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: Ranking) -> Coverage:
     """Return how much of a query one passage of each ranked note has.
 
     A word that is in no note counts as the rarest, also if similar words were searched instead.
@@ -137,7 +126,7 @@ def coverage(
     counts = snapshot.fulltext.most_in_one_chunk(content, rowids)
     return Coverage(
         len(words),
-        snapshot.fulltext.chunk_count(asked.filters.scope),
+        snapshot.fulltext.chunk_count,
         {
             (None, ranking.notes[rowid].id): Match(
                 most.get(rowid, 0.0) / total if total else 0.0, round(counts.get(rowid, 0.0))
@@ -340,7 +329,7 @@ async def search_every(
             snapshot,
             places,
             {each.note.rowid: each.note for each in shown},
-            information(snapshot.fulltext, compiled, query.filters.scope),
+            information(snapshot.fulltext, compiled),
             reasons=[Reason.LEXICAL_MATCH] * len(places),
             explain=query.explain,
         )
@@ -359,7 +348,7 @@ def _candidates(
     scores = snapshot.fulltext.having(
         compiled, query.filters, limit=CANDIDATES + 1, stopped=stopped
     )
-    alike = snapshot.fulltext.named(compiled.text, query.filters.scope)
+    alike = snapshot.fulltext.named(compiled.text)
     named = [rowid for rowid in alike if rowid in scores]
     return {rowid: scores[rowid] for rowid in dict.fromkeys((*named, *scores))}
 

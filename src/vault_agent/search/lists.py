@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.lists import ListedNote, ListPlace, NoteList, Sort
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
 from vault_agent.search.snippet import beginning
 from vault_agent.search.warnings import filter_warnings
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from vault_agent.model.lists import ListQuery
-    from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.lists import SortedNote
@@ -42,11 +39,6 @@ async def admitted(snapshot: Snapshot, filters: Filters) -> set[int] | None:
     return await snapshot.threads.run(snapshot.fulltext.admitted, filters, attachments=False)
 
 
-async def notes_within(snapshot: Snapshot, scope: Scope) -> set[int] | None:
-    """Return the notes that exist for a caller, or None for all."""
-    return None if scope == EVERYTHING else await admitted(snapshot, Filters(scope=scope))
-
-
 async def list_notes(
     snapshot: Snapshot, query: ListQuery, start: ListPlace | None = None
 ) -> NoteList:
@@ -58,8 +50,7 @@ async def list_notes(
     """
     if not query.recursive and set("*?") & set("".join(query.path)):
         raise InvalidRequest("INVALID_REQUEST", "recursive=false needs folders without wildcards.")
-    within = await notes_within(snapshot, query.scope)
-    among = await _among(snapshot, query, within)
+    among = await _among(snapshot, query)
     warnings = await filter_warnings(snapshot, query.filters)
 
     def read(connection: Connection) -> tuple[list[SortedNote], list[ListedNote]]:
@@ -70,28 +61,25 @@ async def list_notes(
             among=among,
             after=after,
             limit=query.limit + 1,
-            within=within,
         )
-        return page, _rows(connection, page[: query.limit], within)
+        return page, _rows(connection, page[: query.limit])
 
     page, notes = await snapshot.read(read)
     shown = page[: query.limit]
     titled = query.sort is Sort.TITLE
-    places = tuple(
-        ListPlace("" if titled else at.value, note_key(at.path, query.scope)) for at in shown
-    )
+    places = tuple(ListPlace("" if titled else at.value, note_key(at.path)) for at in shown)
     total = snapshot.meta.notes if among is None else len(among)
     more = len(page) > len(shown)
     return NoteList(tuple(notes), total, more, places=places, warnings=warnings)
 
 
-async def _among(snapshot: Snapshot, query: ListQuery, within: set[int] | None) -> set[int] | None:
+async def _among(snapshot: Snapshot, query: ListQuery) -> set[int] | None:
     """Return the notes that are listed, or None for all."""
     filters = query.filters
     passing = await admitted(snapshot, filters)
     promoted: set[int] | None = None
     if query.promoted is not None:
-        promoted = await admitted(snapshot, replace(_PROMOTED, scope=filters.scope))
+        promoted = await admitted(snapshot, _PROMOTED)
 
     def read(connection: Connection) -> Iterator[set[int]]:
         if passing is not None:
@@ -102,7 +90,7 @@ async def _among(snapshot: Snapshot, query: ListQuery, within: set[int] | None) 
         if query.tasks == "open":
             yield sorting.with_open_tasks(connection)
         if query.linked is not None:
-            linked = links.connected(connection, within)
+            linked = links.connected(connection)
             paths = reading.order(connection)
             yield {rowid for rowid, _ in paths if (rowid in linked) is query.linked}
         if not query.recursive:
@@ -119,21 +107,18 @@ def _directly_in(paths: Iterable[tuple[int, str]], folders: Sequence[str]) -> se
 
 
 def _after(connection: Connection, query: ListQuery, start: ListPlace) -> tuple[str | int, str]:
-    scope = query.scope
-    path = path_of_key(connection, start.path, scope)
+    path = path_of_key(connection, start.path)
     if query.sort is not Sort.TITLE:
         return start.value, path
     title = sorting.title_of(connection, path)  # too long for a cursor
-    if title is None or not scope.contains(path):
+    if title is None:
         raise InvalidRequest(
             "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."
         )
     return title, path
 
 
-def _rows(
-    connection: Connection, shown: Sequence[SortedNote], within: set[int] | None
-) -> list[ListedNote]:
+def _rows(connection: Connection, shown: Sequence[SortedNote]) -> list[ListedNote]:
     rowids = [each.rowid for each in shown]
     notes = reading.by_rowid(connection, rowids)
     if len(notes) < len(rowids):
@@ -141,7 +126,7 @@ def _rows(
     first = [rowid << CHUNK_BITS for rowid in rowids]
     chunks = reading.chunks(connection, first)
     texts = {key: chunk.text for key, chunk in chunks.items()}
-    counts = links.count_connections(connection, rowids, within)
+    counts = links.count_connections(connection, rowids)
     ids, statuses, files, promoted = [
         reading.values_of(connection, rowids, name)
         for name in ("id", "status", "files", "promoted")
@@ -178,29 +163,25 @@ def _cut(value: str) -> str:
 _MAX_PATH_BYTES = 90
 
 
-def note_key(path: str, scope: Scope) -> str:
-    """Return a short text for a note's path: the path itself, or `/` and the note ID.
-
-    The path is relative to the folder of the scope, as all that its caller sees.
-    """
-    inner = scope.inner(path)
-    fits = len(inner.encode("utf-8", "surrogatepass")) <= _MAX_PATH_BYTES and inner.isprintable()
-    return inner if fits and scope.outer(inner) == path else f"/{identify(path)}"
+def note_key(path: str) -> str:
+    """Return a short text for a note's path: the path itself, or `/` and the note ID."""
+    fits = len(path.encode("utf-8", "surrogatepass")) <= _MAX_PATH_BYTES and path.isprintable()
+    return path if fits else f"/{identify(path)}"
 
 
-def path_of_key(connection: Connection, key: str, scope: Scope) -> str:
-    """Return the path of a key. Notes outside `scope` do not exist.
+def path_of_key(connection: Connection, key: str) -> str:
+    """Return the path of a key.
 
     Raises:
         InvalidRequest: `CURSOR_EXPIRED` if the key is an ID and the note is gone, or
             `INVALID_CURSOR` if it is no key.
     """
     if not key.startswith("/"):
-        return scope.outer(key)
+        return key
     if len(key) != 33 or not set(key[1:]) <= set("0123456789abcdef"):
         raise InvalidRequest("INVALID_CURSOR", "This cursor does not belong to this request.")
     note = reading.note_by_id(connection, key[1:])
-    if note is None or not scope.contains(note.path):
+    if note is None:
         raise InvalidRequest(
             "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."
         )

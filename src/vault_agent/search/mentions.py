@@ -12,7 +12,6 @@ from vault_agent.markdown.document import Document
 from vault_agent.markdown.lines import with_line_ends
 from vault_agent.model.graph import Listed, Mention, Place
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.warning import Warning
 from vault_agent.search.named import named_note
 from vault_agent.search.snippet import snippet_around
@@ -280,7 +279,7 @@ def _names(note: StoredNote) -> tuple[list[tuple[Name, str]], list[str]]:
 
 
 def _search(fulltext: FulltextReader, names: Sequence[tuple[Name, str]]) -> _Searched:
-    common = max(COMMON_NOTES, int(COMMON_SHARE * fulltext.note_count(EVERYTHING)))
+    common = max(COMMON_NOTES, int(COMMON_SHARE * fulltext.note_count))
     kept, rowids, similar, skipped = [], dict[int, None](), set[int](), []
     for name, text in names:
         phrase = sequence(text)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.model.identifiers import CHUNK_BITS, identify
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Filters
 from vault_agent.model.warning import Warning
 from vault_agent.store.index import documents
@@ -24,7 +23,6 @@ from vault_agent.vault.paths import validate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import StoredChunk
@@ -37,36 +35,35 @@ _NO_ROW = -1
 _NOTE_ID = re.compile(r"[0-9a-f]{32}")
 
 
-def named_note(connection: Connection, note_id: str, scope: Scope = EVERYTHING) -> StoredNote:
-    """Return a note of the caller's scope by its ID.
+def named_note(connection: Connection, note_id: str) -> StoredNote:
+    """Return a note by its ID.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`.
     """
-    return _named(reading.note_by_id, connection, note_id, scope)
+    return _named(reading.note_by_id, connection, note_id)
 
 
-def named_text(connection: Connection, note_id: str, scope: Scope = EVERYTHING) -> StoredNote:
-    """Return a note of the caller's scope, or an attachment whose text is indexed, by its ID.
+def named_text(connection: Connection, note_id: str) -> StoredNote:
+    """Return a note, or an attachment whose text is indexed, by its ID.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`.
     """
-    return _named(documents.readable_by_id, connection, note_id, scope)
+    return _named(documents.readable_by_id, connection, note_id)
 
 
 def _named(
     find: Callable[[Connection, str], StoredNote | None],
     connection: Connection,
     note_id: str,
-    scope: Scope,
 ) -> StoredNote:
     if not _NOTE_ID.fullmatch(note_id):
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
     note = find(connection, note_id)
-    if note is None or not scope.contains(note.path):
+    if note is None:
         raise no_note()
     return note
 
@@ -76,7 +73,6 @@ async def note_or_file(
     root: VaultRoot,
     note_id: str,
     path: str | None,
-    scope: Scope = EVERYTHING,
     *,
     attachments: bool = True,
 ) -> StoredNote:
@@ -90,11 +86,11 @@ async def note_or_file(
     """
     find = named_text if attachments else named_note
     try:
-        return await snapshot.read(find, note_id, scope)
+        return await snapshot.read(find, note_id)
     except NotFound:
         file = None
         if path is not None and identify(path) == note_id:
-            file = await in_thread(file_at, root, path, scope)
+            file = await in_thread(file_at, root, path)
         if file is None:
             raise
         return file
@@ -108,9 +104,9 @@ def not_indexed(note: StoredNote) -> tuple[Warning, ...]:
     return (Warning.of("INDEX_STALE", what),)
 
 
-def file_at(root: VaultRoot, path: str, scope: Scope) -> StoredNote | None:
-    """Return the note whose file the caller may see at exactly this path, indexed or not."""
-    if not is_note(path) or not scope.contains(path):
+def file_at(root: VaultRoot, path: str) -> StoredNote | None:
+    """Return the note whose file is at exactly this path, indexed or not."""
+    if not is_note(path):
         return None
     try:
         validate(path)
@@ -118,7 +114,7 @@ def file_at(root: VaultRoot, path: str, scope: Scope) -> StoredNote | None:
     except (CannotOpen, OSError, VaultAgentError):
         return None
     if file.path != path or not stat.S_ISREG(file.stat.st_mode):
-        return None  # a link may lead out of the scope
+        return None  # another spelling, or a folder
     return StoredNote(_NO_ROW, 0, path, stem(path), 0, (), None, 0)
 
 
@@ -139,13 +135,13 @@ def named_handle(connection: Connection, file_id: str) -> tuple[int, int | None]
     return note.handle, note.rowid
 
 
-async def note_with_id(snapshot: Snapshot, value: str, scope: Scope = EVERYTHING) -> str:
-    """Return the ID of the note of `scope` whose frontmatter has this `id`.
+async def note_with_id(snapshot: Snapshot, value: str) -> str:
+    """Return the ID of the note whose frontmatter has this `id`.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
-    filters = Filters(properties=(("id", value),), scope=scope)
+    filters = Filters(properties=(("id", value),))
     rowids = await snapshot.threads.run(snapshot.fulltext.admitted, filters)
     found = await snapshot.read(reading.by_rowid, sorted(rowids)[:MAX_NOTES])
     notes = list(found.values())

@@ -23,7 +23,6 @@ from vault_agent.model.reading import (
     PartQuery,
 )
 from vault_agent.model.retrieval import MARKDOWN, PLAIN, ChunkContent, LinkSummary, NoteContent
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.named import (
     named_chunk,
     named_text,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.markdown.document import Block, Section
-    from vault_agent.model.scope import Scope
     from vault_agent.model.warning import Warning
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
@@ -236,11 +234,10 @@ async def read_note(
     note_id: str,
     path: str | None,
     *,
-    scope: Scope = EVERYTHING,
     limit: int = FILE_LIMIT_BYTES,
     attachments: bool = True,
 ) -> tuple[StoredNote, NoteFile]:
-    """Return a note of the caller's scope with its current file.
+    """Return a note with its current file.
 
     With `attachments`, also an attachment with its indexed text. The exact `path` finds the file of
     a note that is not in the index yet.
@@ -250,7 +247,7 @@ async def read_note(
         NotFound: `NOTE_NOT_FOUND`, also if the file is missing or unreadable now.
         TooLarge: `NOTE_TOO_LARGE` over `limit` bytes.
     """
-    stored = await note_or_file(snapshot, root, note_id, path, scope, attachments=attachments)
+    stored = await note_or_file(snapshot, root, note_id, path, attachments=attachments)
     if is_note(stored.path):
         return stored, await in_thread(read_file, root, stored.path, limit)
     file = await snapshot.read(indexed_text, stored)
@@ -363,7 +360,7 @@ async def read_part(
     max_bytes: int,
 ) -> NotePart:
     """Return a page of a note's current text. Raises as `read_note` and `NoteFile.part`."""
-    stored, file = await read_note(snapshot, root, note_id, query.path, scope=query.scope)
+    stored, file = await read_note(snapshot, root, note_id, query.path)
     return await parse_file(allowance, NoteFile.part, file, stored, query, max_bytes)
 
 
@@ -375,10 +372,9 @@ async def read_parsed(
     view: Callable[[NoteFile, StoredNote], _T],
     *,
     allowance: Allowance,
-    scope: Scope = EVERYTHING,
 ) -> _T:
     """Return a `view` of a note, such as `NoteFile.outline`. Raises as `read_note` and the view."""
-    stored, file = await read_note(snapshot, root, note_id, path, scope=scope, attachments=False)
+    stored, file = await read_note(snapshot, root, note_id, path, attachments=False)
     return await parse_file(allowance, view, file, stored)
 
 

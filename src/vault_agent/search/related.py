@@ -26,7 +26,6 @@ from vault_agent.text.terms import is_unit, terms
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Hit, RelatedQuery
     from vault_agent.model.vectors import VectorSpace
     from vault_agent.model.warning import Warning
@@ -293,10 +292,7 @@ async def related(
         else:
             from vault_agent.search.semantic import share_warnings
 
-            missing = await snapshot.threads.run(
-                share_warnings, snapshot, query.filters.scope, indexing=indexing
-            )
-            warnings = (*warnings, *missing)
+            warnings = (*warnings, *share_warnings(snapshot, indexing=indexing))
     hits = await snapshot.threads.stoppable(
         lambda stopped: _Search(snapshot, query, subject, mode, stopped).hits()
     )
@@ -328,7 +324,7 @@ async def subject_of(
             "INVALID_ID",
             "A note ID is 32 lowercase hexadecimal digits; a chunk ID adds a colon and an index.",
         )
-    subject = await snapshot.read(_represented, match[1], match[2], query.filters.scope)
+    subject = await snapshot.read(_represented, match[1], match[2])
     if not embeddings or query.mode is Mode.LEXICAL:
         return subject
     from vault_agent.search.semantic import of_chunks, usable_matrix  # imports numpy
@@ -341,8 +337,8 @@ async def subject_of(
     return subject._replace(vector=vector, space=matrix.space)
 
 
-def _represented(connection: Connection, note_id: str, index: str | None, scope: Scope) -> Subject:
-    note = named_text(connection, note_id, scope)
+def _represented(connection: Connection, note_id: str, index: str | None) -> Subject:
+    note = named_text(connection, note_id)
     if index is not None:
         chunks = [named_chunk(connection, note, int(index))]
         keys = [chunk.key for chunk in chunks]
@@ -389,7 +385,6 @@ class _Search:
         if query.linked is Linked.EXCLUDE:
             self._without |= subject.links.keys()
         self._among = links if query.linked is Linked.ONLY else None  # None: all
-        self._within = lexical.notes_within(snapshot, query.filters.scope)
 
     def hits(self) -> tuple[Hit, ...]:
         if self._among is not None and not self._among:
@@ -428,14 +423,13 @@ class _Search:
     def _shared(self) -> dict[int, float]:
         """Return the best notes by the neighbours that they share with the requested note."""
         links = self._subject.links
-        known = links if self._within is None else links.keys() & self._within
-        by_links = sorted(known, key=lambda rowid: (-links[rowid], rowid))
-        return self._best(shared_neighbours(self._snapshot.circles(by_links, self._within)))
+        by_links = sorted(links, key=lambda rowid: (-links[rowid], rowid))
+        return self._best(shared_neighbours(self._snapshot.circles(by_links)))
 
     def _linked_with_similar(self, text: Mapping[int, float]) -> dict[int, float]:
         """Return the best notes by the notes of a similar text that they are linked with."""
         similar = sorted(text, key=lambda rowid: (-text[rowid], rowid))[:SIMILAR_NOTES]
-        circles = self._snapshot.circles(similar, self._within)
+        circles = self._snapshot.circles(similar)
         return self._best(linked_with_similar(text, circles))
 
     def _best(self, scores: Mapping[int, float]) -> dict[int, float]:
@@ -468,7 +462,7 @@ class _Search:
 
     def _words(self, shared: Collection[int]) -> _Text:
         fulltext = self._snapshot.fulltext
-        compiled, whole = _compile(fulltext, self._subject, self._query.filters.scope)
+        compiled, whole = _compile(fulltext, self._subject)
         ranking = lexical.ranked(
             self._snapshot,
             compiled,
@@ -481,7 +475,7 @@ class _Search:
         best: dict[int, Ranked] = {}
         for place in ranking.places:
             best.setdefault(place.rowid, place)
-        alike = fulltext.similarities(whole, {*best, *shared}, self._query.filters.scope)
+        alike = fulltext.similarities(whole, {*best, *shared})
         scores = convex({rowid: place.score for rowid, place in best.items()}, alike)
         chunks = {rowid: place.key for rowid, place in best.items() if place.key is not None}
         return _Text(
@@ -500,21 +494,18 @@ class _Search:
             admitted=admitted,
             without=self._without,
             witnesses=witnesses,
-            within=self._within,
         )
 
 
-def _compile(
-    fulltext: FulltextReader, subject: Subject, scope: Scope
-) -> tuple[LexicalQuery, dict[str, float]]:
+def _compile(fulltext: FulltextReader, subject: Subject) -> tuple[LexicalQuery, dict[str, float]]:
     """Return a query of the most specific terms, and the weights of all terms."""
     names = "\n".join((subject.note.title, *subject.note.aliases, *subject.note.metadata.tags))
     counts = count_terms("\n".join(chunk.text for chunk in subject.chunks), names)
     # A note of another vault counts as one more note of this one.
     more = int(subject.note.rowid == _NO_ROW)
-    found = fulltext.document_frequencies(counts, scope)
+    found = fulltext.document_frequencies(counts)
     frequencies = {term: frequency + more for term, frequency in found.items()}
-    notes = fulltext.note_count(scope) + more
+    notes = fulltext.note_count + more
     return related_query(counts, frequencies, notes), whole_note(counts, frequencies, notes)
 
 

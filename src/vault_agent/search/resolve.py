@@ -20,7 +20,6 @@ from vault_agent.model.link_resolver import target_key
 from vault_agent.model.names import Match, NamedNote, NamedNotes
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.search.named import file_at, note_with_id
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents
@@ -97,7 +96,6 @@ async def resolve(
     *,
     open_vault: Callable[[], VaultRoot] | None = None,
     roots: Sequence[str] = (),
-    scope: Scope = EVERYTHING,
     source: str | None = None,
     attachments: bool = False,
 ) -> NamedNotes:
@@ -108,41 +106,42 @@ async def resolve(
     A link in the note with the ID `source` means the one note that it leads to there.
     With `open_vault`, a file at the exact path comes before what has such a name, indexed or not.
     `roots` are the vault's absolute paths. An absolute path below one of them is a path of the
-    vault. Only notes of `scope` are found, and paths are relative to its folder.
+    vault. Paths are relative to the folder of the index.
 
     Raises:
         InvalidRequest: `INVALID_PATH` if the name has a control character, and no note this path.
         Forbidden: `PATH_OUTSIDE_VAULT` if `..` leads out of the vault.
         NotFound: `NOTE_NOT_FOUND` with up to five similar paths in `details.suggestions`.
     """
+    scope = snapshot.scope
     if _ODD.search(name) is not None:
-        odd = await _exact(snapshot, name, scope)
+        odd = await _exact(snapshot, name)
         if odd is not None:
             return odd
-    if scope.folder:  # for the caller, its folder is the vault
+    if scope.folder:  # for its reader, the folder is the vault
         roots = [f"{root}/{scope.folder}" for root in roots]
     link = _written(name.strip())
     if source is not None and link is not None:
-        there = await snapshot.read(_followed, source, link, scope)
+        there = await snapshot.read(_followed, source, link)
         if there is not None:
             return _only(there, scope, link.heading)
     asked = _asked(name.strip(), link, roots)
     match: Match = "id"
-    found = await _by_id(snapshot, name.strip(), scope, attachments=attachments)
+    found = await _by_id(snapshot, name.strip(), attachments=attachments)
     if not found and asked.path:
         match, found = await snapshot.read(_by_path, asked.path, scope, attachments=attachments)
     exact = scope.outer(asked.path)
     if open_vault and is_note(exact) and not any(note.path == exact for note in found):
-        file = await in_thread(_file, open_vault, exact, scope)
+        file = await in_thread(_file, open_vault, exact)
         if file is not None:
             match, found = "path", [file]
     if not found and asked.path:
-        match, found = "title", await snapshot.read(_by_title, snapshot.fulltext, asked.path, scope)
+        match, found = "title", await snapshot.read(_by_title, snapshot.fulltext, asked.path)
     if not found:
         raise NotFound(
             "NOTE_NOT_FOUND",
             "No note has this path, name, alias or title.",
-            {"suggestions": await similar_notes(snapshot, asked.path, scope) if asked.path else []},
+            {"suggestions": await similar_notes(snapshot, asked.path) if asked.path else []},
             remedy="Search for the note.",
         )
     return NamedNotes(
@@ -156,13 +155,11 @@ async def resolve(
     )
 
 
-async def _by_id(
-    snapshot: Snapshot, written: str, scope: Scope, *, attachments: bool
-) -> list[StoredNote]:
+async def _by_id(snapshot: Snapshot, written: str, *, attachments: bool) -> list[StoredNote]:
     """Return the note that an ID, or `id:` with the `id` of a frontmatter, means."""
     if written.startswith(_BY_ID):
         try:
-            written = await note_with_id(snapshot, written.removeprefix(_BY_ID), scope)
+            written = await note_with_id(snapshot, written.removeprefix(_BY_ID))
         except NotFound as error:
             if error.code != "NOTE_NOT_FOUND":
                 raise
@@ -171,25 +168,25 @@ async def _by_id(
         return []
     find = documents.readable_by_id if attachments else reading.note_by_id
     note = await snapshot.read(find, known[1])
-    return [note] if note is not None and scope.contains(note.path) else []
+    return [note] if note is not None else []
 
 
-def _file(open_vault: Callable[[], VaultRoot], path: str, scope: Scope) -> StoredNote | None:
+def _file(open_vault: Callable[[], VaultRoot], path: str) -> StoredNote | None:
     """Return the note whose file is at a path; None also if the vault is not there."""
     try:
         with open_vault() as root:
-            return file_at(root, path, scope)
+            return file_at(root, path)
     except VaultAgentError:
         return None
 
 
-async def _exact(snapshot: Snapshot, name: str, scope: Scope) -> NamedNotes | None:
+async def _exact(snapshot: Snapshot, name: str) -> NamedNotes | None:
     """Return the note with an odd path. Raises `INVALID_PATH` for others as `resolve`."""
     suffixes = () if name == name.strip() else NOTE_SUFFIXES
     for path in (name, *(f"{name}{suffix}" for suffix in suffixes)):
-        note = await snapshot.read(reading.note_by_id, identify(scope.outer(path)))
-        if note is not None and scope.contains(note.path):
-            return _only(note, scope)
+        note = await snapshot.read(reading.note_by_id, identify(snapshot.scope.outer(path)))
+        if note is not None:
+            return _only(note, snapshot.scope)
     if any(character < " " for character in name):
         raise InvalidRequest("INVALID_PATH", "A name has no control characters.")
     return None
@@ -213,16 +210,14 @@ def _written(name: str) -> _Written | None:
     return None
 
 
-def _followed(
-    connection: Connection, source: str, link: _Written, scope: Scope
-) -> StoredNote | None:
+def _followed(connection: Connection, source: str, link: _Written) -> StoredNote | None:
     """Return the note to which a link in a note leads."""
     note = reading.note_by_id(connection, source)
-    if note is None or not scope.contains(note.path):
+    if note is None:
         return None
     wanted = (note.path, link.target, link.kind)
     file = resolve_links(connection, [wanted])[wanted]
-    if file is None or file.note_id is None or not scope.contains(file.path):
+    if file is None or file.note_id is None:
         return None
     return reading.note_by_id(connection, file.note_id)
 
@@ -296,7 +291,6 @@ def _by_path(
     candidates = [
         (scope.inner(found), found, names)
         for found, names in reading.files_named(connection, [name_hash(target_key(path))])[0]
-        if scope.contains(found)
     ]
     candidates.sort(key=lambda each: (len(each[0]), each[0], each[1]))
     folded = fold(path)
@@ -326,7 +320,7 @@ def _by_path(
 def _attachments(connection: Connection, path: str, scope: Scope) -> list[StoredNote]:
     """Return the attachments with indexed text that have this path, or else one that ends in it."""
     named = reading.files_named(connection, [name_hash(target_key(path))])[1]
-    inside = [(scope.inner(each), each) for each in named if scope.contains(each)]
+    inside = [(scope.inner(each), each) for each in named]
     exact = [each for inner, each in inside if fold(inner) == fold(path)]
     ending = [each for inner, each in inside if f"/{fold(inner)}".endswith(f"/{fold(path)}")]
     found = (documents.readable_by_id(connection, identify(each)) for each in exact or ending)
@@ -345,11 +339,9 @@ def _notes_at(connection: Connection, paths: Sequence[str]) -> list[StoredNote]:
     return [note for note in found if note is not None]
 
 
-def _by_title(
-    connection: Connection, fulltext: FulltextReader, title: str, scope: Scope
-) -> list[StoredNote]:
+def _by_title(connection: Connection, fulltext: FulltextReader, title: str) -> list[StoredNote]:
     """Return the notes with this title, which need not be the name of their file."""
-    rowids = fulltext.named(title, scope)
+    rowids = fulltext.named(title)
     folded = fold(title)
     # A title may end in what looks like a suffix of notes.
     wanted = {folded, *(folded.removesuffix(suffix) for suffix in NOTE_SUFFIXES)}
@@ -364,20 +356,18 @@ _SIMILAR = 75.0
 _MAX_CHARACTERS = 200
 
 
-async def similar_notes(snapshot: Snapshot, name: str, scope: Scope = EVERYTHING) -> list[str]:
+async def similar_notes(snapshot: Snapshot, name: str) -> list[str]:
     """Return the paths of up to five notes whose name or alias is similar, the closest first.
 
-    Only notes of `scope` count, and paths are relative to its folder.
+    Paths are relative to the folder of the index.
     """
-    return await snapshot.read(_closest, stem(name), scope)
+    return await snapshot.read(_closest, stem(name), snapshot.scope)
 
 
 def _closest(connection: Connection, name: str, scope: Scope) -> list[str]:
     names: list[str] = []
     paths: list[str] = []
     for outer, aliases in reading.names(connection):
-        if not scope.contains(outer):
-            continue
         path = scope.inner(outer)
         for each in (stem(path), *map(unmarked, aliases)):
             names.append(fold(each[:_MAX_CHARACTERS]))

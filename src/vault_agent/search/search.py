@@ -94,7 +94,7 @@ async def search(
         )
     found = await snapshot.threads.stoppable(find)
     asking = partial(reranker.scores, compiled.text)
-    named = partial(snapshot.fulltext.named, compiled.text, query.filters.scope)
+    named = partial(snapshot.fulltext.named, compiled.text)
     places, problems = await reranked(snapshot, found.places, found.notes, asking, named)
     in_order = found._replace(places=places)
     return await snapshot.threads.run(
@@ -124,9 +124,7 @@ async def _chosen(
     from vault_agent.search.semantic import share_warnings
 
     by_vector = _by_both if mode is Mode.HYBRID else _by_meaning
-    missing = await snapshot.threads.run(
-        share_warnings, snapshot, query.filters.scope, indexing=indexing
-    )
+    missing = share_warnings(snapshot, indexing=indexing)
     return mode, partial(by_vector, snapshot, query, compiled, vector), missing
 
 
@@ -153,7 +151,7 @@ def _by_words(
         ranking.candidates.information,
         dict.fromkeys(ranking.notes, Reason.LEXICAL_MATCH),
         ranking.candidates.neighbours,
-        lexical.coverage(snapshot, query, compiled, ranking) if query.coverage else None,
+        lexical.coverage(snapshot, compiled, ranking) if query.coverage else None,
     )
 
 
@@ -168,10 +166,9 @@ def _by_meaning(
 
     admitted = _admitted(snapshot, query, compiled)
     go_on(stopped)
-    within = lexical.notes_within(snapshot, query.filters.scope)
-    found = near(usable_matrix(snapshot), vector, admitted=admitted, within=within)
+    found = near(usable_matrix(snapshot), vector, admitted=admitted)
     go_on(stopped)
-    information = lexical.information(snapshot.fulltext, compiled, query.filters.scope)
+    information = lexical.information(snapshot.fulltext, compiled)
     scored = sorted(_nearest(found), key=lambda each: -each[0].score)
     # Twice as many, because notes may have been removed, and all that tie with the last.
     last = scored[: 2 * query.ranked][-1:]
@@ -197,7 +194,6 @@ def _by_both(
         vector,
         admitted=admitted,
         witnesses=ranking.notes,
-        within=lexical.notes_within(snapshot, query.filters.scope),
     )
     go_on(stopped)
     scored = _fused(ranking, found, attainable(compiled, ranking.candidates))

@@ -13,7 +13,6 @@ import numpy as np
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.warning import Warning
-from vault_agent.search import lexical
 from vault_agent.search.warnings import missing, unavailable
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from vault_agent.model.scope import Scope
     from vault_agent.model.vectors import VectorSpace
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.vectors import Vector
@@ -90,25 +88,18 @@ def near(
     admitted: Collection[int] | None = None,
     without: Collection[int] = (),
     witnesses: Iterable[int] = (),
-    within: Collection[int] | None = None,
 ) -> Near:
     """Return the notes nearest to a unit vector, `DEPTH` at most. Blocking: call it in a thread.
 
     `admitted` restricts the result to these notes; those of `without` are left out. `witnesses` are
     notes that other evidence has found. Their cosines are returned too, if they have a vector.
-    `within` are the notes that exist for the caller: no other says what is usual.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if a vector file was truncated.
     """
     matrix.check()
     usual, centre = matrix.used, matrix.centre
-    if within is not None:
-        usual = _rows_of(matrix, within)
-        centre = matrix.centre_of(usual)
-    among = usual
-    if admitted is not None:
-        among = np.intersect1d(usual, _rows_of(matrix, admitted), assume_unique=True)
+    among = usual if admitted is None else _rows_of(matrix, admitted)
     found = nearest(matrix.vectors, vector, among, _CHUNKS)
     cosines: dict[int, float] = {}
     chunks: dict[int, int] = {}
@@ -144,11 +135,9 @@ def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) ->
     return (mean / np.float32(norm)).astype(np.float32)
 
 
-def share_warnings(
-    snapshot: Snapshot, scope: Scope, *, indexing: bool = False
-) -> tuple[Warning, ...]:
-    """Return a warning if some chunks of a scope have no vector. Blocking."""
-    share = _embedded_share(snapshot, scope)
+def share_warnings(snapshot: Snapshot, *, indexing: bool = False) -> tuple[Warning, ...]:
+    """Return a warning if some chunks have no vector."""
+    share = snapshot.embedded_share
     if share >= 1:
         return ()
     return (
@@ -160,16 +149,6 @@ def share_warnings(
             indexing=indexing,
         ),
     )
-
-
-def _embedded_share(snapshot: Snapshot, scope: Scope) -> float:
-    within, matrix = lexical.notes_within(snapshot, scope), snapshot.matrix
-    if within is None:
-        return snapshot.embedded_share
-    if matrix is None or not within:
-        return 0.0 if within else 1.0
-    have = len(matrix.of_notes(np.array(sorted(within), np.int64))[0])
-    return min(1.0, have / max(snapshot.fulltext.chunk_count(scope), 1))
 
 
 def _rows_of(matrix: Matrix, notes: Collection[int]) -> Integers:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vault_agent.model.lists import TaskFields, TaskQuery
-    from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.lists import TaskRow
@@ -41,7 +40,7 @@ async def list_tasks(
     passing = await admitted(snapshot, query.filters)
     warnings = await filter_warnings(snapshot, query.filters)
     tasks, more = await snapshot.read(_tasks, query, passing, start)
-    places = tuple(TaskPlace(note_key(task.path, query.scope), task.line) for task in tasks)
+    places = tuple(TaskPlace(note_key(task.path), task.line) for task in tasks)
     return TaskList(tuple(tasks), more, places=places, warnings=warnings)
 
 
@@ -55,7 +54,7 @@ def _tasks(
     path, line = "", 0
     found: list[tuple[TaskRow, TaskFields]] = []
     if start is not None:
-        path, line = path_of_key(connection, start.path, query.scope), start.line
+        path, line = path_of_key(connection, start.path), start.line
     while len(found) <= query.limit:
         page = _page(connection, query.status, path, line)
         found += _fitting(page, passing, query)
@@ -65,10 +64,10 @@ def _tasks(
     return _rows(connection, found[: query.limit]), len(found) > query.limit
 
 
-async def open_tasks_of(snapshot: Snapshot, ids: Sequence[str], scope: Scope) -> list[str]:
+async def open_tasks_of(snapshot: Snapshot, ids: Sequence[str]) -> list[str]:
     """Return those of the IDs (`🆔`) that open tasks have, in the given order."""
     rows = await snapshot.read(sorting.tasks_with, ids, without=(*_DONE, *_CANCELLED))
-    found = {task_fields(text).id for path, text in rows if scope.contains(path)}
+    found = {task_fields(text).id for _, text in rows}
     return [each for each in dict.fromkeys(ids) if each in found]
 
 

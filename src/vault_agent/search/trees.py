@@ -7,7 +7,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vault_agent.model.graph import FolderBranch, FolderTree, TagBranch, TagTree
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold
 
@@ -23,28 +22,21 @@ Entry = TypeVar("Entry")
 
 
 async def tags(snapshot: Snapshot, query: TreeQuery) -> TagTree:
-    """Return the tags of the notes of its scope, in their most frequent spelling of letter case."""
-    scope = query.scope
+    """Return the tags of notes, in their most frequent spelling of letter case."""
 
     def read(connection: Connection) -> TagTree:
         rows = reading.tags(connection)
-        count = snapshot.meta.notes
-        if scope != EVERYTHING:
-            seen = {rowid for rowid, path in reading.order(connection) if scope.contains(path)}
-            rows = [row for row in rows if row[2] in seen]
-            count = len(seen)
         tags, covered, truncated = _tree(TagBranch, _counted(rows), query)
-        return TagTree(snapshot.revision, tags, count - covered, truncated)
+        return TagTree(snapshot.revision, tags, snapshot.meta.notes - covered, truncated)
 
     return await snapshot.read_unchanged(read)
 
 
 async def folders(snapshot: Snapshot, query: TreeQuery) -> FolderTree:
-    """Return the folders that contain notes. They and `prefix` are relative to the scope's."""
-    scope = query.scope
+    """Return the folders that contain notes, relative to that of the index, as is `prefix`."""
 
     def read(connection: Connection) -> FolderTree:
-        paths = [scope.inner(path) for _, path in reading.order(connection) if scope.contains(path)]
+        paths = [snapshot.scope.inner(path) for _, path in reading.order(connection)]
         written = Counter(path.rpartition("/")[0] for path in paths)
         outside = written.pop("", 0)
         folders, _, truncated = _tree(FolderBranch, _summed(written), query)

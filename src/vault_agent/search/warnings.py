@@ -78,13 +78,12 @@ async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning
     """Return warnings of filters by paths that do not exist."""
     if not filters.paths:
         return ()
-    scope = filters.scope
+    scope = snapshot.scope
     unknown = await snapshot.threads.run(snapshot.fulltext.unknown_paths, filters)
     if not unknown:
         return ()
     names = await snapshot.threads.run(snapshot.names)
-    known = [path for path, _ in names if scope.contains(path)]
-    inner = [scope.inner(path) for path in known]
+    inner = [scope.inner(path) for path, _ in names]
     folders = await snapshot.threads.run(_nearest, inner, scope.inner(unknown[0]))
     what = "No folder or note of the index has this path."
     if folders:

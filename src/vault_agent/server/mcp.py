@@ -222,7 +222,10 @@ async def _exchanged(
     await _require_folder(config, agent)
     vaults = request.app[APP].vaults
     named = request.headers.get(VAULT_HEADER) if caller.kind is CallerKind.OWNER else None
-    vault = vaults.default if named is None else await lent.enter_async_context(vaults.open(named))
+    if named is not None:
+        vault = await lent.enter_async_context(vaults.open(named))
+    else:
+        vault = await vaults.of_agent(caller.name, caller.scope)
     several = named is not None and any(each.address == GLOBAL for each in vaults.entries())
     view = View(
         request.app[APP],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 from vault_agent.codes import EXCLUDED_REMEDY
 from vault_agent.errors import IndexUnavailable, VaultAgentError
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import connect_reader, mapped_files, translated
 from vault_agent.store.failures import is_damage
 from vault_agent.store.fulltext.reader import FulltextReader
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import (
         AsyncIterator,
         Callable,
-        Collection,
         Iterable,
         Iterator,
         Sequence,
     )
     from pathlib import Path
 
+    from vault_agent.model.scope import Scope
     from vault_agent.store.failures import MappedFiles
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.index.notes import StoredChunk, StoredNote
@@ -96,7 +97,14 @@ class Snapshot:
         matrix: Matrix | None,
         held: _Open,
         threads: Threads,
+        *,
+        scope: Scope = EVERYTHING,
     ) -> None:
+        """Take what is open. `scope` is the part of the vault that the index is about.
+
+        Names of notes are relative to its folder, in requests and in replies.
+        """
+        self.scope = scope
         self.meta = meta
         self.fulltext = fulltext
         self.matrix = matrix
@@ -129,7 +137,7 @@ class Snapshot:
 
     def with_vectors(self, matrix: Matrix | None) -> Snapshot:
         """Return the same revision with other vectors and the same open files."""
-        return Snapshot(self.meta, self.fulltext, matrix, self.held, self.threads)
+        return Snapshot(self.meta, self.fulltext, matrix, self.held, self.threads, scope=self.scope)
 
     async def read(
         self,
@@ -194,12 +202,10 @@ class Snapshot:
         with self.connection() as connection:
             return notes.chunks(connection, keys)
 
-    def circles(
-        self, rowids: Sequence[int], within: Collection[int] | None = None
-    ) -> dict[int, set[int]]:
+    def circles(self, rowids: Sequence[int]) -> dict[int, set[int]]:
         """Return the notes linked with each of some notes, see `links.circles`."""
         with self.connection() as connection:
-            return links.circles(connection, rowids, within)
+            return links.circles(connection, rowids)
 
     def bodies(self, rowids: Sequence[int]) -> list[bytes]:
         """Return the text of each of these notes, in their order; a missing note's is empty."""
@@ -250,9 +256,11 @@ class CurrentIndex:
         fingerprint: str,
         vectors: bool = False,
         is_excluded: Callable[[str], bool] = lambda _: False,
+        scope: Scope = EVERYTHING,
     ) -> None:
         """Take the expected vault and settings. `is_excluded` is the current rule for paths."""
         self._is_excluded = is_excluded
+        self._scope = scope
         self._directory = directory
         self._vectors = vectors
         self._vault = vault
@@ -395,11 +403,11 @@ class CurrentIndex:
                         remedy=EXCLUDED_REMEDY,
                     )
                 rows = Rows(meta.next_rowid, old_rows(connection))
-            fulltext = FulltextReader(self._directory.fulltext(number), rows)
+            fulltext = FulltextReader(self._directory.fulltext(number), rows, self._scope.folder)
             stack.callback(fulltext.close)
             matrix = self._open_matrix(meta)
             held = _Open(readers, mapped_files(database), stack.pop_all())
-            return Snapshot(meta, fulltext, matrix, held, self._threads)
+            return Snapshot(meta, fulltext, matrix, held, self._threads, scope=self._scope)
 
     def _open_matrix(self, meta: Meta) -> Matrix | None:
         if not self._vectors:

@@ -1,5 +1,7 @@
 """Which paths are ignored, by name alone.
 
+What lies outside an agent's folder is excluded from the agent's index, whatever the patterns say.
+
 Hidden names are always excluded. Folders of the default list are excluded unless a pattern of the
 user includes them again. The user's patterns follow gitignore, relative to the vault root: the last
 match decides, and nothing below an excluded folder can be included again.
@@ -12,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from vault_agent.errors import Misconfigured
+from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.text.gitignore import IgnorePattern, ignore_pattern, is_pattern
 
 if TYPE_CHECKING:
@@ -63,40 +66,45 @@ class Verdict(StrEnum):
     HIDDEN = "hidden"
     DEFAULT = "default"
     PATTERN = "pattern"
+    UNSEEN = "unseen"
 
 
 class Exclusions:
     """The default exclusions and the user's patterns. Immutable; safe to share and to pickle."""
 
-    def __init__(self, patterns: Sequence[str] = ()) -> None:
-        """Compile `patterns`.
+    def __init__(self, patterns: Sequence[str] = (), scope: Scope = EVERYTHING) -> None:
+        """Compile `patterns`. Everything outside `scope` is excluded, too.
 
         Raises:
             Misconfigured: CONFIG_INVALID with the position of an invalid pattern.
         """
         self.patterns = tuple(patterns)
+        self.scope = scope
         # Last pattern first, since the last match decides.
         self._rules = tuple(reversed(list(_compile(self.patterns))))
 
-    def __reduce__(self) -> tuple[type[Exclusions], tuple[tuple[str, ...]]]:
-        return Exclusions, (self.patterns,)
+    def __reduce__(self) -> tuple[type[Exclusions], tuple[tuple[str, ...], Scope]]:
+        return Exclusions, (self.patterns, self.scope)
 
     @property
     def fingerprint(self) -> str:
         """A short hash of the rules. It changes whenever other files may be excluded."""
-        rules = repr((_RULES_VERSION, sorted(DEFAULT_FOLDERS), self.patterns))
+        seen = () if self.scope == EVERYTHING else (self.scope.folder, self.scope.deny)
+        rules = repr((_RULES_VERSION, sorted(DEFAULT_FOLDERS), self.patterns, *seen))
         return hashlib.sha256(rules.encode()).hexdigest()[:16]
 
     @property
     def by_pattern(self) -> bool:
-        """Whether the user has patterns. Without any, only a file's first character decides."""
-        return bool(self._rules)
+        """Whether the name of a file may exclude it, not only its first character."""
+        return bool(self._rules) or self.scope != EVERYTHING
 
     def excludes(self, path: str, is_dir: bool = False) -> bool:
         """Whether the path, or a folder it lies in, is excluded. Does not access the disk.
 
         The time is linear in the path's length, apart from the user's patterns.
         """
+        if self._is_unseen(path, is_dir=is_dir):
+            return True
         if not self._rules:
             *folders, last = path.split("/")
             return (
@@ -130,9 +138,14 @@ class Exclusions:
 
         `name` is the last segment of `path`. A walk already has both.
         """
+        if self._is_unseen(path, is_dir=is_dir):
+            return Verdict.UNSEEN
         if is_dir and self._rules:
             path += "/"
         return self._judge(path, len(path), name, is_dir=is_dir)
+
+    def _is_unseen(self, path: str, *, is_dir: bool) -> bool:
+        return not (self.scope.contains(path) or (is_dir and self.scope.reaches(path)))
 
     def _judge(self, path: str, end: int, name: str, *, is_dir: bool) -> Verdict | None:
         """Return the verdict on the entry path[:end]. A folder ends in "/", as in patterns.

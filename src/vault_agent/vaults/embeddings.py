@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Unavailable
-from vault_agent.indexing.protocol import Embed
-from vault_agent.model.scope import EVERYTHING
+from vault_agent.indexing.protocol import CopyVectors, Embed
 from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
@@ -20,7 +19,11 @@ if TYPE_CHECKING:
 
 
 class Embeddings:
-    """The embeddings of one vault. `embedder` and `endpoint` are None if they are off."""
+    """The embeddings of one vault. `embedder` and `endpoint` are None if they are off.
+
+    With a `source`, the directory of the owner's index, they are copied from there, and no text is
+    sent.
+    """
 
     def __init__(
         self,
@@ -29,12 +32,17 @@ class Embeddings:
         index: CurrentIndex,
         indexer: Indexer,
         directory: str,
+        *,
+        source: str | None = None,
     ) -> None:
         self.embedder = embedder
         self._endpoint = endpoint
         self._index = index
         self._indexer = indexer
         self._directory = directory
+        self._source = source
+        self.on_made: Callable[[bool], object] = lambda _: None
+        """Called after each run that may have made vectors; with True if it made all anew."""
 
     @property
     def enabled(self) -> bool:
@@ -68,7 +76,7 @@ class Embeddings:
             usable_matrix(snapshot, embedder.space, indexing=indexing)
         except Unavailable as reason:
             return (Warning(reason.code, *reason.over_http()),)
-        return share_warnings(snapshot, EVERYTHING, indexing=indexing)
+        return share_warnings(snapshot, indexing=indexing)
 
     async def make(
         self,
@@ -87,6 +95,9 @@ class Embeddings:
             self.require_on()
         if self._endpoint is None:
             return None
+        if self._source is not None:
+            copying = CopyVectors(self._directory, self._source, self._endpoint, fresh=fresh)
+            return await self._indexer.embed(copying, on_event)
         request = Embed(
             self._directory,
             self._endpoint,
@@ -94,7 +105,10 @@ class Embeddings:
             fresh=fresh,
             doubted=self._are_doubted(),
         )
-        return await self._indexer.embed(request, on_event)
+        try:
+            return await self._indexer.embed(request, on_event)
+        finally:
+            self.on_made(fresh)
 
     def _are_doubted(self) -> bool:
         """Whether the endpoint has returned vectors that do not match those of the index."""

@@ -46,20 +46,28 @@ class Following:
         self._is_working = False
         self.count = 0  # changes whenever the index is about to change, or has changed
 
+    def soon(self, paths: Sequence[str]) -> None:
+        """Index paths without waiting for it."""
+        if paths:
+            self._add(paths)
+
     async def __call__(self, paths: Sequence[str], wait_ms: int) -> IndexState:
         """Index paths, and return the revision that has them, or `PENDING` after `wait_ms`."""
-        self.count += 1
-        self._waiting.update(dict.fromkeys(paths))
-        if self._served is None:
-            self._served = asyncio.get_running_loop().create_future()
-        served = self._served
-        if not self._is_working:
-            self._is_working = True
-            self._background.spawn(self._work)
+        served = self._add(paths)
         if not wait_ms:
             return PENDING
         done, _ = await asyncio.wait([served], timeout=wait_ms / 1000)
         return served.result() if done else PENDING
+
+    def _add(self, paths: Sequence[str]) -> asyncio.Future[IndexState]:
+        self.count += 1
+        self._waiting.update(dict.fromkeys(paths))
+        if self._served is None:
+            self._served = asyncio.get_running_loop().create_future()
+        if not self._is_working:
+            self._is_working = True
+            self._background.spawn(self._work)
+        return self._served
 
     async def caught_up(self) -> bool:
         """Wait for what is indexed at this moment. Return whether there was something."""

@@ -34,13 +34,19 @@ from vault_agent.system.processes import Child
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.indexing.protocol import Embed, Event, Question, ReadAttachments
+    from vault_agent.indexing.protocol import (
+        CopyVectors,
+        Embed,
+        Event,
+        Question,
+        ReadAttachments,
+    )
     from vault_agent.indexing.task import IndexRun
     from vault_agent.system.crash import CrashReport
     from vault_agent.system.processes import ChildProcess
 
     RunEvent = Phase | Warning | Published
-    _Work = Index | Embed | ReadAttachments
+    _Work = Index | Embed | CopyVectors | ReadAttachments
     OnCrash = Callable[[str, CrashReport], object]
 
 
@@ -119,8 +125,12 @@ class Indexer:
                 if isinstance(done, Done):
                     return done.run
 
-    async def embed(self, request: Embed, on_event: Callable[[RunEvent], object]) -> Embedded:
-        """Embed the chunks without a vector. Index runs continue meanwhile, in another process.
+    async def embed(
+        self, request: Embed | CopyVectors, on_event: Callable[[RunEvent], object]
+    ) -> Embedded:
+        """Embed the chunks without a vector, or copy vectors for them.
+
+        Index runs continue meanwhile, in another process.
 
         Raises:
             VaultAgentError: what ended it, with its class, code and details.

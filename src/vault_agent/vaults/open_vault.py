@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import anyio
@@ -42,17 +44,18 @@ from vault_agent.vaults.pages import Pages
 from vault_agent.vaults.reading import LinksOfVault, Reading, TypingHelp
 from vault_agent.vaults.runs import NOTES_EXCLUDED, IndexedVault, Runs
 from vault_agent.vaults.secret import Secret
+from vault_agent.vaults.watch import EVERYTHING as WHOLE
 from vault_agent.vaults.watch import Watch
 from vault_agent.vaults.writes import Writes
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-    from pathlib import Path
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job
+    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.writing import LoggedWrite
     from vault_agent.models.embedder import Embedder
@@ -75,13 +78,27 @@ _SCANS = 2
 
 
 class OpenVault:
-    """The operations of one vault. Made by `open_vault`."""
+    """The operations of one vault. Made by `open_vault`, and for an agent by `open_for_agent`.
+
+    An agent's vault has the root and paths of its owner's, and an index of what the agent sees.
+    It is read like any other. What changes notes, and the watch, are the owner's.
+    """
 
     def __init__(
-        self, config: Config, shared: Shared, vault: IndexedVault, store: JobStore, address: str
+        self,
+        config: Config,
+        shared: Shared,
+        vault: IndexedVault,
+        store: JobStore,
+        address: str,
+        *,
+        owner: OpenVault | None = None,
     ) -> None:
-        """Make it of its parts. `address` is what requests call it."""
+        """Make it of its parts. `address` is what requests call it. `owner` is for an agent's."""
         self.config = config
+        self.agents: set[OpenVault] = set()
+        """The open vaults of agents that see some of this one."""
+        self._owner = owner
         self.address = address
         self._vault = vault
         self._known = shared.known
@@ -97,21 +114,34 @@ class OpenVault:
         # What is on the disk is in the index.
         self.jobs = Jobs(store, partial(vault.on_crash, "server"), vault.events.add, shared.turn)
         embeddings = Embeddings(
-            shared.embedder, shared.endpoint, vault.index, vault.indexer, vault.task.directory
+            *(shared.embedder, shared.endpoint, vault.index, vault.indexer, vault.task.directory),
+            source=None if owner is None else str(owner.workplace),
         )
         self.runs = Runs(vault, embeddings)
-        embed_later = EmbedLater(self.runs, vault.background, enabled=embeddings.enabled)
-        self.watch = Watch(vault, self.runs, embed_later, config.watch)
-        following = Following(self.runs, vault.background, embed_later, self.watch.look_at)
-        self.checks = Checks(vault, self.runs, self.jobs, self.watch, following)
+        self.runs.on_run, embeddings.on_made = self._tell_agents, self._copy_to_agents
+        embeds = embeddings.enabled and owner is None
+        embed_later = EmbedLater(self.runs, vault.background, enabled=embeds)
+        watch = Watch(vault, self.runs, embed_later, config.watch)
+        self.watch: Watch = watch if owner is None else owner.watch
+        self._following = Following(self.runs, vault.background, embed_later, watch.look_at)
+        self.checks = Checks(vault, self.runs, self.jobs, self.watch, self._following)
 
-        # Reads and writes.
-        reading = Reading(vault, self.runs, self.jobs, self.checks, self.watch, following=following)
+        # Reads and writes. What the owner's watch says counts notes that an agent does not see.
+        reading = Reading(
+            *(vault, self.runs, self.jobs, self.checks, watch),
+            following=self._following,
+            waits=owner is not None,
+        )
         self.read, self.answer, self.snapshot = reading.read, reading.answer, reading.snapshot
         self.warnings = reading.warnings
-        links = LinksOfVault(self.runs, reading)
-        self.writes = Writes(
-            vault, following, links, shared.texts, config.write, on_written=self._announce_write
+        self.writes: Writes = (
+            Writes(
+                *(vault, self._following, LinksOfVault(self.runs, reading)),
+                *(shared.texts, config.write),
+                on_written=self._announce_write,
+            )
+            if owner is None
+            else owner.writes
         )
         self.links = Links(self.read, partial(vault.ask, Cluster(vault.task)), self.checks.warnings)
         self.layout = GraphLayout(
@@ -119,7 +149,7 @@ class OpenVault:
             partial(vault.ask, LayOut(vault.task)),
             self.links.revision,
             vault.background,
-            ahead=config.web.enabled,
+            ahead=config.web.enabled and owner is None,
         )
         self.runs.on_refresh(self._follow_revision)
         self.typing = TypingHelp(self.read, vault.open_root, vault.background, shared.texts)
@@ -134,6 +164,16 @@ class OpenVault:
     def identity(self) -> str:
         """The identity of the vault: a hash of its resolved root."""
         return self._vault.task.vault
+
+    @property
+    def task(self) -> IndexTask:
+        """What an index run of the whole vault is."""
+        return self._vault.task
+
+    @property
+    def scope(self) -> Scope:
+        """The part of the folder that it is about: all, or what an agent sees."""
+        return self._vault.task.scope
 
     @property
     def name(self) -> str | None:
@@ -301,8 +341,8 @@ class OpenVault:
                 return
             await anyio.sleep(_BUSY_SECONDS)
 
-    async def start(self, *, took_over: bool = False) -> None:
-        """Serve the existing index, or start to build the first one. Renew one of a moved vault."""
+    async def start(self, *, behind: bool) -> None:
+        """Serve the existing index, or start to build the first one. Renew one that is `behind`."""
         index = self._vault.index
         await self.jobs.recover()
         await index.refresh()
@@ -313,18 +353,19 @@ class OpenVault:
             self.runs.excluded = tuple(
                 warning for warning in last.warnings if warning.code == NOTES_EXCLUDED
             )
-        if self.config.watch.enabled:
+        if self.config.watch.enabled and self._owner is None:
             self.watch.start()
         if index.meta is None and index.refusal is None:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
         refused = index.refusal is not None and not index.has_other_exclusions
-        if refused and (self.address != DEFAULT or index.is_outdated or index.damaged is not None):
+        rebuilds = self.address != DEFAULT or self._owner is not None
+        if refused and (rebuilds or index.is_outdated or index.damaged is not None):
             # Of another vault nobody would be asked: commands are mostly about the default one.
             self._rebuilt = index.damaged
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
             return
-        if index.has_other_exclusions or (index.meta is not None and took_over):
+        if index.has_other_exclusions or (index.meta is not None and behind):
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
     async def listening_at(self, address: str | None, *, until_idle: bool = False) -> None:
@@ -335,8 +376,39 @@ class OpenVault:
         directory = self._vault.directory
         await asyncio.to_thread(directory.note_address, address, until_idle=until_idle)
 
+    def _tell_agents(self, task: IndexTask) -> None:
+        """Let the indexes of agents look at the same paths."""
+        for agent in self.agents:
+            agent.follow_run(task)
+
+    def follow_run(self, task: IndexTask) -> None:
+        """Index what a run of the owner's index is about."""
+        excludes = self._vault.exclusions.excludes
+        if task.rebuild:
+            self._vault.background.spawn(self._rebuild)
+        elif task.paths is None:
+            self._following.soon([WHOLE])
+        elif not task.reads_attachments:
+            seen = (path for path in task.paths if not excludes(path, is_dir=True))
+            self._following.soon(tuple(seen))
+
+    def _copy_to_agents(self, fresh: bool) -> None:
+        """Let the indexes of agents copy the vectors that this one has now."""
+        for agent in self.agents:
+            agent.copy_vectors(fresh=fresh)
+
+    def copy_vectors(self, *, fresh: bool) -> None:
+        """Copy the vectors that the owner's index has, in the background."""
+
+        async def copy() -> None:
+            await self.runs.embed(fresh=fresh)
+
+        self._vault.background.spawn(copy)
+
 
 MAX_PARALLEL = 4
+AGENTS = "agents"
+"""The folder, in that of a vault's index, of the indexes of its agents."""
 
 
 @asynccontextmanager
@@ -363,13 +435,6 @@ async def open_vault(
     with VaultRoot.open(config.vault.root or "", exclusions) as root:
         path, identity = root.path, root.identity
     typed = entry is not None and entry.has_note_types
-    fingerprint = fingerprint_of(
-        exclusions,
-        config.index.max_note_bytes,
-        config.index.frontmatter_fields,
-        typed=typed,
-        attachments=config.index.attachments,
-    )
     task = IndexTask(
         root=path,
         directory=str(directory.path),
@@ -378,19 +443,11 @@ async def open_vault(
         max_note_bytes=config.index.max_note_bytes,
         attachments=config.index.attachments,
         fields=config.index.frontmatter_fields,
-        fingerprint=fingerprint,
+        fingerprint=_fingerprint(config, exclusions, typed=typed),
         rebuild=False,
         parallel=min(MAX_PARALLEL, os.cpu_count() or 1),
         typed=typed,
     )
-    index = CurrentIndex(
-        directory,
-        vault=identity,
-        fingerprint=fingerprint,
-        vectors=shared.embedder is not None,
-        is_excluded=exclusions.excludes,
-    )
-    # Closed in reverse order: jobs, background tasks, the keeper, the index.
     async with AsyncExitStack() as stack:
         with translated():
             if lock is not None:
@@ -405,25 +462,96 @@ async def open_vault(
             directory.note_vault(path)
             if entry is not None:
                 directory.note_owner(path, entry.uid)
-        store = await stack.enter_async_context(open_jobs(directory.jobs))
-        stack.push_async_callback(index.close)
-        background = Background(lambda report: shared.on_crash("server", report))
         if own := indexer is None:
             indexer = Indexer(shared.on_crash)
             stack.push_async_callback(indexer.close)
-        await stack.enter_async_context(background)
-        indexed = IndexedVault(
-            task, exclusions, directory, index, indexer, background, EventStream(), shared.on_crash
-        )
         address = DEFAULT if entry is None else entry.address
-        vault = OpenVault(config, shared, indexed, store, address)
-        stack.push_async_callback(vault.jobs.close)
+        vault = await _make(stack, config, shared, task, indexer, address=address)
         if own:
             stack.callback(indexer.retire)
         by_itself = entry is not None and entry.role is not Role.OTHER and writes_by_itself(config)
-        await vault.start(took_over=moved)
+        await vault.start(behind=moved)
         await stack.enter_async_context(vault.writes.accepting(by_itself=by_itself))
         yield vault
+
+
+@asynccontextmanager
+async def open_for_agent(
+    owner: OpenVault, shared: Shared, name: str, scope: Scope
+) -> AsyncIterator[OpenVault]:
+    """Open what an agent sees of a vault as a vault of its own, with its own index.
+
+    Raises:
+        VaultAgentError: as `open_vault`.
+    """
+    directory = IndexDirectory(owner.workplace / AGENTS / name)
+    exclusions = Exclusions(owner.task.exclude, scope)
+    task = replace(
+        owner.task,
+        directory=str(directory.path),
+        scope=scope,
+        fingerprint=_fingerprint(owner.config, exclusions, typed=owner.task.typed),
+    )
+    async with AsyncExitStack() as stack:
+        with translated():
+            directory.create()
+            stack.enter_context(directory.serving())
+        vault = await _make(
+            *(stack, owner.config, shared, task, owner.indexer), address=owner.address, owner=owner
+        )
+        owner.agents.add(vault)
+        stack.callback(owner.agents.discard, vault)
+        await vault.start(behind=True)
+        yield vault
+
+
+def _fingerprint(config: Config, exclusions: Exclusions, *, typed: bool) -> str:
+    return fingerprint_of(
+        exclusions,
+        config.index.max_note_bytes,
+        config.index.frontmatter_fields,
+        typed=typed,
+        attachments=config.index.attachments,
+    )
+
+
+async def _make(
+    stack: AsyncExitStack,
+    config: Config,
+    shared: Shared,
+    task: IndexTask,
+    indexer: Indexer,
+    *,
+    address: str,
+    owner: OpenVault | None = None,
+) -> OpenVault:
+    """Make a vault of its parts. They are closed in reverse order: jobs, tasks, the index."""
+    directory, exclusions = IndexDirectory(Path(task.directory)), task.exclusions
+    index = CurrentIndex(
+        directory,
+        vault=task.vault,
+        fingerprint=task.fingerprint,
+        vectors=shared.embedder is not None,
+        is_excluded=exclusions.excludes,
+        scope=task.scope,
+    )
+    store = await stack.enter_async_context(open_jobs(directory.jobs))
+    stack.push_async_callback(index.close)
+    background = Background(lambda report: shared.on_crash("server", report))
+    await stack.enter_async_context(background)
+    indexed = IndexedVault(
+        task, exclusions, directory, index, indexer, background, EventStream(), shared.on_crash
+    )
+    vault = OpenVault(config, shared, indexed, store, address, owner=owner)
+    stack.push_async_callback(vault.jobs.close)
+    return vault
+
+
+def remove_agents(workplace: Path, names: Collection[str]) -> None:
+    """Remove the indexes of agents that are none of these. `workplace` is that of their owner."""
+    for folder in (workplace / AGENTS).glob("*/"):
+        if folder.name not in names:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_ours(

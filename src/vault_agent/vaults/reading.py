@@ -66,13 +66,16 @@ class Reading:
         watch: Watch,
         *,
         following: Following,
+        waits: bool = False,
     ) -> None:
+        """Make it of its parts. With `waits`, reads wait for the changes that are being indexed."""
         self._vault = vault
         self._runs = runs
         self._jobs = jobs
         self._checks = checks
         self._watch = watch
         self._following = following
+        self._waits = waits
 
     async def read(
         self,
@@ -129,6 +132,8 @@ class Reading:
         Raises:
             IndexUnavailable: why it is not served.
         """
+        if self._waits:
+            await self._following.caught_up()
         self._checks.compare_if_due()
         index = self._vault.index
         try:

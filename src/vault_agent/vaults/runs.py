@@ -92,6 +92,8 @@ class Runs:
         self._refreshed = Change()
         self._reading = anyio.Lock()  # of attachments
         self._on_refresh: list[Callable[[], object]] = []
+        self.on_run: Callable[[IndexTask], object] = lambda _: None
+        """Called with the task of each run, when it begins."""
 
     def on_refresh(self, listener: Callable[[], object]) -> None:
         """Call a function each time that another revision may be served."""
@@ -132,8 +134,8 @@ class Runs:
         await self._run(self._vault.task, lambda event: self._hear(event, self._has_all))
         self._has_read_all()
 
-    async def embed(self) -> bool:
-        """Embed the chunks without a vector. Return False if the endpoint fails."""
+    async def embed(self, *, fresh: bool = False) -> bool:
+        """Embed the chunks without a vector, or all. Return False if the endpoint fails."""
         works = True
 
         def hear(event: RunEvent) -> None:
@@ -141,7 +143,7 @@ class Runs:
             works = works and not (isinstance(event, Warning) and event.code == _UNAVAILABLE)
             self._hear(event)
 
-        await self.embeddings.make(hear)
+        await self.embeddings.make(hear, fresh=fresh)
         return works
 
     async def wait_for(self, generation: int, revision: int) -> None:
@@ -266,6 +268,7 @@ class Runs:
 
         With `then_read`, attachments that wait for it are read in the background.
         """
+        self.on_run(task)
         index, excluded = self._vault.index, []
 
         def hear(event: RunEvent) -> None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.markdown.yaml.values import Json
-    from vault_agent.model.scope import Scope
     from vault_agent.model.writing import Write, Written
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
@@ -54,19 +53,19 @@ class TypedNotes:
     def __init__(self, vaults: Vaults) -> None:
         self._vaults = vaults
 
-    async def templates(self, vault: OpenVault, scope: Scope) -> list[Template]:
+    async def templates(self, vault: OpenVault) -> list[Template]:
         """Return the templates for a vault. A name of the project hides that of the global one."""
-        own = await vault.in_folder(templates, scope.outer(FOLDER), scope)
+        own = await vault.in_folder(templates, FOLDER)
         try:
             async with self._vaults.open(GLOBAL) as other:
                 if other.identity != vault.identity:
-                    theirs = await other.in_folder(templates, scope.outer(FOLDER), scope)
+                    theirs = await other.in_folder(templates, FOLDER)
                     return shared(theirs, own)
         except VaultAgentError:
             pass  # there is none, or it cannot be opened now
         return shared(own)
 
-    async def create(self, vault: OpenVault, write: Write, note: NewNote, scope: Scope) -> Written:
+    async def create(self, vault: OpenVault, write: Write, note: NewNote) -> Written:
         """Create a note with `id`, `type`, `title` and dates, in the folder of its type.
 
         Raises:
@@ -79,7 +78,7 @@ class TypedNotes:
             raise InvalidRequest("INVALID_REQUEST", "A new note needs a `template` or a `type`.")
         if note.path is None and note.title is None:
             raise InvalidRequest("INVALID_REQUEST", "A new note needs a `path` or a `title`.")
-        template = await self._template(vault, note, scope)
+        template = await self._template(vault, note)
         entry = self._vaults.entry_of(vault)
         project = entry.name if entry is not None and entry.role is Role.PROJECT else ""
         if note.path is not None:
@@ -98,8 +97,8 @@ class TypedNotes:
                     raise
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
-    async def _template(self, vault: OpenVault, note: NewNote, scope: Scope) -> str:
-        found = await self.templates(vault, scope)
+    async def _template(self, vault: OpenVault, note: NewNote) -> str:
+        found = await self.templates(vault)
         if note.template is not None:
             return chosen(found, note.template).text
         same = (each.text for each in found if each.name.lower() == note.type)

@@ -10,12 +10,13 @@ from vault_agent.config import rules
 from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.config.trust import is_trusted
 from vault_agent.errors import Busy, IndexUnavailable, Misconfigured
+from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.vaults import VaultReadiness, VaultState
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.lists import count_types
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.files import is_folder
-from vault_agent.vaults.open_vault import open_vault
+from vault_agent.vaults.open_vault import open_for_agent, open_vault, remove_agents
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
     from vault_agent.model.deliveries import MemoryNews
+    from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
     from vault_agent.store.layout import ServerLock
     from vault_agent.vaults.open_vault import OpenVault
@@ -102,6 +104,7 @@ class Vaults:
         self.default = default
         self.known = shared.known
         self._hosted: dict[str, HostedVault] = {}  # by identity
+        self._agents: dict[str, HostedVault] = {}  # what agents see of the default vault, by name
 
     @asynccontextmanager
     async def open(self, name: str | None = None) -> AsyncIterator[OpenVault]:
@@ -133,6 +136,23 @@ class Vaults:
             return
         yield await self._open(entry)
 
+    async def of_agent(self, name: str, scope: Scope) -> OpenVault:
+        """Return what an agent sees of the default vault, opened if it was not.
+
+        Raises:
+            Busy: `INDEX_LOCKED`; `SERVER_BUSY` if the server is stopping.
+            Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
+        """
+        if scope == EVERYTHING:
+            return self.default
+        hosted = self._agents.get(name)
+        if hosted is None:
+            hosted = self._agents[name] = HostedVault(
+                lambda: open_for_agent(self.default, self._shared, name, scope),
+                on_end=lambda: self._agents.pop(name),
+            )
+        return await hosted.opened()
+
     def tell(self, identity: str, news: MemoryNews) -> None:
         """Tell those who follow a vault, and those who follow the server's own."""
         self.default.events.add(news)
@@ -148,7 +168,8 @@ class Vaults:
     @property
     def has_running_job(self) -> bool:
         """Whether an index job runs in any open vault."""
-        open_ones = (self.default, *(each.vault for each in self._hosted.values()))
+        hosted = (*self._hosted.values(), *self._agents.values())
+        open_ones = (self.default, *(each.vault for each in hosted))
         return any(vault is not None and vault.jobs.running is not None for vault in open_ones)
 
     def require_several(self) -> None:
@@ -194,8 +215,9 @@ class Vaults:
         return found
 
     async def close(self) -> None:
-        """Close the registered vaults."""
-        await asyncio.gather(*(hosted.close() for hosted in tuple(self._hosted.values())))
+        """Close the registered vaults, and those of agents."""
+        hosted = (*self._hosted.values(), *self._agents.values())
+        await asyncio.gather(*(vault.close() for vault in hosted))
 
     async def _open(self, entry: Registered) -> OpenVault:
         """Return a registered vault, opened if it was not. One that has left the list is closed."""
@@ -244,6 +266,7 @@ async def open_vaults(
         default = await stack.enter_async_context(
             open_vault(chosen, shared, entry=entry, lock=lock)
         )
+        await in_thread(remove_agents, default.workplace, set(config.agents))
         vaults = Vaults(config, shared, default)
         stack.push_async_callback(vaults.close)
         yield vaults

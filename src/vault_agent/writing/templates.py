@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from vault_agent.model.scope import Scope
     from vault_agent.model.writing import Write, Written
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.write import Writing
@@ -47,13 +46,13 @@ class Template:
         return variables(self.text)
 
 
-def templates(root: VaultRoot, folder: str, scope: Scope) -> list[Template]:
+def templates(root: VaultRoot, folder: str) -> list[Template]:
     """Return the templates in the order of their names. One of the vault hides a built-in one.
 
-    At most the first 500 notes of the folder are templates, and only those in `scope`.
+    At most the first 500 notes of the folder are templates.
     """
     found = {fold(name): Template(name, None, text) for name, text in BUILT_IN.items()}
-    for path in _paths(root, folder, scope):
+    for path in _paths(root, folder):
         text = _text(root, path)
         if text is not None:
             name = _name(folder, path)
@@ -94,7 +93,7 @@ def chosen(found: Sequence[Template], name: str) -> Template:
     )
 
 
-def find_template(root: VaultRoot, folder: str, name: str, scope: Scope) -> Template:
+def find_template(root: VaultRoot, folder: str, name: str) -> Template:
     """Return the template with a name, in any letter case, with or without `.md` or the folder.
 
     The last part of a name is enough if only one template ends with it.
@@ -103,7 +102,7 @@ def find_template(root: VaultRoot, folder: str, name: str, scope: Scope) -> Temp
         NotFound: `TEMPLATE_NOT_FOUND` with the names of all.
     """
     inside = lies_in(fold(name), fold(folder))
-    return chosen(templates(root, folder, scope), _name(folder, name) if inside else name)
+    return chosen(templates(root, folder), _name(folder, name) if inside else name)
 
 
 async def create_from_template(
@@ -114,7 +113,6 @@ async def create_from_template(
     *,
     template: str,
     folder: str,
-    scope: Scope,
     values: Mapping[str, str],
     now: datetime,
 ) -> Written:
@@ -127,7 +125,6 @@ async def create_from_template(
         path: of the note; `.md` is added if it is missing.
         template: the template's name.
         folder: the folder of the templates.
-        scope: the part of the vault whose templates the caller may see.
         values: the variables, by name.
         now: the local time.
 
@@ -139,7 +136,7 @@ async def create_from_template(
 
     def filled() -> bytes:
         with open_root() as root:
-            found = find_template(root, folder, template, scope)
+            found = find_template(root, folder, template)
         text, given = found.text, values
         if found.path is None:  # what the vault of a project knows is not known here
             text = with_known(text)
@@ -157,9 +154,8 @@ async def create_from_template(
     return await writing.create(place, write, await in_thread(filled))
 
 
-def _paths(root: VaultRoot, folder: str, scope: Scope) -> list[str]:
-    notes = (entry.path for entry in scan(root, paths=(folder,)).notes)
-    return [path for path in notes if scope.contains(path)][:MAX_TEMPLATES]
+def _paths(root: VaultRoot, folder: str) -> list[str]:
+    return [entry.path for entry in scan(root, paths=(folder,)).notes][:MAX_TEMPLATES]
 
 
 def _text(root: VaultRoot, path: str) -> str | None:

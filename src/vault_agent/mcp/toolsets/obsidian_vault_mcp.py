@@ -56,6 +56,15 @@ def _inside(view: View, given: Mapping[str, Any]) -> View:
     return replace(view, caller=replace(view.caller, scope=Scope(scope.outer(name), scope.deny)))
 
 
+def _below(inside: View, path: str) -> list[str]:
+    """Return the patterns of a path or glob in a repository; of the whole one without a path."""
+    wanted = hidden(path).strip("/")
+    if wanted in ("", "."):
+        return [inside.caller.scope.folder]
+    anywhere = "*" in wanted and "/" not in wanted
+    return [inside.caller.scope.outer(f"**/{wanted}" if anywhere else wanted)]
+
+
 async def _read(view: View, given: Mapping[str, Any]) -> Shown:
     inside = _inside(view, given)
     path = _note(given["path"])
@@ -72,13 +81,11 @@ async def _read(view: View, given: Mapping[str, Any]) -> Shown:
 
 async def _search(view: View, given: Mapping[str, Any]) -> Shown:
     inside = _inside(view, given)
-    paths: list[str] = []
-    if "path_filter" in given:
-        wanted = hidden(given["path_filter"]).strip("/")
-        if set(wanted) & set("*?") and set(wanted) & set("{}[]"):
-            what = "path_filter takes `*`, `**` and `?`, neither braces nor brackets."
-            raise InvalidRequest("INVALID_REQUEST", what)
-        paths = inside.patterns(wanted if wanted.startswith("**/") else f"**/{wanted}")
+    wanted = hidden(given.get("path_filter", "")).strip("/")
+    if set(wanted) & set("*?") and set(wanted) & set("{}[]"):
+        what = "path_filter takes `*`, `**` and `?`, neither braces nor brackets."
+        raise InvalidRequest("INVALID_REQUEST", what)
+    paths = _below(inside, wanted if not wanted or wanted.startswith("**/") else f"**/{wanted}")
     body = {"pattern": given["query"], "limit": _LINES, "filters": {"paths": paths}}
     reply = await inside.perform(lists.grep, body)
     found = reply.data
@@ -95,7 +102,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
 async def _tasks(view: View, given: Mapping[str, Any]) -> Shown:
     inside = _inside(view, given)
     request = {
-        "path": inside.patterns(given.get("path")),
+        "path": _below(inside, given.get("path", "")),
         "status": given["status"],
         "limit": _LINES,
     }

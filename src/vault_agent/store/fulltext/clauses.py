@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import FieldType, Occur, Query
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.lexical import rarity
-from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.fulltext.schema import (
     ATTACHMENT_TYPE,
     comparable_path,
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from tantivy import Schema, Searcher
 
     from vault_agent.model.lexical import LexicalQuery
-    from vault_agent.model.scope import Scope
     from vault_agent.model.search import Filters
 
 _GLOB_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
@@ -46,7 +43,9 @@ _FAR_PAST, _FAR_FUTURE = -1_000_000, 4_000_000  # days, outside the range of `da
 class Clauses:
     """Builds clauses for one of the two indexes."""
 
-    def __init__(self, schema: Schema, searcher: Searcher) -> None:
+    def __init__(self, schema: Schema, searcher: Searcher, folder: str = "") -> None:
+        """Take an open index. Places may be written relative to `folder`."""
+        self._folder = folder
         self._schema = schema
         self._searcher = searcher
 
@@ -120,10 +119,8 @@ class Clauses:
     def _rowid(self, rowid: int) -> Query:
         return Query.term_query(self._schema, "rowid", rowid, "basic")
 
-    def filters(self, filters: Filters, scope: Scope | None = None) -> list[Query]:
+    def filters(self, filters: Filters) -> list[Query]:
         """Return clauses that must all match, without a score. Call `check_patterns` first.
-
-        `scope` is what exists for the caller, if the filters do not say it.
 
         Raises:
             InvalidRequest: `INVALID_REQUEST` if a path pattern is too complex for the engine.
@@ -135,15 +132,13 @@ class Clauses:
         for name, value in filters.conditions:
             values.setdefault(property_key(name, ""), []).append(self._property(name, value))
         clauses += map(any_of, values.values())
-        for patterns, clause in self._patterns(filters, scope or filters.scope):
+        for patterns, clause in self._patterns(filters):
             if patterns:
                 clauses.append(any_of([clause(pattern) for pattern in patterns]))
         if filters.about:
             clauses.append(any_of([self._about(each) for each in dict.fromkeys(filters.about)]))
         if filters.after is not None or filters.before is not None:
             clauses.append(self._days(filters.after, filters.before))
-        if filters.scope != EVERYTHING:
-            clauses.append(self._in_scope(filters.scope))
         return [silent(clause) for clause in clauses]
 
     def attachments(self) -> Query:
@@ -156,12 +151,6 @@ class Clauses:
             return clause
         return combined(must=[clause], must_not=[self.attachments()])
 
-    def _in_scope(self, scope: Scope) -> Query:
-        folder = comparable_path(scope.folder)
-        inside = self._raw("folder", folder) if folder else Query.all_query()
-        denied = [self._literally(comparable_path(each)) for each in scope.deny]
-        return combined(must=[inside], must_not=denied)
-
     def _literally(self, comparable: str) -> Query:
         """Return the notes in a folder, or a note by its path (suffix optional)."""
         names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
@@ -169,8 +158,8 @@ class Clauses:
             [self._raw("folder", comparable), *(self._raw("path", name) for name in names)]
         )
 
-    def excluded(self, filters: Filters, scope: Scope) -> list[Query]:
-        """Return clauses of which none may match. `scope` is what exists for the caller.
+    def excluded(self, filters: Filters) -> list[Query]:
+        """Return clauses of which none may match.
 
         Raises:
             InvalidRequest: `INVALID_REQUEST` if the path patterns are too complex.
@@ -180,27 +169,21 @@ class Clauses:
         return [
             *tags,
             *values,
-            *(
-                clause(each)
-                for patterns, clause in self._patterns(filters, scope)
-                for each in patterns
-            ),
+            *(clause(each) for patterns, clause in self._patterns(filters) for each in patterns),
         ]
 
-    def names_nothing(self, path: str, scope: Scope) -> bool:
-        """Whether a path without wildcards is neither a folder with notes of a scope nor a note."""
+    def names_nothing(self, path: str) -> bool:
+        """Whether a path without wildcards is neither a folder with notes nor a note."""
         comparable = comparable_path(path)
         if not comparable or is_glob(comparable):
             return False
-        return not self._is_known(comparable, scope)
+        return not self._is_known(comparable)
 
-    def _patterns(
-        self, filters: Filters, scope: Scope
-    ) -> list[tuple[Iterable[str], Callable[[str], Query]]]:
+    def _patterns(self, filters: Filters) -> list[tuple[Iterable[str], Callable[[str], Query]]]:
         """Return each kind of patterns of names, without repeats, with its clause."""
         return [
             (dict.fromkeys(filters.paths), self._path),
-            (dict.fromkeys(filters.places), partial(self._place, scope=scope)),
+            (dict.fromkeys(filters.places), self._place),
             (dict.fromkeys(filters.files), self._file),
         ]
 
@@ -250,28 +233,26 @@ class Clauses:
         except ValueError:  # the automaton is over the engine's limit
             raise _too_complex() from None
 
-    def _is_known(self, comparable: str, scope: Scope) -> bool:
-        """Whether notes of a scope are in this folder, or one has this path."""
-        if scope != EVERYTHING:
-            known = combined(must=[self._literally(comparable), self._in_scope(scope)], must_not=[])
-            return bool(self._searcher.search(known, 1, count=False).hits)
+    def _is_known(self, comparable: str) -> bool:
+        """Whether notes are in this folder, or one has this path."""
         names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
         return bool(self._searcher.doc_freq("folder", comparable)) or any(
             self._searcher.doc_freq("path", name) for name in names
         )
 
-    def _place(self, pattern: str, scope: Scope) -> Query:
+    def _place(self, pattern: str) -> Query:
         """Return what `_path` does; if there is no such folder or note, paths that contain it.
 
-        The path may be relative to the folder of the scope.
+        The path may be relative to the folder of the index.
         """
         comparable = comparable_path(pattern)
         if is_glob(comparable):
             return self._path(pattern)
-        for place in dict.fromkeys((scope.outer(pattern), pattern)):
-            if self._is_known(comparable_path(place), scope):
+        start = f"{self._folder}/" if self._folder else ""
+        for place in dict.fromkeys((f"{start}{pattern}", pattern)):
+            if self._is_known(comparable_path(place)):
                 return self._path(place)
-        start = _literal(comparable_path(scope.folder) + "/") if scope.folder else ""
+        start = _literal(f"{comparable_path(self._folder)}/") if self._folder else ""
         return self._matching(f"{start}.*{_literal(comparable)}.*")
 
     def _file(self, pattern: str) -> Query:

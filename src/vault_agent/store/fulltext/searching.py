@@ -21,7 +21,7 @@ from vault_agent.store.fulltext.clauses import (
 from vault_agent.text.terms import is_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from tantivy import Schema, Searcher
 
@@ -42,12 +42,8 @@ _FIELD = "body"
 class Speller:
     """Corrects the terms of one query."""
 
-    def __init__(
-        self, searcher: Searcher, schema: Schema, frequency: Callable[[str], int] | None = None
-    ) -> None:
-        """Suggest terms by `frequency`, and none without any; None: by that in the index."""
+    def __init__(self, searcher: Searcher, schema: Schema) -> None:
         self._searcher = searcher
-        self._frequency = frequency
         self._schema = schema
         self._read: dict[str, list[tuple[str, int]]] = {}
 
@@ -58,8 +54,8 @@ class Speller:
         edit inserts, drops, changes or swaps letters: the optimal string alignment distance. The
         closest come first, then the most frequent.
         """
-        begun = [entry for entry in self._begun(term[:_SHORTEST]) if entry[0].startswith(term)]
-        if completions := self._counted(begun):
+        begun = self._begun(term[:_SHORTEST])
+        if completions := [entry for entry in begun if entry[0].startswith(term)]:
             return dict(completions[:_NEIGHBOURS])
         most = 2 if len(term) >= _TWO_EDITS_FROM else 1
         if not self._has_near(term, most):
@@ -69,18 +65,9 @@ class Speller:
             term, [other for other, _ in begun], scorer=OSA.distance, score_cutoff=most, limit=None
         )
         distances = {other: distance for other, distance, _ in found}
-        near = self._counted([begun[place] for _, _, place in found])
+        near = [begun[place] for _, _, place in found]
         near.sort(key=lambda entry: (distances[entry[0]], -entry[1], entry[0]))
         return dict(near[:_NEIGHBOURS])
-
-    def _counted(self, entries: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-        """Return terms with the frequencies that count, most frequent first."""
-        if self._frequency is None:
-            return list(entries)
-        counted = [(term, self._frequency(term)) for term, _ in entries]
-        return sorted(
-            (entry for entry in counted if entry[1]), key=lambda entry: (-entry[1], entry[0])
-        )
 
     def _has_near(self, term: str, most: int) -> bool:
         query = Query.fuzzy_term_query(self._schema, _FIELD, term, most)
@@ -159,7 +146,7 @@ class Search:
         if passing is not None:
             self._note_must += passing.must
             self._note_not += passing.must_not
-        self._speller = self._make_speller()
+        self._speller = Speller(notes.searcher, notes.schema)
         self._neighbours: dict[str, tuple[str, ...]] = {}
         self._frequencies: dict[str, int] = {}
         self._apart: dict[Terms, float] = {}
@@ -280,9 +267,6 @@ class Search:
     def _is_repeated(self, term: str) -> bool:
         """Whether a line that many notes have contains a term."""
         return bool(self._notes.searcher.doc_freq("repeated", term))
-
-    def _make_speller(self) -> Speller:
-        return Speller(self._notes.searcher, self._notes.schema)
 
     def _open(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace single characters by the pairs that begin with them. Chunks have only pairs."""

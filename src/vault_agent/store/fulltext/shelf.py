@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from heapq import nsmallest
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -14,7 +13,7 @@ from vault_agent.store.fulltext.schema import ANALYZER
 from vault_agent.text.terms import splitter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tantivy import DocAddress, Searcher
@@ -43,7 +42,7 @@ class Shelf:
     It is as it was when it was opened, and documents of other rows than `rows` are skipped.
     """
 
-    def __init__(self, directory: Path, key: str, rows: Rows) -> None:
+    def __init__(self, directory: Path, key: str, rows: Rows, folder: str = "") -> None:
         index = Index.open(str(directory))
         # The engine's own way watches the files from a thread, and loads them again half a second
         # after the opening, when nobody has checked their sizes.
@@ -51,19 +50,14 @@ class Shelf:
         index.register_tokenizer(ANALYZER, splitter())
         self.schema = index.schema
         self.searcher: Searcher = index.searcher()
-        self.clauses = Clauses(index.schema, self.searcher)
+        self.clauses = Clauses(index.schema, self.searcher, folder)
         self._key = key
-        self._bits = 0 if self.has_notes else CHUNK_BITS
+        self._bits = 0 if key == "rowid" else CHUNK_BITS
         self._rows = rows
         later = Query.range_query(index.schema, "rowid", FieldType.Unsigned, rows.end, _LAST_ROW)
         others = any_of([later, self.clauses.rowids(rows.old)])
         self._skipped = self._count(others)
         self._others = others if self._skipped else None
-
-    @property
-    def has_notes(self) -> bool:
-        """Whether this is the index of notes."""
-        return self._key == "rowid"
 
     @property
     def documents(self) -> int:
@@ -120,10 +114,6 @@ class Shelf:
         rowid = key >> self._bits
         return rowid < self._rows.end and rowid not in self._rows.old
 
-    def scores(self, query: Query, limit: int) -> list[tuple[int, float]]:
-        """Return the exact scores of the best documents by key, in no promised order."""
-        return [(key, score) for score, key in self._best(query, limit)]
-
     def first_passing(self, query: Query, limit: int, passing: Passing) -> list[int]:
         """Return the keys of the first `limit` documents whose notes pass."""
         wanted = passing.needed_for(limit)
@@ -174,20 +164,13 @@ def _ranked(found: list[tuple[float, int]], limit: int) -> dict[int, float]:
     return {key: -units / _UNITS for units, key in ranked[:limit]}
 
 
-def ranked(scores: Mapping[int, float], limit: int) -> dict[int, float]:
-    """Return the best `limit` of some scores, best first. Ties go by key."""
-    rounded = {key: round(score, _DECIMALS) for key, score in scores.items()}
-    best = nsmallest(limit, rounded, key=lambda key: (-rounded[key], key))
-    return {key: rounded[key] for key in best}
-
-
 class Passing:
     """The notes that pass some filters, listed once for all queries of a search."""
 
     def __init__(self, notes: Shelf, filters: Filters, wanted: Filters, unwanted: Filters) -> None:
         """Take the filters of a request, those its query requires and those it excludes."""
-        self.must = notes.clauses.filters(filters) + notes.clauses.filters(wanted, filters.scope)
-        self.must_not = notes.clauses.excluded(unwanted, filters.scope)
+        self.must = notes.clauses.filters(filters) + notes.clauses.filters(wanted)
+        self.must_not = notes.clauses.excluded(unwanted)
         query = combined(must=[silent(Query.all_query()), *self.must], must_not=self.must_not)
         rowids = notes.first(query, max(notes.documents, 1))
         self._rowids = frozenset(rowids)

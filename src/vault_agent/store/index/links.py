@@ -20,7 +20,7 @@ from vault_agent.store.index.rows import handle_of, keys_of, name_hash
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from vault_agent.store.index.notes import StoredNote
 
@@ -222,22 +222,16 @@ def neighbours(connection: sqlite3.Connection, note: StoredNote) -> dict[int, in
     return counts
 
 
-def circles(
-    connection: sqlite3.Connection,
-    rowids: Sequence[int],
-    within: Collection[int] | None = None,
-) -> dict[int, set[int]]:
-    """Return the notes of `within`, or all, that each of some notes links to or is linked from.
+def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, set[int]]:
+    """Return the notes that each of some notes links to or is linked from.
 
     Of `rowids`, it takes the first 2,000, and of these the ones with the fewest links, as long as
     they have at most 3,000 links in all. The others are left out.
     """
     asked = json_array(rowids[:MAX_NEIGHBOURS])
-    inside = "" if within is None else _INSIDE
-    known = () if within is None else (json_array(within),)
     chosen: list[int] = []
     left = MAX_LINKS
-    counts = fetch(connection, _COUNTS.format(inside=inside), (*known, asked))
+    counts = fetch(connection, _COUNTS, (asked,))
     for count, rowid in sorted((count, rowid) for rowid, count in counts):
         left -= count
         if left < 0:
@@ -245,51 +239,31 @@ def circles(
         chosen.append(rowid)
     walked = json_array(chosen)
     links = fetch(connection, _OUTGOING, (walked,))
-    links += fetch(connection, _INCOMING.format(inside=inside), (walked, *known))
+    links += fetch(connection, _INCOMING, (walked,))
     found: dict[int, set[int]] = {rowid: set() for rowid in chosen}
     for rowid, other in links:
-        if rowid != other and (within is None or other in within):
+        if rowid != other:
             found[rowid].add(other)
     return found
 
 
-def connected(connection: sqlite3.Connection, within: Collection[int] | None = None) -> set[int]:
-    """Return the notes that link to another note, or that another note links to.
-
-    Of links with notes outside `within`, none counts.
-    """
-    return set(all_connections(connection, within))
+def connected(connection: sqlite3.Connection) -> set[int]:
+    """Return the notes that link to another note, or that another note links to."""
+    return set(all_connections(connection))
 
 
-def count_connections(
-    connection: sqlite3.Connection,
-    rowids: Sequence[int],
-    within: Collection[int] | None = None,
-) -> dict[int, int]:
-    """Return how many other notes each of these notes links to, or is linked from.
-
-    Of notes outside `within`, none counts.
-    """
+def count_connections(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, int]:
+    """Return how many other notes each of these notes links to, or is linked from."""
     asked = json_array(rowids)
-    known = () if within is None else (json_array(within),)
-    statement = _CONNECTIONS_OF.format(more="" if within is None else f"AND other {_LISTED}")
-    return dict(fetch(connection, statement, (asked, asked, *known)))
+    return dict(fetch(connection, _CONNECTIONS_OF, (asked, asked)))
 
 
-def all_connections(
-    connection: sqlite3.Connection, within: Collection[int] | None = None
-) -> Counter[int]:
+def all_connections(connection: sqlite3.Connection) -> Counter[int]:
     """Return how many other notes each note links to, or is linked from, if there are any.
 
-    Of links with notes outside `within`, none counts. SQLite would take three times as long to find
-    which pairs of notes are linked several times.
+    SQLite would take three times as long to find which pairs of notes are linked several times.
     """
-    more = ""
-    arguments: tuple[str, ...] = ()
-    if within is not None:
-        more = f"AND link.key >> {CHUNK_BITS} {_LISTED} AND note.rowid {_LISTED}"
-        arguments = (json_array(within),) * 2
-    [(read,)] = fetch(connection, _PAIRED.format(more=more), arguments)
+    [(read,)] = fetch(connection, _PAIRED)
     pairs = set(orjson.loads(read))
     counts = Counter(pair >> _ROWID_BITS for pair in pairs)
     counts.update(pair & ((1 << _ROWID_BITS) - 1) for pair in pairs)
@@ -393,14 +367,12 @@ SELECT key >> {CHUNK_BITS} AS source, count(*) FROM link WHERE dest = ? GROUP BY
 _LAST_PLACE = (1 << CHUNK_BITS) - 1
 _OF = f"link.key >= each.value << {CHUNK_BITS} AND link.key < (each.value + 1) << {CHUNK_BITS}"
 
-_INSIDE = f"AND link.key >> {CHUNK_BITS} IN (SELECT value FROM json_each(?))"
-
 # The links of a note are numbered from 0, so its last key tells their number without reading them.
 _COUNTS = f"""
 SELECT each.value,
     coalesce((SELECT (max(key) & {_LAST_PLACE}) + 1 FROM link WHERE {_OF}), 0)
     + (SELECT count(*) FROM (
-        SELECT 1 FROM link WHERE dest = note.handle {{inside}} LIMIT {MAX_LINKS + 1}
+        SELECT 1 FROM link WHERE dest = note.handle LIMIT {MAX_LINKS + 1}
     ))
 FROM json_each(?) AS each CROSS JOIN note ON note.rowid = each.value
 """
@@ -413,7 +385,7 @@ CROSS JOIN link ON {_OF} CROSS JOIN note ON note.handle = link.dest
 _INCOMING = f"""
 SELECT each.value, link.key >> {CHUNK_BITS} FROM json_each(?) AS each
 CROSS JOIN note ON note.rowid = each.value
-CROSS JOIN link ON link.dest = note.handle {{inside}}
+CROSS JOIN link ON link.dest = note.handle
 """
 
 _PAIRS = f"""
@@ -422,13 +394,11 @@ FROM link JOIN note ON note.handle = link.dest
 WHERE link.key >> {CHUNK_BITS} <> note.rowid
 """
 
-_LISTED = "IN (SELECT value FROM json_each(?))"
-
 _ROWID_BITS = 31  # no index has so many notes
 
 _PAIRED = f"""
 SELECT json_group_array(min(one, other) << {_ROWID_BITS} | max(one, other))
-FROM ({_PAIRS} {{more}})
+FROM ({_PAIRS})
 """
 
 _CONNECTIONS_OF = f"""
@@ -440,7 +410,7 @@ SELECT note, count(*) FROM (
     UNION
     SELECT asked.value, link.key >> {CHUNK_BITS} FROM json_each(?) AS asked
     CROSS JOIN note ON note.rowid = asked.value CROSS JOIN link ON link.dest = note.handle
-) WHERE other <> note {{more}} GROUP BY note
+) WHERE other <> note GROUP BY note
 """
 
 

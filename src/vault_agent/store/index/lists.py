@@ -12,7 +12,7 @@ from vault_agent.store.index.links import all_connections
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from vault_agent.model.lists import Sort
 
@@ -44,14 +44,10 @@ def sorted_notes(
     among: Iterable[int] | None,
     after: tuple[str | int, str] | None,
     limit: int,
-    within: Collection[int] | None = None,
 ) -> list[SortedNote]:
-    """Return notes in an order, after a sort value and path. `among`: rowids, or None for all.
-
-    `within` are the notes whose connections count, or None for all.
-    """
+    """Return notes in an order, after a sort value and path. `among`: rowids, or None for all."""
     if sort.value == "connections":
-        return _most_connected(connection, among=among, after=after, limit=limit, within=within)
+        return _most_connected(connection, among=among, after=after, limit=limit)
     value, descending = _VALUES[sort.value]
     conditions: list[str] = ["true"]
     arguments: list[str | int] = []
@@ -76,11 +72,10 @@ def _most_connected(
     among: Iterable[int] | None,
     after: tuple[str | int, str] | None,
     limit: int,
-    within: Collection[int] | None,
 ) -> list[SortedNote]:
     """Do the same in the order of connections. A join would compare all notes with all counts."""
     rows = fetch(connection, "SELECT rowid, path FROM note")
-    counts = all_connections(connection, within)
+    counts = all_connections(connection)
     wanted = None if among is None else set(among)
     order = sorted(
         (-counts[rowid], path, rowid) for rowid, path in rows if wanted is None or rowid in wanted

@@ -183,6 +183,31 @@ class VectorStore:
             )
         return first
 
+    def vectors_of(
+        self, keys: Sequence[bytes]
+    ) -> Iterator[tuple[list[bytes], Floats, list[bytes]]]:
+        """Yield the vectors that some keys have, a page at a time.
+
+        A page has its keys, their vectors (keys, dimension), and the keys whose vector is of the
+        beginning of their text only.
+        """
+        number, space = self._current()
+        with self._locked():
+            rows = {
+                key: (row, truncated)
+                for key, row, truncated in self._connection.execute(
+                    "SELECT key, row, truncated FROM vector WHERE space = ?", (number,)
+                )
+            }
+        have = [key for key in keys if key in rows]
+        if not have:
+            return
+        vectors = map_rows(rows_path(self._path, number), self._next_row, space.dimension)
+        for start in range(0, len(have), _ROWS):
+            page = have[start : start + _ROWS]
+            numbers = [rows[key][0] for key in page]
+            yield page, vectors[numbers], [key for key in page if rows[key][1]]
+
     def publish(self, plan: Plan, generation: int) -> None:
         """Let searches of a generation use the vectors of a plan."""
         with self._changing():

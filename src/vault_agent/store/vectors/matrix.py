@@ -104,10 +104,7 @@ class Matrix:
     @cached_property
     def centre(self) -> Floats:
         """The mean of a sample of vectors. Its dot product with a vector is an average cosine."""
-        return self.centre_of(self._sorted_rows)
-
-    def centre_of(self, rows: Integers) -> Floats:
-        """Return the mean of a sample of some rows."""
+        rows = self._sorted_rows
         if not len(rows):
             return np.zeros(self.space.dimension, np.float32)
         step = -(-len(rows) // _SAMPLE)
