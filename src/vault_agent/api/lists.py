@@ -123,14 +123,14 @@ def _position(
     return position
 
 
-def _page(vault: OpenVault, sent: object, found: _List, **listed: tuple[Any, ...]) -> Found[_List]:
+def _page(vault: OpenVault, query: object, page: _List, **listed: tuple[Any, ...]) -> Found[_List]:
     """Return a list with as many of its entries as fit into a reply."""
     ((name, entries),) = listed.items()
     kept = entries_that_fit(entries)
-    more = found.has_more or kept < len(entries)
-    following = _next(vault, sent, found.places[kept - 1]) if more else None
-    shown: Any = {name: entries[:kept], "has_more": more, "next_cursor": following}
-    return Found(replace(found, **shown), found.warnings)
+    more = page.has_more or kept < len(entries)
+    following = _next(vault, query, page.places[kept - 1]) if more else None
+    changes: Any = {name: entries[:kept], "has_more": more, "next_cursor": following}
+    return Found(replace(page, **changes), page.warnings)
 
 
 def _next(vault: OpenVault, sent: object, place: tuple[int | str, ...]) -> str:
