@@ -21,7 +21,7 @@ from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
 from vault_agent.cli import detached
-from vault_agent.cli.obsidian import obsidian_vaults
+from vault_agent.cli.setup import obsidian_vaults
 from vault_agent.cli.terminal import folder_completion
 from vault_agent.models import built_in
 

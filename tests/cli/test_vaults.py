@@ -408,6 +408,9 @@ async def test_a_file_that_is_not_indexed_is_deleted_in_its_own_vault(
     await run("delete", typed, "--yes")
     assert unquote(server.asked[-1][1]) == f"/vaults/{vault}/write/delete"
     assert server.bodies[-1]["path"] == typed.removeprefix("global:")
+    assert server.bodies[-1]["waitMs"] == 10_000  # a busy server may need it to be found
+    await run("delete", typed, "--yes", "--no-wait")
+    assert server.bodies[-1]["waitMs"] == 0
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import asyncclick as click
+import orjson
 
 from vault_agent.cli.clients import ALIASES, CLIENTS, client_name
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import built_in_settings, install_model
-from vault_agent.cli.obsidian import obsidian_vaults
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import (
     agreed,
@@ -27,7 +29,7 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
-from vault_agent.system.files import expanded, is_folder
+from vault_agent.system.files import expanded, is_folder, read_regular
 
 if TYPE_CHECKING:
     from vault_agent.config import Config
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 _USUAL = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "vault")
 """Folders of notes in the home folder that are offered if they exist."""
 
+_OBSIDIAN_ON_LINUX = (
+    ".var/app/md.obsidian.Obsidian/config/obsidian",  # flatpak
+    "snap/obsidian/current/.config/obsidian",
+)
 _NAME = "Name the folder of your notes, such as `vault-agent setup --folder ~/Notes`."
 
 
@@ -309,3 +315,40 @@ def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
     if page is not None:
         say("  vault-agent ui")
     say("  vault-agent doctor")
+
+
+class ObsidianVault(NamedTuple):
+    """A folder that Obsidian has opened as a vault."""
+
+    folder: Path
+    is_open: bool
+
+
+def obsidian_vaults() -> list[ObsidianVault]:
+    """Return the vaults that are there: open ones first, then the last used ones."""
+    rows = sorted(row for place in _settings() for row in _rows(place / "obsidian.json"))
+    vaults = {folder: ObsidianVault(Path(folder), not closed) for closed, _, folder in rows}
+    return [vault for vault in vaults.values() if is_folder(vault.folder)]
+
+
+def _settings() -> list[Path]:
+    """Return the folders in which Obsidian may keep its settings."""
+    home = Path.home()
+    if sys.platform == "darwin":
+        return [home / "Library" / "Application Support" / "obsidian"]
+    if sys.platform == "win32":
+        return [Path(os.environ.get("APPDATA", home)) / "obsidian"]
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    return [config / "obsidian", *(home / place for place in _OBSIDIAN_ON_LINUX)]
+
+
+def _rows(file: Path) -> list[tuple[bool, float, str]]:
+    """Return whether each vault is closed, its age, and its folder. A broken file has none.
+
+    Of the settings a megabyte is read: a vault takes a hundred bytes.
+    """
+    try:
+        vaults = orjson.loads(read_regular(file, 1 << 20, follow=True) or b"")["vaults"].values()
+        return [(not row.get("open"), -float(row.get("ts", 0)), str(row["path"])) for row in vaults]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return []
