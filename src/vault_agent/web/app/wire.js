@@ -41,8 +41,6 @@ export const vaultId = signal("");
 /** The identity of the server's own vault, by which a page knows the server. */
 let server = "";
 export const serverId = () => server;
-/** Whether the last request reached the server. */
-export const reached = signal(true);
 
 /** @returns {string | null} */
 function token() {
@@ -189,10 +187,8 @@ async function send(method, path, options) {
   } catch (error) {
     if (options.signal?.aborted) throw error;
     if (late.aborted && !streaming) throw new Fault("TIMEOUT", "The server did not reply.");
-    reached.value = false;
     throw new Fault("NETWORK", "The server cannot be reached.");
   }
-  reached.value = true;
   check(response);
   return response;
 }

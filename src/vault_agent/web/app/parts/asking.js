@@ -74,7 +74,7 @@ export const FolderField = ({ folder }) => html`<div class="asked">
 </div>`;
 
 /** @param {string} text @param {AbortSignal} signal */
-export async function foldersLike(text, signal) {
+async function foldersLike(text, signal) {
   const { data } = await ask("GET", "/suggest", { query: { q: text, kinds: "folder", limit: 8 }, signal });
   return data.suggestions.map((each) => ({ value: each.insert, label: each.insert }));
 }

@@ -18,7 +18,7 @@ export function composing(event) {
 }
 
 /** The name of a key press such as "Mod+Shift+f", "Alt+n" or "?". @param {KeyboardEvent} event */
-export function pressed(event) {
+function pressed(event) {
   const mod = apple ? event.metaKey : event.ctrlKey;
   const key =
     event.key.length === 1

@@ -48,7 +48,7 @@ const PLACES = 2 ** 22; // more than there are links
  * tenth of the time that a function takes which compares.
  * @param {number} length @param {(at: number) => number} value whole, below 2 ** 31
  */
-export function descending(length, value) {
+function descending(length, value) {
   const keys = new Float64Array(length);
   for (let at = 0; at < length; at += 1) keys[at] = value(at) * PLACES + (PLACES - 1 - at);
   return Uint32Array.from(keys.sort(), (_, rank) => PLACES - 1 - (keys[length - 1 - rank] % PLACES));

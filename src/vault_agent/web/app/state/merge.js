@@ -8,7 +8,7 @@ import { diffArrays } from "../../vendor/diff.js";
 const MOST = 1500; // changed lines; beyond that the whole middle counts as changed
 
 /** Return how to make `to` of `from`, in order. @param {string[]} from @param {string[]} to @returns {Hunk[]} */
-export function differences(from, to) {
+function differences(from, to) {
   let first = 0;
   const least = Math.min(from.length, to.length);
   while (first < least && from[first] === to[first]) first += 1;

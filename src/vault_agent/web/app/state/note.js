@@ -38,7 +38,6 @@ let lost = { id: "", hash: /** @type {string | null} */ (null) };
 const cache = new Map();
 
 export const note = signal(/** @type {Note | null} */ (null));
-export const loading = signal(false);
 export const noteFault = signal(/** @type {Fault | null} */ (null));
 
 /** The value of a property as it is shown: of a link, its name. @param {Wire.PropertyValue} value */
@@ -153,7 +152,6 @@ async function followText(id, hash) {
 }
 
 const open = newestOnly(async (abort, /** @type {string} */ id) => {
-  loading.value = true;
   noteFault.value = null;
   const known = cache.get(id);
   if (known && note.peek()?.id !== id) note.value = known;
@@ -176,8 +174,6 @@ const open = newestOnly(async (abort, /** @type {string} */ id) => {
       if (abort.aborted) return;
     }
     if (!known || /** @type {Fault} */ (error).status === 404) note.value = null;
-  } finally {
-    if (!abort.aborted) loading.value = false;
   }
 });
 

@@ -8,7 +8,7 @@ import { layOutLocal, settleNear } from "./settle.js";
 /** @import { Box } from "./labels.js" */
 /** @import { Scene, View } from "./picture.js" */
 
-export class Grid {
+class Grid {
   /** @param {Float32Array} x @param {Float32Array} y @param {Uint8Array} mask */
   constructor(x, y, mask) {
     this.x = x;

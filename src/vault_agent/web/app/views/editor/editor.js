@@ -331,7 +331,7 @@ function Page({ reading }) {
 }
 
 /** @param {{ onTool: (name: string) => void }} given */
-export function Toolbar({ onTool }) {
+function Toolbar({ onTool }) {
   const walk = useRoving("button");
   return html`<div class="tools-md" role="toolbar" aria-label=${later.edit.tools} ...${walk}>
     ${TOOLS.map(

@@ -132,7 +132,7 @@ const asList = (kind) => (/** @type {View} */ view) => {
 };
 export const bullets = asList("list");
 export const numbers = asList("numbers");
-export const task = asList("task");
+const task = asList("task");
 
 /** Tick a task, or make one. @param {View} view */
 export function tick(view) {

@@ -18,7 +18,7 @@ function nextTheme() {
   toast(words.top.theme[THEMES[(now + 1) % THEMES.length]]);
 }
 
-export async function index() {
+async function index() {
   try {
     await ask("POST", "/index", { body: {} });
     toast(words.jobs.started);

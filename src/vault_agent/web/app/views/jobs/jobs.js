@@ -234,7 +234,7 @@ function Warnings({ job }) {
  * @param {string} id
  * @param {(job: Wire.Job) => void} hear
  */
-export function follow(id, hear) {
+function follow(id, hear) {
   const abort = new AbortController();
   const read = async () => {
     for await (const { type, data } of eventsOf(`/jobs/${id}/events`, null, abort))

@@ -8,7 +8,7 @@ import { dayName } from "../../state/stamp.js";
 import { words } from "../../words.js";
 
 /** A day some days ago as YYYY-MM-DD, in the time of this place. @param {number} ago */
-export function day(ago) {
+function day(ago) {
   const now = new Date();
   return dayName(new Date(now.getFullYear(), now.getMonth(), now.getDate() - ago));
 }

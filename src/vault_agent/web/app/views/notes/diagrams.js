@@ -18,7 +18,7 @@ const LONGEST_PICTURE = 4_000_000; // characters
  */
 /** `silent`: nothing was heard, of the diagram or already of the frame, which did not load. `message`: what the
  * frame said, which nobody has checked. */
-export class Undrawn extends Error {
+class Undrawn extends Error {
   /** @param {string} message @param {"" | "late" | "unloaded"} [silent] */
   constructor(message, silent = "") {
     super(message);
@@ -102,7 +102,7 @@ async function answered(asked) {
  * @param {() => object | null} wanted what to ask then: the source, a width and a configuration
  * @returns {Promise<Drawn | null>}
  */
-export function draw(wanted) {
+function draw(wanted) {
   const mine = turn.then(() => {
     clearTimeout(idle);
     const asked = wanted();

@@ -13,7 +13,7 @@ import { framePdfs } from "./pdfs.js";
 import { tasks } from "./tick.js";
 
 /** An icon of the sprite as an element. @param {string} name */
-export function icon(name) {
+function icon(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("class", "i");
   svg.setAttribute("aria-hidden", "true");

@@ -176,7 +176,7 @@ function freePlace(line, name) {
  * @param {string} target the ID of the note that is named
  * @param {string} title
  */
-export async function linkMention(mention, target, title) {
+async function linkMention(mention, target, title) {
   const { data } = await ask("GET", `/notes/${mention.noteId}`, { query: { allowLarge: true } });
   const lines = data.content.split(/(?<=\n)/);
   for (const { line, snippet, matches } of mention.places) {

@@ -13,7 +13,7 @@ const CJK = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/u;
 const NOT_TEXT = "button, .cap, .query > summary, .remote, math";
 
 /** The hits of the note in their order, and which one was gone to, or -1. */
-export const hits = signal({ ranges: /** @type {Range[]} */ ([]), at: -1 });
+const hits = signal({ ranges: /** @type {Range[]} */ ([]), at: -1 });
 
 /** The first range that does not begin before a place. @param {Range[]} ranges @param {Range} place */
 const firstFrom = (ranges, place) =>

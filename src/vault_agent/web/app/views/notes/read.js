@@ -266,7 +266,7 @@ function Source({ read }) {
 }
 
 /** @param {{ read: Note }} given */
-export function More({ read }) {
+function More({ read }) {
   const commands = [
     {
       id: "rename",

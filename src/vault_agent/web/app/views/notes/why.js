@@ -190,7 +190,7 @@ let known = { search: "", rows: /** @type {Row[]} */ ([]), cursor: /** @type {st
 
 /** Return the explained result that is a note, and its place from 1 on. None if the results have changed since.
  * @param {string} id @param {AbortSignal} abort @returns {Promise<{ hit: Wire.Hit, place: number } | null>} */
-export async function explained(id, abort) {
+async function explained(id, abort) {
   const { key, mode } = results.peek();
   const search = `${mode} ${revision.peek()} ${key}`;
   if (known.search !== search) known = { search, rows: [], cursor: null, more: true };
