@@ -10,7 +10,6 @@ import pytest_asyncio
 from tests.search.opened import indexed, opened
 from tests.support.index_runs import Vault
 
-from vault_agent.indexing.index import SAMPLED_FROM
 from vault_agent.model.search import Hit, SearchQuery
 from vault_agent.search.search import search
 from vault_agent.store.current import Snapshot
@@ -36,7 +35,7 @@ def tool_note(name: str, says: str) -> str:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Snapshot]:
     vault = Vault(tmp_path_factory.mktemp("vault"))
-    for number in range(SAMPLED_FROM):
+    for number in range(400):
         kind = number % len(TOOLS)
         name = f"{TOOLS[kind]}{number}"
         vault.write(f"tools/{name}.md", tool_note(name, f"It {WORK[kind]} in plot p{number}."))
@@ -94,6 +93,18 @@ async def test_excerpts_have_no_addresses_or_markup(snapshot: Snapshot):
         for hit in await hits(snapshot, query):
             for sign in ("://", "](", "<span", "%%", "class=", "badges.example"):
                 assert sign not in hit.snippet
+
+
+@pytest.mark.parametrize("count", [20, 50, 100])
+async def test_a_footer_counts_next_to_nothing_in_a_small_vault_too(tmp_path: Path, count: int):
+    vault = Vault(tmp_path)
+    for number in range(count):
+        vault.write(f"bed{number}.md", tool_note(f"bed{number}", f"It has row {number}."))
+    vault.write("copying.md", "Copy your seeds for the neighbours.\n")
+    async with indexed(vault) as snapshot:
+        assert await found(snapshot, "copy seeds") == ["copying.md"]
+        assert len(await found(snapshot, "note")) == 10  # no other text has the word
+        assert (await hits(snapshot, "bed7"))[0].heading == "bed7"  # and not the footer
 
 
 async def test_a_named_note_shows_its_first_section_with_a_text(tmp_path: Path):

@@ -460,25 +460,34 @@ def _are_readable(
     )
 
 
-SAMPLED_FROM = 400
+SAMPLED_FROM = 20
 """The least number of notes of a vault in which such lines are looked for."""
-SAMPLED_EACH, MAX_SAMPLE = 20, 200
-"""One in twenty notes is in the sample, at most so many."""
-REPEATED_SHARE = 0.25
+SAMPLED_EACH, MIN_SAMPLE, MAX_SAMPLE = 20, 20, 200
+"""One in twenty notes is in the sample, but not fewer or more than these."""
+REPEATED_SHARE, FEWEST_REPEATED = 0.25, 10
+SMALL_VAULT, LONG_LINE = 400, 4
+"""In a vault of fewer notes, a line of fewer words may be a label or a value."""
 
 
 async def find_repeated(notes: Sequence[FileEntry], parse: Parse, parallel: int) -> frozenset[str]:
-    """Return the lines that at least a quarter of a sample of the notes have."""
+    """Return the lines that a quarter of a sample of the notes have, and at least ten of it.
+
+    In a small vault, only long lines.
+    """
     if len(notes) < SAMPLED_FROM:
         return frozenset()
-    step = max(SAMPLED_EACH, -(-len(notes) // MAX_SAMPLE))
+    step = -(-len(notes) // min(max(len(notes) // SAMPLED_EACH, MIN_SAMPLE), MAX_SAMPLE))
     tasks = [FileTask(entry, None, 0) for entry in notes[::step]]
     counts: Counter[str] = Counter()
     async with aclosing(parsed(tasks, parse, parallel, None)) as batches:
         async for batch in batches:
             for file in batch:
                 counts.update(file.lines)
-    return frozenset(line for line, count in counts.items() if count >= REPEATED_SHARE * len(tasks))
+    fewest = max(REPEATED_SHARE * len(tasks), FEWEST_REPEATED)
+    words = LONG_LINE if len(notes) < SMALL_VAULT else 1
+    return frozenset(
+        line for line, count in counts.items() if count >= fewest and len(line.split()) >= words
+    )
 
 
 MANY_NAMES = 500

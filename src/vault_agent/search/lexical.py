@@ -7,6 +7,7 @@ thread once.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,7 @@ from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.search import Answer, Coverage, Filters, Hit, Match
 from vault_agent.search.query import compile_query, literals
 from vault_agent.search.rank import Names, Ranked, rank, shortlist
-from vault_agent.search.snippet import has_text, snippets
+from vault_agent.search.snippet import snippets, text_below_heading
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.fulltext.schema import dated
 from vault_agent.store.index.rows import MAX_CHUNKS
@@ -27,7 +28,6 @@ from vault_agent.text.terms import is_unit, sequence
 from vault_agent.text.words import fold_words, whole_word
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from vault_agent.model.lexical import Candidates, LexicalQuery
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from vault_agent.system.threads import Stopped
 
 
+_WORD = re.compile(r"\w+")
 _SECTIONS = 8
 """Chunks of a note among which the first one with a text is looked for."""
 _FEW_NOTES = 30
@@ -186,7 +187,7 @@ def _first_sections(
     notes: Mapping[int, StoredNote],
     chunks: Mapping[int, StoredChunk],
 ) -> dict[int, StoredChunk]:
-    """Return the first chunks with a text, by note, for the hits that show these.
+    """Return the first chunks with a text of their own, by note, for the hits that show these.
 
     These are the notes that the query names, and those whose best chunk is without a text, unless
     a heading below the title is the match.
@@ -197,10 +198,13 @@ def _first_sections(
         if place.is_named
         or (
             (chunk := chunks.get(_shown_key(place))) is not None
-            and not has_text(chunk.text)
+            and not text_below_heading(chunk.text)
             and ("heading" not in place.votes or len(chunk.heading_path) < 2)
         )
     ]
+    if not rowids:
+        return {}
+    common = [_words(line) for line in snapshot.repeated_lines()]
     keys = [
         rowid << CHUNK_BITS | index
         for rowid in rowids
@@ -208,9 +212,16 @@ def _first_sections(
     ]
     first_chunks: dict[int, StoredChunk] = {}
     for key, chunk in sorted(snapshot.chunks(keys).items()):
-        if has_text(chunk.text):
+        words = _words(text_below_heading(chunk.text))
+        for line in common:
+            words = words.replace(line, "")
+        if words.strip():
             first_chunks.setdefault(key >> CHUNK_BITS, chunk)
     return first_chunks
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text))
 
 
 def _shown_key(place: Ranked) -> int:

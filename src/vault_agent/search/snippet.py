@@ -213,9 +213,9 @@ def beginning(markdown: str, most: int) -> str:
     return line[:end].rstrip(" ·") + _ELLIPSIS
 
 
-def has_text(markdown: str) -> bool:
-    """Whether a reader sees more of a chunk than headings and pictures."""
-    return bool(_line_below_heading(_PICTURE.sub(" ", markdown)))
+def text_below_heading(markdown: str) -> str:
+    """Return the displayed text of a chunk without its heading and pictures, on one line."""
+    return _line_below_heading(_PICTURE.sub(" ", markdown))
 
 
 def _line_below_heading(markdown: str) -> str:

@@ -23,6 +23,7 @@ from vault_agent.store.index.meta import (
     old_rows,
     read_meta,
     read_revision,
+    repeated_lines,
 )
 from vault_agent.system.cancelling import in_thread, open_in_thread
 from vault_agent.system.threads import Threads
@@ -201,6 +202,11 @@ class Snapshot:
         """Return the chunks with these keys. Missing ones are left out."""
         with self.connection() as connection:
             return notes.chunks(connection, keys)
+
+    def repeated_lines(self) -> frozenset[str]:
+        """Return the lines that many notes have, such as footers, as a reader sees them."""
+        with self.connection() as connection:
+            return repeated_lines(connection)
 
     def circles(self, rowids: Sequence[int]) -> dict[int, set[int]]:
         """Return the notes linked with each of some notes, see `links.circles`."""

@@ -73,9 +73,14 @@ class Clauses:
         inside = Query.boost_query(self.term(field, part), share)
         return Query.disjunction_max_query([word, inside], _LESSER)
 
-    def frequency(self, field: str, term: str) -> int:
-        """Return how many documents have a term, or else have it as a part of names."""
-        return self._searcher.doc_freq(field, term) or self._searcher.doc_freq(field, part_of(term))
+    def frequency(self, term: str) -> int:
+        """Return how many notes have a term, else have it in names, else in repeated lines."""
+        places = (("body", term), ("body", part_of(term)), ("repeated", term))
+        return next(filter(None, (self._searcher.doc_freq(*place) for place in places)), 0)
+
+    def is_repeated(self, term: str) -> bool:
+        """Whether only lines that many notes have contain a term."""
+        return not any(self._searcher.doc_freq("body", word) for word in (term, part_of(term)))
 
     def in_chunk(self, term: str) -> list[Query]:
         """Return clauses for the chunks that have a term in their text, title or headings."""
@@ -378,10 +383,12 @@ def words_or_phrases(
 ) -> list[Query]:
     """Return clauses for the words of notes' texts, scored, and for the query's phrases.
 
-    A phrase may be in a line that many notes have, whose words are not scored.
+    A phrase may be in a line that many notes have. The words of such a line are scored only if no
+    other text has them.
     """
+    common = {term: weight for term, weight in weights.items() if clauses.is_repeated(term)}
     phrases = [silent(clauses.phrase("repeated", phrase)) for phrase in query.phrases]
-    return clauses.words("body", weights) + phrases
+    return clauses.words("body", weights) + clauses.words("repeated", common) + phrases
 
 
 def scored(

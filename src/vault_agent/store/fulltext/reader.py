@@ -101,7 +101,7 @@ class FulltextReader:
         """Return in how many notes each term is."""
         with guarded():
             self._files.check()
-            return {term: self._notes.clauses.frequency("body", term) for term in terms}
+            return {term: self._notes.clauses.frequency(term) for term in terms}
 
     def named(self, name: str) -> list[int]:
         """Return notes with a title, alias or file name of the same terms as `name`."""

@@ -262,7 +262,7 @@ class Search:
 
     def _frequency(self, term: str) -> int:
         """Return in how many of these notes a term is."""
-        return self._notes.clauses.frequency("body", term)
+        return self._notes.clauses.frequency(term)
 
     def _is_repeated(self, term: str) -> bool:
         """Whether a line that many notes have contains a term."""
