@@ -25,7 +25,7 @@ meaningless vectors can override clear lexical results.
 - lexical: the score relative to the best score. If even the best note matches little of the query,
   all are reduced by a square, so that a chance match of a common word counts little.
 - embedding: the cosine, scaled from that of an average note (0) to that of the nearest (1).
-- w: at most 0.8. It is the product of three shares:
+- w: at most 0.75. It is the product of three shares:
   - agreement: how near the best lexical results are to the query. They are far if the model does
     not know the language, or if the query is a rare word or number.
   - prominence: how far the nearest vector stands out from all others.
@@ -308,12 +308,12 @@ def _of_age(half_life: float, updated: str, today: date) -> float:
 
 Key = TypeVar("Key")
 
-EMBEDDING_WEIGHT: Final = 0.8
+EMBEDDING_WEIGHT: Final = 0.75
 LEAST_EMBEDDING_WEIGHT: Final = 0.4
 """The least weight of the vectors if the best lexical result has no evidence at all."""
 CONVINCING_SHARE: Final = 0.2
 """Lexical evidence counts in full if the best score is at least this share of the maximum."""
-CLEAR_SHARE: Final = 1.0
+CLEAR_SHARE: Final = 0.8
 """Above this share of the maximum, lexical evidence lowers the weight of the vectors."""
 NOISE: Final = 0.7
 CLEAR: Final = 1.1
