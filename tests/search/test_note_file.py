@@ -80,7 +80,7 @@ async def test_a_note_that_is_too_large_has_no_links_read(vault: Vault, monkeypa
         with pytest.raises(TooLarge) as refused:
             await note_file.read_whole(snapshot, root, identify("n.md"), allow_large=False)
     assert refused.value.details == {"size": 240_000, "limit": 200 << 10}
-    assert "allowLarge" in refused.value.message
+    assert "--allow-large" in refused.value.message
 
 
 async def test_over_the_hard_limit_allow_large_is_not_suggested(vault: Vault, monkeypatch):
