@@ -230,11 +230,7 @@ class Search:
     def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace words that are in no note by their neighbours."""
         frequencies = {term: self._frequency(term) for term in weights}
-        unknown = [
-            term
-            for term, count in frequencies.items()
-            if not count and not is_unit(term) and not self._is_repeated(term)
-        ]
+        unknown = [term for term, count in frequencies.items() if not count and not is_unit(term)]
         if self._query.tolerant:
             self._neighbours = dict.fromkeys(unknown, ())
         corrected: dict[str, dict[str, int]] = {}
@@ -248,7 +244,7 @@ class Search:
                 known = corrected.get(term, {})
             else:
                 known = {term: frequencies[term]}
-            if not is_unit(term):  # a word of repeated lines alone says nothing
+            if not is_unit(term):
                 known = {each: count for each, count in known.items() if count}
             for each, count in known.items():
                 found[each] = found.get(each, 0.0) + weight
@@ -263,10 +259,6 @@ class Search:
     def _frequency(self, term: str) -> int:
         """Return in how many of these notes a term is."""
         return self._notes.clauses.frequency(term)
-
-    def _is_repeated(self, term: str) -> bool:
-        """Whether a line that many notes have contains a term."""
-        return bool(self._notes.searcher.doc_freq("repeated", term))
 
     def _open(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace single characters by the pairs that begin with them. Chunks have only pairs."""
