@@ -214,7 +214,7 @@ def test_crash_output_contains_no_private_text(program: Fortress):
             note.write_bytes(note.read_bytes() + b"canary-of-a-crash\n")
         with program.wire() as wire:
             job_id = wire.post("/reindex", {}).data["job"]["id"]
-            found = eventually(lambda: processes_of(program), lambda pids: len(pids) >= 4)
+            found = eventually(lambda: processes_of(program), lambda pids: len(pids) >= 3)
             os.kill(found[victim], signal.SIGKILL)
             program.state_of(wire, job_id)
         job = account(program, job_id)
