@@ -16,6 +16,7 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import Busy, Failed, NotFound
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, Trigger
 from vault_agent.model.warning import MAX_WARNINGS, Warning
+from vault_agent.store.failures import disk_full
 from vault_agent.store.jobs import HISTORY, HISTORY_OF_OTHERS, JobStore, open_jobs
 from vault_agent.system.crash import CrashReport
 from vault_agent.vaults import jobs as module
@@ -360,6 +361,23 @@ async def test_a_job_database_that_is_damaged_while_in_use_is_replaced(tmp_path:
         following = await jobs.submit(JobKind.REINDEX, Work().run)
         await jobs.close()
         assert [job.id for job in await store.list()] == [following.id]
+
+
+async def test_a_record_that_cannot_be_replaced_yet_is_replaced_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(*_: object) -> sqlite3.Connection:
+        raise disk_full()
+
+    path = tmp_path / "jobs.db"
+    async with open_jobs(path) as store:
+        path.write_bytes(b"no database" * 2000)
+        with monkeypatch.context() as full:
+            full.setattr("vault_agent.store.jobs.open_or_renew", fail)
+            for _ in range(2):
+                with pytest.raises(Failed, match="DISK_FULL"):
+                    await store.list()
+        assert await store.list() == ()
 
 
 async def test_the_journal_of_a_damaged_job_database_is_not_reused(tmp_path: Path):

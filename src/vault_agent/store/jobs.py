@@ -53,7 +53,11 @@ async def _opened(path: Path) -> aiosqlite.Connection:
     await in_thread(lambda: open_or_renew(path, _prepare).close())
     with translated():
         connection = await connect(path)
-        await connection.execute_fetchall(_NO_LOG)
+        try:
+            await connection.execute_fetchall(_NO_LOG)
+        except BaseException:
+            await connection.close()
+            raise
     return connection
 
 
@@ -77,12 +81,19 @@ class JobStore:
 
     def __init__(self, path: Path, connection: aiosqlite.Connection) -> None:
         self._path = path
-        self._connection = connection
+        self._connection: aiosqlite.Connection | None = connection
+        self._is_closed = False
         self._turn = anyio.Lock()  # a connection is not replaced while it is used
 
     async def close(self) -> None:
-        """Close the record."""
-        await self._connection.close()
+        """Close the record for good."""
+        self._is_closed = True
+        await self._drop()
+
+    async def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
 
     async def _execute(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
         """Return the rows of a statement, of a new record if this one is damaged."""
@@ -90,16 +101,21 @@ class JobStore:
             try:
                 return await self._rows(statement, parameters)
             except IndexUnavailable:
-                await to_its_end(self._renew())
+                await to_its_end(self._drop())
                 return await self._rows(statement, parameters)
 
     async def _rows(self, statement: str, parameters: tuple[Any, ...]) -> list[Any]:
+        connection = self._connection
+        if connection is None:
+            if self._is_closed:
+                raise ValueError("the record is closed")
+            connection = await to_its_end(self._open())
         with translated():
-            return list(await self._connection.execute_fetchall(statement, parameters))
+            return list(await connection.execute_fetchall(statement, parameters))
 
-    async def _renew(self) -> None:
-        await self._connection.close()
+    async def _open(self) -> aiosqlite.Connection:
         self._connection = await _opened(self._path)
+        return self._connection
 
     async def insert(self, job: Job) -> None:
         """Record a new job.
