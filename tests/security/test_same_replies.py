@@ -72,6 +72,8 @@ OTHERS: dict[str, tuple[Any, ...]] = {
     "integer": (1, 30), "string": ("one",), "array": ([], ["one"]), "object": ({},),
 }  # fmt: skip
 LATEST_FIRST = ("list_vault_notes", "before")
+RANKED_BY = {"query", "queries", "prompt", "text", "topic", "files", "filePaths"}
+"""Arguments of tools that rank."""
 UNCHANGED = "2026-01-06"
 """Before this day are the times of all files that no call has changed: in both vaults the same."""
 _TIMES = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
@@ -254,12 +256,25 @@ def _opened(cursor: str) -> str:
     return json.dumps([part for part in content[2:] if not (type(part) is int and part > 1 << 40)])
 
 
+def is_reading(tool: Any) -> bool:
+    """Whether a tool changes nothing."""
+    return bool(tool.get("annotations", {}).get("readOnlyHint"))
+
+
+def ranks(tool: Any) -> bool:
+    """Whether the order of a tool's results depends on statistics of words."""
+    return is_reading(tool) and (
+        "related" in tool["name"]
+        or bool(RANKED_BY & tool["inputSchema"].get("properties", {}).keys())
+    )
+
+
 def asked(hosts: tuple[Host, Host], agent: str, tool: Any, sent: list[Any]) -> list[Any]:
     """Call a tool of both servers at once. What it wrote is indexed afterwards."""
 
     def ask(each: Host, given: Any) -> Any:
         reply = each.call(agent, "tools/call", {"name": tool["name"], "arguments": given})
-        if not tool.get("annotations", {}).get("readOnlyHint"):
+        if not is_reading(tool):
             each.settle()
         return reply
 
@@ -268,7 +283,10 @@ def asked(hosts: tuple[Host, Host], agent: str, tool: Any, sent: list[Any]) -> l
 
 
 def differences(hosts: tuple[Host, Host], seed: int, calls: int) -> list[tuple[Any, ...]]:
-    """Return the calls to which the two servers reply differently."""
+    """Return the calls to which the two servers reply differently.
+
+    The first half of the calls only read. In the second half notes change.
+    """
     chosen = random.Random(seed)
     names = list(AGENTS)
     tools = {}
@@ -278,9 +296,12 @@ def differences(hosts: tuple[Host, Host], seed: int, calls: int) -> list[tuple[A
         tools[name] = list(listed[0][1]["result"]["tools"])
     found = []
     cursors: dict[tuple[str, str], list[Any]] = {}
-    for _ in range(calls):
+    for number in range(calls):
         agent = chosen.choice(names)
-        tool = chosen.choice(tools[agent])
+        writes = number > calls // 2
+        tool = chosen.choice([tool for tool in tools[agent] if writes or is_reading(tool)])
+        if writes and ranks(tool):
+            continue  # the engine's statistics keep what was removed until it merges its files
         sent = [arguments(chosen, tool["name"], tool["inputSchema"])] * 2
         more = cursors.pop((agent, tool["name"]), None)
         if more is not None:
