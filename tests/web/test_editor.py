@@ -127,6 +127,35 @@ def test_a_draft_outlives_its_page(desk: Desk):
     other.close()
 
 
+KEEP = """([key, draft]) => new Promise((done) => {
+  const opening = indexedDB.open("vault-agent", 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("drafts");
+  opening.onsuccess = () => {
+    const writing = opening.result.transaction("drafts", "readwrite");
+    writing.objectStore("drafts").put(draft, key);
+    writing.oncomplete = () => { opening.result.close(); done(null); };
+  };
+})"""
+
+
+def test_a_draft_that_an_earlier_page_kept_is_offered(desk: Desk):
+    text = "# Kept\n\nfirst\n"
+    desk.note("Kept.md", text)
+    page = desk.open("/notes")
+    note_id = desk.id_of("Kept")
+    with page.expect_response(lambda response: "x-vault-id" in response.headers) as reply:
+        page.reload()
+    vault_id = reply.value.headers["x-vault-id"]
+    draft = {"id": note_id, "path": "Kept.md", "title": "Kept", "base": text, "hash": "sha256:0"}
+    draft |= {"text": f"{text}only here", "at": page.evaluate("Date.now()")}
+    page.evaluate(KEEP, [f"{vault_id}/{note_id}", draft])
+    page.reload()
+    page.locator(".unsaved a").click()
+    page.get_by_role("button", name="Restore it").click()
+    expect(field(page)).to_contain_text("only here")
+    desk.until("Kept.md", "only here")
+
+
 def test_going_to_another_note_saves_the_one_before(desk: Desk):
     desk.note("Before.md", "# Before\n\n")
     desk.note("After.md", "# After\n\n")

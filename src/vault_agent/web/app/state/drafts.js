@@ -1,6 +1,7 @@
 // Text that is not on disk yet, kept by the browser for this vault until it is.
 
 import { signal } from "../../vendor/preact.js";
+import { vaultId } from "../wire.js";
 import { readOfVault, writeOfVault } from "./settings.js";
 
 /**
@@ -33,5 +34,20 @@ export const keepDraft = (draft) => replace(draft.id, [draft]);
 export const dropDraft = (id) => void replace(id, []);
 /** @param {string} id */
 export const draftOf = (id) => readDrafts().find((draft) => draft.id === id);
+
+/** Move the drafts of this vault from the database in which earlier programs kept them to the browser's storage. */
+export async function takeOverDrafts() {
+  const opening = indexedDB.open("vault-agent", 1);
+  opening.onupgradeneeded = () => opening.transaction?.abort(); // there was no database
+  opening.onsuccess = () => {
+    const store = opening.result.transaction("drafts", "readwrite").objectStore("drafts");
+    const prefix = `${vaultId.peek()}/`;
+    const reading = store.getAll(IDBKeyRange.bound(prefix, `${prefix}~`));
+    reading.onsuccess = () => {
+      for (const draft of /** @type {Draft[]} */ (reading.result))
+        if (draftOf(draft.id) || keepDraft(draft)) store.delete(`${prefix}${draft.id}`);
+    };
+  };
+}
 
 addEventListener("storage", readDrafts);

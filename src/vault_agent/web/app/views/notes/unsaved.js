@@ -5,7 +5,7 @@ import { IconButton } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, changed } from "../../state/address.js";
-import { drafts, dropDraft, readDrafts } from "../../state/drafts.js";
+import { drafts, dropDraft, readDrafts, takeOverDrafts } from "../../state/drafts.js";
 import { later } from "../../later.js";
 import { vaultId } from "../../wire.js";
 import { fullDate, words } from "../../words.js";
@@ -13,7 +13,11 @@ import { fullDate, words } from "../../words.js";
 const SHOWN = 3;
 
 export function Unsaved() {
-  useEffect(() => void readDrafts(), [vaultId.value]);
+  useEffect(() => {
+    if (!vaultId.value) return;
+    readDrafts();
+    void takeOverDrafts().catch(() => {}); // a browser without databases kept none
+  }, [vaultId.value]);
   const { note, edit } = address.value;
   const others = drafts.value.filter(({ id }) => !(edit && id === note)); // its editor says it
   if (!others.length) return null;
