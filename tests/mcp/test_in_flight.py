@@ -155,18 +155,6 @@ async def test_an_index_that_takes_longer_is_an_error_with_how_far_it_is(
         )
 
 
-async def test_an_agent_hears_no_number_of_the_notes_outside_its_folder(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr(service, "FIRST_INDEX_SECONDS", 0.0)
-    async with run(mcp={"enabled": True}, agents={"desk": {"folder": "desk"}}) as server:
-        Indexing(server.engine, questions=9)
-        _, body, _ = await server.ask("POST", "/mcp/desk", json=search(), headers=HEADERS)
-        assert body["result"]["content"][0]["text"] == (
-            "INDEX_NOT_FOUND: The first index is being built; call again in about 6 s."
-        )
-
-
 @pytest.mark.parametrize("accepts", ["application/json, text/event-stream", "application/json"])
 async def test_progress_is_streamed_only_to_a_client_that_takes_a_stream(monkeypatch, accepts):
     monkeypatch.setattr(service, "_PROGRESS_AFTER_SECONDS", 0.0)

@@ -270,6 +270,16 @@ async def hang_up(writer: asyncio.StreamWriter) -> None:
         await writer.wait_closed()
 
 
+class OneVault:
+    """Vaults of which there is one, which each agent sees."""
+
+    def __init__(self, default: FakeEngine) -> None:
+        self.default = default
+
+    async def of_agent(self, _name: str, _scope: object) -> FakeEngine:
+        return self.default
+
+
 @asynccontextmanager
 async def run(*, limits: Limits | None = None, **sections):
     """Run a server on a free port; `sections` are those of the configuration."""
@@ -279,10 +289,11 @@ async def run(*, limits: Limits | None = None, **sections):
 
     @asynccontextmanager
     async def open_app(config):
-        yield SimpleNamespace(vaults=SimpleNamespace(default=FakeEngine(config)))
+        yield SimpleNamespace(vaults=OneVault(FakeEngine(config)))
 
     with captured_logging(events):
         async with (
+            asyncio.timeout(PATIENCE),
             listening(config, open_app=open_app, log=events, limits=limits, port=0) as server,
             aiohttp.ClientSession() as session,
         ):
