@@ -88,10 +88,11 @@ async def test_a_parser_error_is_reported_by_type_and_line(vault: Vault):
     vault.write("What to raise canary.md", "# Canary\n\nbody\n")
     crashes: list[CrashReport] = []
     await run(vault, parsers.poisoned, crashes)
-    [crash] = crashes
-    assert crash.error_type == "ValueError"
-    assert "vault_agent.system.child:" in crash.frames[-1]
-    assert "canary" not in str(crash)
+    assert crashes
+    for crash in crashes:  # the note may be in the sample of the vault too
+        assert crash.error_type == "ValueError"
+        assert "vault_agent.system.child:" in crash.frames[-1]
+        assert "canary" not in str(crash)
     assert vault.heard.codes == ["NOTE_PARSER_CRASHED"]
 
 
