@@ -18,13 +18,12 @@ from tests.support.privacy import Confidences
 from vault_agent.config import Config
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
-from vault_agent.model.health import Health, IndexHealth, ServedVault
+from vault_agent.model.health import Health, IndexHealth, ServedVault, WatchStatus
 from vault_agent.model.jobs import Job, JobState
 from vault_agent.model.metadata import Metadata
 from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
 from vault_agent.model.search import Answer, Hit
-from vault_agent.model.watch import WatchStatus
 from vault_agent.server.connection import Limits
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening

@@ -9,7 +9,7 @@ import pytest
 from tests.server.conftest import run
 from tests.support.clocks import PATIENCE
 
-from vault_agent.model.watch import Revision, WatchState, WatchStatus
+from vault_agent.model.health import Revision, WatchState, WatchStatus
 from vault_agent.server import events
 from vault_agent.vaults import event_stream as news
 

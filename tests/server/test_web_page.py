@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from tests.support.clocks import PATIENCE
 
-from vault_agent.model.watch import WatchStatus
+from vault_agent.model.health import WatchStatus
 from vault_agent.server import events
 from vault_agent.web import diagrams
 from vault_agent.web.assets import FOLDER, Assets

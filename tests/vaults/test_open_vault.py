@@ -25,11 +25,10 @@ from vault_agent.config import Config
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable
 from vault_agent.indexing.protocol import Compare, Embedded, Index
 from vault_agent.indexing.task import IndexTask
-from vault_agent.model.health import Health
+from vault_agent.model.health import Health, Revision
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import Job, JobKind, JobState, Trigger
 from vault_agent.model.search import SearchQuery
-from vault_agent.model.watch import Revision
 from vault_agent.model.writing import IndexState
 from vault_agent.search.note_file import read_whole
 from vault_agent.store.current import Snapshot

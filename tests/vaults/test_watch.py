@@ -23,8 +23,8 @@ from tests.vaults.watching import NOTES, hits, linked_notes, shorter_pauses, unt
 
 from vault_agent.app import open_app
 from vault_agent.config import Config
+from vault_agent.model.health import WatchState
 from vault_agent.model.search import SearchQuery
-from vault_agent.model.watch import WatchState
 from vault_agent.vault.watch import WatchFailed
 from vault_agent.vaults import following, indexer
 from vault_agent.vaults import watch as module

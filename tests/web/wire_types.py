@@ -15,8 +15,8 @@ from typing import Any
 from vault_agent.api.operation import Operation
 from vault_agent.api.schema import REF, Schemas
 from vault_agent.model.deliveries import MemoryNews
+from vault_agent.model.health import Revision, WatchStatus
 from vault_agent.model.jobs import Job
-from vault_agent.model.watch import Revision, WatchStatus
 from vault_agent.model.writing import WriteNews
 from vault_agent.server.routes import ROUTES
 

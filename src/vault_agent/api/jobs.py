@@ -10,9 +10,9 @@ from vault_agent.api.operation import Found, operation
 from vault_agent.api.requests import NoParams
 from vault_agent.api.shown import shown_job
 from vault_agent.model.fields import JobId
+from vault_agent.model.health import WatchStatus
 from vault_agent.model.jobs import Job, JobKind, JobList, OneJob, Trigger
 from vault_agent.model.sent import Doc
-from vault_agent.model.watch import WatchStatus
 from vault_agent.vaults.jobs import JobOptions
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, operation
 from vault_agent.api.requests import NoParams
 from vault_agent.errors import NotFound
-from vault_agent.model.health import Health
-from vault_agent.model.vaults import VaultList
+from vault_agent.model.health import Health, VaultList
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,14 +1,53 @@
-"""The state of the server."""
+"""The state of the server, of its vaults, and of the watch of their folders."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Annotated, Literal
 
-from vault_agent.model.sent import Doc, Unsent
+from vault_agent.model.sent import Doc, OneOf, Unsent
 from vault_agent.model.warning import Warning
-from vault_agent.model.watch import WatchStatus
 from vault_agent.model.write_state import WriteHealth
+
+
+class WatchState(StrEnum):
+    """Whether changes of a vault are noticed, and how."""
+
+    OFF = "off"
+    STARTING = "starting"
+    WATCHING = "watching"  # by the system's events
+    POLLING = "polling"  # by scans
+    AWAY = "away"  # the vault's folder is missing
+
+
+@dataclass(frozen=True, slots=True)
+class WatchStatus:
+    """How the vault is watched. Times are ISO 8601, UTC."""
+
+    enabled: bool = False
+    state: WatchState = WatchState.OFF
+    reason: Annotated[str | None, Doc("The code of why changes are polled.")] = None
+    last_event_at: str | None = None
+    last_run_at: str | None = None
+    last_scan_at: str | None = None
+    pending: Annotated[int, Doc("Changes that searches do not see yet.")] = 0
+    lag_seconds: Annotated[float, Doc("The age of the oldest of them.")] = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A revision of the index that searches now see."""
+
+    generation: int
+    revision: int
+    added: int
+    changed: int
+    removed: int
+    renamed: int
+    note_ids: Annotated[tuple[str, ...], Doc("At most 100 of the notes that were touched.")]
+    complete: Annotated[bool, Doc("Whether `noteIds` names all of them.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +97,30 @@ class Health:
     watch: WatchStatus = field(default_factory=WatchStatus)
     write: WriteHealth = field(default_factory=WriteHealth)
     warnings: Unsent[tuple[Warning, ...]] = ()
+
+
+VaultReadiness = Literal["ready", "indexing", "closed", "missing", "untrusted", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class VaultState:
+    """A vault of the server, without its folder."""
+
+    name: Annotated[str, Doc("What requests call it: `project:NAME`, `global`, …")]
+    role: Annotated[str, OneOf("default", "project", "global", "other")]
+    identity: str
+    open: Annotated[bool, Doc("A registered vault is opened at its first use.")]
+    state: VaultReadiness
+    notes: Annotated[int | None, Doc("Of an open vault.")] = None
+    types: Annotated[
+        Mapping[str, int] | None, Doc('Notes by type; `""` for notes without one.')
+    ] = None
+    last_indexed: Annotated[str | None, Doc("ISO 8601, UTC.")] = None
+    code: Annotated[str | None, Doc("Why its index does not serve.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class VaultList:
+    """The vaults of the server, the default one first."""
+
+    vaults: tuple[VaultState, ...]

@@ -15,9 +15,8 @@ import anyio
 from vault_agent import __version__
 from vault_agent.config import switched_on
 from vault_agent.indexing.protocol import Compare, Compared, Refused
-from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault
+from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault, WatchState
 from vault_agent.model.warning import Warning
-from vault_agent.model.watch import WatchState
 
 if TYPE_CHECKING:
     from vault_agent.config import Config

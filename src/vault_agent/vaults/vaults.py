@@ -10,8 +10,8 @@ from vault_agent.config import rules
 from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.config.trust import is_trusted
 from vault_agent.errors import Busy, IndexUnavailable, Misconfigured
+from vault_agent.model.health import VaultReadiness, VaultState
 from vault_agent.model.scope import EVERYTHING
-from vault_agent.model.vaults import VaultReadiness, VaultState
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.lists import count_types
 from vault_agent.system.cancelling import in_thread

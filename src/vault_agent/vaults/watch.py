@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.errors import VaultAgentError
+from vault_agent.model.health import WatchState, WatchStatus
 from vault_agent.model.warning import Warning
-from vault_agent.model.watch import WatchState, WatchStatus
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.crash import describe_crash
 from vault_agent.vault.platform import file_system, is_shared
