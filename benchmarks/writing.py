@@ -31,8 +31,7 @@ from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.markdown.edit import append
 from vault_agent.model.search import SearchQuery
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Write
+from vault_agent.model.writing import Right, Write
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -19,7 +19,7 @@ from vault_agent.cli.clients import CLIENTS
 from vault_agent.cli.hook import hook_options
 from vault_agent.cli.relay import Options, options_of
 from vault_agent.mcp.tools import own_tools
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 
 ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT / "tests/fixtures/schemas"

@@ -23,8 +23,7 @@ from tests.support.clocks import PATIENCE
 from tests.writing.opened import Vault, lingering, move, write
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import VaultChange, Written
+from vault_agent.model.writing import Right, VaultChange, Written
 from vault_agent.writing.transaction import Transaction
 
 Files: TypeAlias = dict[str, bytes]

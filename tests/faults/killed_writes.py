@@ -22,8 +22,7 @@ from typing import Any, TypeAlias
 from tests.writing.opened import Vault, lingering, move, write
 
 from vault_agent.markdown.edit import append
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import VaultChange, Written
+from vault_agent.model.writing import Right, VaultChange, Written
 from vault_agent.writing.transaction import Transaction
 
 Files: TypeAlias = dict[str, bytes | None]

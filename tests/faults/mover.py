@@ -16,8 +16,7 @@ from pathlib import Path
 from tests.writing.opened import QUIET, Vault, move, write
 
 from vault_agent.markdown.edit import spliced
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import VaultChange
+from vault_agent.model.writing import Right, VaultChange
 from vault_agent.writing.relinking import Names, rewritten
 from vault_agent.writing.transaction import Transaction
 

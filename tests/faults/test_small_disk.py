@@ -15,7 +15,7 @@ from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, move, write
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.writing.transaction import Transaction
 
 PAGE = 4096

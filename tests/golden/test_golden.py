@@ -14,7 +14,7 @@ from tests.golden.record import REPLIES, record
 from tests.golden.steady import written
 
 from vault_agent.mcp.toolsets import TOOLSETS
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.server.routes import ROUTES
 
 NOWHERE = {"GET /nothing", "POST /health"}

@@ -21,7 +21,7 @@ from vault_agent.mcp.recorded import recorded, text_of
 from vault_agent.mcp.service import make_server
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.mcp.view import View
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.server.mcp import rights_of
 
 METHODS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")

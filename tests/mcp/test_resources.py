@@ -10,7 +10,7 @@ from mcp.client import Client
 from vault_agent.mcp.prompts import PROMPTS
 from vault_agent.mcp.resources import GUIDE
 from vault_agent.mcp.toolsets import TOOLSETS
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 
 NOTE = "vault://note/Garden/Beds/Late%20frost.md"
 

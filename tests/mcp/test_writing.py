@@ -22,7 +22,7 @@ from vault_agent.mcp.connections import ServerAt
 from vault_agent.mcp.lists import reading_tools
 from vault_agent.mcp.relay import Relay
 from vault_agent.mcp.toolsets import TOOLSETS
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 
 KEY = "k" * 40
 BREAD = "---\ntags: [baking]\n---\n# Bread\n\nFlour. See [[Starter]].\n\n## Crust\n\nSteam.\n"

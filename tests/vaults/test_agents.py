@@ -20,7 +20,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Mode
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import SearchQuery
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.store.index import notes as reading
 from vault_agent.vault.entry import Skipped
 from vault_agent.vault.read import read_bytes

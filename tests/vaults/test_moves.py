@@ -14,8 +14,7 @@ from tests.vaults.test_writes import WRITE, root  # noqa: F401 - a fixture
 
 from vault_agent.errors import Busy, Conflict
 from vault_agent.model.jobs import Job, JobKind
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Write, Written
+from vault_agent.model.writing import Right, Write, Written
 from vault_agent.vaults.jobs import JobState
 from vault_agent.vaults.moves import move, undo
 from vault_agent.vaults.open_vault import OpenVault

@@ -20,8 +20,7 @@ from vault_agent.app import App
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest
 from vault_agent.markdown.yaml.edit import read_keys
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Write
+from vault_agent.model.writing import Right, Write
 from vault_agent.vaults.open_vault import OpenVault
 
 WRITE = {"enabled": True, "folders": ["."], "quiet_seconds": 0}

@@ -16,8 +16,7 @@ from vault_agent.api.writing import WriteNoteBody
 from vault_agent.config.access import changes_notes, require_key
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, Misconfigured, Unauthorized
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Write
+from vault_agent.model.writing import Right, Write
 from vault_agent.vaults.open_vault import OpenVault
 
 OWN = Write(operation="promote", right=Right.CREATE, by_itself=True)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from tests.writing.opened import Vault
 
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Write
+from vault_agent.model.writing import Right, Write
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.write import Writing
 

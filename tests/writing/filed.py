@@ -12,8 +12,7 @@ from tests.support import index_runs
 from tests.writing import opened
 
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import WriteLimits, Written
+from vault_agent.model.writing import Right, WriteLimits, Written
 from vault_agent.store.current import CurrentIndex, Snapshot
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.files import Files

@@ -15,10 +15,10 @@ import pytest
 
 from vault_agent.markdown.edit import append, overwrite
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.write_state import Right
 from vault_agent.model.writing import (
     IndexState,
     LoggedWrite,
+    Right,
     VaultChange,
     Write,
     WriteLimits,

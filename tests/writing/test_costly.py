@@ -18,7 +18,7 @@ from vault_agent.errors import NotFound, TooLarge
 from vault_agent.markdown.address import Address
 from vault_agent.markdown.edit import append
 from vault_agent.markdown.task_edit import NewTask, Status, Wanted
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.system.workers import SMALL_BYTES, Allowance
 from vault_agent.writing.costly import Costly
 from vault_agent.writing.notes import change_tags, replace_text

@@ -24,8 +24,7 @@ from vault_agent.errors import (
     VaultAgentError,
 )
 from vault_agent.markdown.address import Address
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import WriteLimits, Writer
+from vault_agent.model.writing import Right, WriteLimits, Writer
 from vault_agent.text.names import SPARE
 from vault_agent.writing import transactions
 from vault_agent.writing.disk import Disk

@@ -7,8 +7,7 @@ from tests.writing.opened import Vault, write
 
 from vault_agent.errors import InvalidRequest, VaultAgentError
 from vault_agent.markdown.edit import append
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import WriteLimits
+from vault_agent.model.writing import Right, WriteLimits
 from vault_agent.text.names import SPARE
 from vault_agent.writing import notes
 

@@ -15,8 +15,7 @@ from tests.writing.opened import Vault, move, save_by_rename, write
 
 from vault_agent.errors import Failed
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.write_state import Right, WriteState
-from vault_agent.model.writing import VaultChange
+from vault_agent.model.writing import Right, VaultChange, WriteState
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.transaction import Transaction
 

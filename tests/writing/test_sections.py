@@ -10,8 +10,7 @@ from tests.writing.opened import Vault, write
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
 from vault_agent.markdown.address import Address
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Written
+from vault_agent.model.writing import Right, Written
 from vault_agent.writing.notes import change_tags
 from vault_agent.writing.sections import edit_section
 

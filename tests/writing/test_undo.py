@@ -10,8 +10,7 @@ from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, lingering, move, write
 
 from vault_agent.errors import Conflict, Forbidden, NotFound
-from vault_agent.model.write_state import Right, WriteState
-from vault_agent.model.writing import VaultChange, Writer
+from vault_agent.model.writing import Right, VaultChange, Writer, WriteState
 from vault_agent.text.names import SPARE
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.transaction import Transaction

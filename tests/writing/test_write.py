@@ -28,8 +28,7 @@ from vault_agent.errors import (
     TooLarge,
 )
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.write_state import Right, WriteState
-from vault_agent.model.writing import WriteLimits, Writer
+from vault_agent.model.writing import Right, WriteLimits, Writer, WriteState
 from vault_agent.writing import notes
 from vault_agent.writing.write import Writing
 

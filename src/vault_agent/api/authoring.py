@@ -18,7 +18,6 @@ from vault_agent.api.writing import (
 )
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_edit import NewTask, Status, Wanted
-from vault_agent.model.authoring import TemplateList, TemplateRow
 from vault_agent.model.fields import (
     Content,
     Date,
@@ -32,8 +31,7 @@ from vault_agent.model.fields import (
     without_nul,
 )
 from vault_agent.model.sent import Between, Check, Doc, Form, Length, Unreadable
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Written
+from vault_agent.model.writing import Right, TemplateList, TemplateRow, Written
 from vault_agent.search.resolve import resolve
 from vault_agent.search.tasks import open_tasks_of
 from vault_agent.vaults.typed_notes import NewNote

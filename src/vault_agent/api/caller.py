@@ -10,7 +10,7 @@ from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.writing import Writer
 
 if TYPE_CHECKING:
-    from vault_agent.model.write_state import Right
+    from vault_agent.model.writing import Right
 
 
 class CallerKind(StrEnum):

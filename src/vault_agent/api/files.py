@@ -19,8 +19,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.model.fields import FilePath
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Doc, Unsent
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Written
+from vault_agent.model.writing import Right, Written
 from vault_agent.vaults.moves import move
 
 

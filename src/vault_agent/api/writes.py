@@ -14,12 +14,12 @@ from vault_agent.api.writing import MAX_FILES, asked, done_or_job
 from vault_agent.model.fields import Cursor, FilePath, WriteId
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Between, Doc, Length, Named, Unreadable
-from vault_agent.model.write_state import Right
 from vault_agent.model.writing import (
     LogEntry,
     LoggedWrite,
     LogPage,
     OneWrite,
+    Right,
     WritesForgotten,
     Written,
     WrittenFile,

@@ -25,8 +25,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Between, Doc, Length, Unreadable
 from vault_agent.model.values import dump
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Write, Written
+from vault_agent.model.writing import Right, Write, Written
 from vault_agent.search.resolve import resolve
 from vault_agent.text.names import is_note
 from vault_agent.writing import notes

@@ -25,7 +25,7 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.modes import BUILT_IN
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config import rules
 from vault_agent.config.plain import setting
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.text.names import fold, lies_in
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from vault_agent.errors import Forbidden
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.tool import PATH, Tool
 from vault_agent.memory.dialogue import WRITTEN
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.text.visible import visible
 
 if TYPE_CHECKING:

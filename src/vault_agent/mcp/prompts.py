@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ from vault_agent.mcp.resources import RESOURCES, TEMPLATES
 from vault_agent.mcp.service import make_server
 from vault_agent.mcp.toolsets import OWN, TOOLSETS
 from vault_agent.mcp.view import View
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

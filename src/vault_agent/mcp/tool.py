@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from vault_agent.mcp.view import View
-    from vault_agent.model.write_state import Right
+    from vault_agent.model.writing import Right
 
     Schema = dict[str, Any]
     Shown = str | dict[str, Any]

@@ -15,7 +15,7 @@ from vault_agent.mcp.writing import writing_tools
 
 if TYPE_CHECKING:
     from vault_agent.mcp.tool import Tool
-    from vault_agent.model.write_state import Right
+    from vault_agent.model.writing import Right
 
 TOOLS: tuple[Tool, ...] = (
     SEARCH_TOOL,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.app import App
     from vault_agent.model.reply import Reply
-    from vault_agent.model.write_state import Right
+    from vault_agent.model.writing import Right
     from vault_agent.vaults.open_vault import OpenVault
 
 

@@ -27,7 +27,7 @@ from vault_agent.mcp.tool import (
     allowed,
     one_of,
 )
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.text.names import is_note
 from vault_agent.text.visible import hidden, visible
 

@@ -24,8 +24,7 @@ from vault_agent.memory.score import file_key
 from vault_agent.model.journals import COMPLETE, INCOMPLETE
 from vault_agent.model.link_resolver import LinkResolver
 from vault_agent.model.notes import LinkKind
-from vault_agent.model.write_state import Right
-from vault_agent.model.writing import Write
+from vault_agent.model.writing import Right, Write
 from vault_agent.store.index import facts
 from vault_agent.text.words import fold_words
 

@@ -29,8 +29,7 @@ from vault_agent.model.modes import Mode
 from vault_agent.model.note_types import new_note_id
 from vault_agent.model.promotion import Demoted, GlobalCopy, Marked, Promoted
 from vault_agent.model.search import SearchQuery
-from vault_agent.model.write_state import Right, WriteState
-from vault_agent.model.writing import Write
+from vault_agent.model.writing import Right, Write, WriteState
 from vault_agent.search.resolve import resolve
 from vault_agent.store.index import facts
 from vault_agent.store.index.notes import bodies, notes_with_value

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from vault_agent.model.sent import Doc, OneOf, Unsent
 from vault_agent.model.warning import Warning
-from vault_agent.model.write_state import WriteHealth
+from vault_agent.model.writing import WriteHealth
 
 
 class WatchState(StrEnum):

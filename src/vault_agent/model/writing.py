@@ -1,4 +1,4 @@
-"""The values of a write: who asks for what, and what was done."""
+"""The values of a write: who may do what, who asks for what, and what was done."""
 
 from __future__ import annotations
 
@@ -8,11 +8,22 @@ from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.sent import Doc, Unsent
+from vault_agent.model.sent import Doc, OneOf, Unsent
 from vault_agent.model.warning import Warning
-from vault_agent.model.write_state import Right, WriteState
 
 DEFAULT_WAIT_MS = 2_000
+
+
+class Right(StrEnum):
+    """What an agent needs to be allowed for a write: a value of `write.allow`."""
+
+    CREATE = "create"
+    APPEND = "append"
+    EDIT = "edit"
+    OVERWRITE = "overwrite"
+    MOVE = "move"
+    DELETE = "delete"
+    PERMANENT = "permanent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +90,16 @@ class WriteLimits:
     undo_bytes: int = 512 << 20
     times: WriteTimes = WriteTimes()
     dates: bool = False
+
+
+class WriteState(StrEnum):
+    """How far a write has come."""
+
+    PREPARED = "prepared"  # logged: its first change decides whether it is done
+    COMMITTED = "committed"  # its first change is done: it is always finished
+    DONE = "done"
+    FAILED = "failed"  # nothing was changed
+    UNDONE = "undone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -394,3 +415,41 @@ class WriteNews:
     client: str
     paths: Annotated[tuple[str, ...], Doc("The first paths, at most 20.")]
     file_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class WriteHealth:
+    """How the vault is written."""
+
+    enabled: bool = False
+    state: Annotated[
+        str,
+        OneOf("off", "recovering", "ready", "unsupported"),
+        Doc("`recovering` until what a crash has interrupted is finished."),
+    ] = "off"
+    atomicity: Annotated[
+        str | None,
+        OneOf("exchange", "rename"),
+        Doc("How a note is replaced. With `exchange`, no save of an editor is lost."),
+    ] = None
+    durable: Annotated[bool, Doc("False on a network or cloud drive.")] = True
+    lingering: Annotated[int, Doc("Replaced files that are looked at once more.")] = 0
+    conflicts: Annotated[int, Doc("Writes of the log that met somebody else's change.")] = 0
+    conflict_paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateRow:
+    """A template for new notes."""
+
+    name: str
+    built_in: bool
+    path: Annotated[str | None, Doc("Its note, unless it is built in.")]
+    variables: Annotated[tuple[str, ...], Doc("The variables that it needs.")]
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateList:
+    """The templates for new notes."""
+
+    templates: tuple[TemplateRow, ...]

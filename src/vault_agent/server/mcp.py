@@ -18,7 +18,7 @@ from vault_agent.config.registry import GLOBAL
 from vault_agent.config.rights import allowed_rights
 from vault_agent.errors import Misconfigured, NotFound, Unsupported
 from vault_agent.model.scope import Scope
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.server.body import check_media, check_size, read_body
 from vault_agent.server.connection import while_client_waits
 from vault_agent.server.keys import APP, CONFIG, TRACE

@@ -14,8 +14,14 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable, VaultAgentError
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.write_state import WriteState
-from vault_agent.model.writing import PERSON, SERVER, ChangeKind, LoggedWrite, VaultChange
+from vault_agent.model.writing import (
+    PERSON,
+    SERVER,
+    ChangeKind,
+    LoggedWrite,
+    VaultChange,
+    WriteState,
+)
 from vault_agent.store.database import BUSY_SECONDS, check_pages, json_array, migrate, translated
 from vault_agent.system.files import (
     make_private_folder,

@@ -12,8 +12,7 @@ import anyio
 
 from vault_agent.errors import Forbidden, Misconfigured, Unavailable
 from vault_agent.model.warning import Warning
-from vault_agent.model.write_state import WriteHealth
-from vault_agent.model.writing import WriteLimits
+from vault_agent.model.writing import WriteHealth, WriteLimits
 from vault_agent.store.writes import WriteLog
 from vault_agent.writing.files import Files
 from vault_agent.writing.journal import Journal

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.write_state import WriteState
-from vault_agent.model.writing import SERVER, ChangeKind, LoggedWrite, VaultChange
+from vault_agent.model.writing import SERVER, ChangeKind, LoggedWrite, VaultChange, WriteState
 from vault_agent.text.names import lies_in
 from vault_agent.vault.folder import NotAFile
 from vault_agent.vault.opening import CannotOpen

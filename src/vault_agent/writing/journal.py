@@ -20,8 +20,7 @@ from vault_agent.errors import (
 )
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
-from vault_agent.model.write_state import WriteState
-from vault_agent.model.writing import SERVER, ChangeKind, VaultChange
+from vault_agent.model.writing import SERVER, ChangeKind, VaultChange, WriteState
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.write import Changed, Probe, probe

@@ -16,8 +16,15 @@ from vault_agent.markdown.edit import overwrite, spliced
 from vault_agent.markdown.yaml.edit import read_keys, set_keys
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
-from vault_agent.model.write_state import Right, WriteState
-from vault_agent.model.writing import SERVER, ChangeKind, LoggedWrite, VaultChange, Written
+from vault_agent.model.writing import (
+    SERVER,
+    ChangeKind,
+    LoggedWrite,
+    Right,
+    VaultChange,
+    WriteState,
+    Written,
+)
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies

@@ -17,7 +17,7 @@ import anyio
 
 from vault_agent.errors import Busy, Conflict, NotFound, VaultAgentError
 from vault_agent.model.warning import Warning
-from vault_agent.model.write_state import WriteHealth
+from vault_agent.model.writing import WriteHealth
 from vault_agent.system.cancelling import to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.threads import Threads

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from vault_agent.mcp.tool import Tool
-    from vault_agent.model.write_state import Right
+    from vault_agent.model.writing import Right
 
 OWN = "vault-agent"
 TOOLSETS: Mapping[str, Callable[[frozenset[Right]], tuple[Tool, ...]]] = {

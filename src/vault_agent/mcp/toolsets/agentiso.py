@@ -38,7 +38,7 @@ from vault_agent.mcp.writing import (
     change_frontmatter,
     list_or_change_tags,
 )
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.text.visible import hidden, visible
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from vault_agent.mcp.writing import at_this_moment, change, perform, write_warni
 from vault_agent.model.graph import GraphQuery
 from vault_agent.model.identifiers import identify
 from vault_agent.model.warning import Warning
-from vault_agent.model.write_state import Right
+from vault_agent.model.writing import Right
 from vault_agent.text.visible import visible
 
 if TYPE_CHECKING:
