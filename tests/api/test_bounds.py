@@ -16,7 +16,7 @@ from vault_agent.api.requests import NoParams
 from vault_agent.api.shown import MAX_WARNING_BYTES, shown_job, shown_warnings
 from vault_agent.config import Config
 from vault_agent.model.jobs import Job, JobKind, JobState
-from vault_agent.model.metadata import Metadata
+from vault_agent.model.reading import Metadata
 from vault_agent.model.search import RelatedQuery, SearchQuery
 from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning

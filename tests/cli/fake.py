@@ -25,13 +25,18 @@ from vault_agent.model.jobs import (
     OneJob,
     PhaseProgress,
 )
-from vault_agent.model.metadata import Metadata
 from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.names import NamedNote, NamedNotes
 from vault_agent.model.pages import Ticket
-from vault_agent.model.reading import NoteOutline, OutlineHeading
+from vault_agent.model.reading import (
+    AttachmentInfo,
+    ChunkContent,
+    Metadata,
+    NoteContent,
+    NoteOutline,
+    OutlineHeading,
+)
 from vault_agent.model.reply import Reply
-from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
 from vault_agent.model.search import Answer, Hit, RelatedQuery, SearchQuery
 from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning

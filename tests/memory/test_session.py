@@ -26,8 +26,7 @@ from vault_agent.memory.session import (
     is_due,
     journal_line,
 )
-from vault_agent.model.deliveries import Delivery
-from vault_agent.model.memory import RecalledNote, RecallSignals
+from vault_agent.model.memory import Delivery, RecalledNote, RecallSignals
 from vault_agent.model.sessions import SessionEvent
 
 NOTE = RecalledNote(

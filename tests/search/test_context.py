@@ -11,7 +11,7 @@ from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import Forbidden
-from vault_agent.model.context import Context, ContextQuery, ContextRequest
+from vault_agent.model.search import Context, ContextQuery, ContextRequest
 from vault_agent.search.context import HEADER, gather, tokens_of
 from vault_agent.store.current import Snapshot
 

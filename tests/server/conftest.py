@@ -20,9 +20,8 @@ from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
 from vault_agent.model.health import Health, IndexHealth, ServedVault, WatchStatus
 from vault_agent.model.jobs import Job, JobState
-from vault_agent.model.metadata import Metadata
 from vault_agent.model.modes import Mode, Reason
-from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, NoteContent
+from vault_agent.model.reading import AttachmentInfo, ChunkContent, Metadata, NoteContent
 from vault_agent.model.search import Answer, Hit
 from vault_agent.server.connection import Limits
 from vault_agent.server.log import EventLog, Level, captured_logging

@@ -10,10 +10,9 @@ import pytest
 from vault_agent.api.encoding import PIECE_CHARACTERS, encoded, in_pieces
 from vault_agent.errors import IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
-from vault_agent.model.metadata import Metadata
 from vault_agent.model.modes import Mode
+from vault_agent.model.reading import Metadata, NoteContent
 from vault_agent.model.reply import Reply
-from vault_agent.model.retrieval import NoteContent
 from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning
 from vault_agent.server.openapi import describe

@@ -12,7 +12,7 @@ from tests.support.systems import posix
 from tests.vault.spellings import SECRET, refused
 
 from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
-from vault_agent.model.retrieval import FolderContents
+from vault_agent.model.reading import FolderContents
 from vault_agent.vault.attachments import (
     DOWNLOAD_LIMIT,
     _info,

@@ -14,9 +14,9 @@ from typing import Any
 
 from vault_agent.api.operation import Operation
 from vault_agent.api.schema import REF, Schemas
-from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.health import Revision, WatchStatus
 from vault_agent.model.jobs import Job
+from vault_agent.model.memory import MemoryNews
 from vault_agent.model.writing import WriteNews
 from vault_agent.server.routes import ROUTES
 

@@ -13,7 +13,9 @@ from vault_agent.api.journals import shown_state
 from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Found, operation
 from vault_agent.errors import NotFound
-from vault_agent.model.deliveries import (
+from vault_agent.model.fields import Cursor, NoteId, SessionId, Text
+from vault_agent.model.identifiers import identify
+from vault_agent.model.memory import (
     DeliveredNote,
     OneSession,
     SessionDetail,
@@ -24,16 +26,13 @@ from vault_agent.model.deliveries import (
     SessionsPage,
     ShownDelivery,
 )
-from vault_agent.model.fields import Cursor, NoteId, SessionId, Text
-from vault_agent.model.identifiers import identify
 from vault_agent.model.sent import Between, Doc, Unreadable
 
 if TYPE_CHECKING:
     from vault_agent.app import App
     from vault_agent.memory.deliveries import Deliveries, SessionDetails
     from vault_agent.memory.session import JournalState, Session
-    from vault_agent.model.deliveries import Delivery
-    from vault_agent.model.memory import RecalledNote
+    from vault_agent.model.memory import Delivery, RecalledNote
     from vault_agent.vaults.open_vault import OpenVault
 
 

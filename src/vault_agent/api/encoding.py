@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from vault_agent.model.retrieval import NoteContent
+from vault_agent.model.reading import NoteContent
 from vault_agent.model.values import dump
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from vault_agent.memory.notes import stamp
 from vault_agent.memory.session import JournalState
 from vault_agent.model.fields import SessionId, Text
 from vault_agent.model.identifiers import identify
-from vault_agent.model.journals import (
+from vault_agent.model.memory import (
     ASKED,
     COMPLETE,
     EDITED,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from vault_agent.app import App
     from vault_agent.memory.journals import Journals
     from vault_agent.memory.session import Session
-    from vault_agent.model.journals import ShownState
+    from vault_agent.model.memory import ShownState
 
 _Name = Annotated[str, Trimmed(), Length(1, 200)]
 _Section = Annotated[str, Length(0, 20_000)]

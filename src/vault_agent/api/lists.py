@@ -11,9 +11,7 @@ from vault_agent.api.operation import Found, operation
 from vault_agent.api.pages import entries_that_fit
 from vault_agent.errors import NotFound
 from vault_agent.markdown.named_parts import anchor
-from vault_agent.model.context import Context, ContextRequest
 from vault_agent.model.fields import NoteId
-from vault_agent.model.grep import GrepAnswer, GrepQuery, Place
 from vault_agent.model.lists import (
     ListPlace,
     ListQuery,
@@ -24,6 +22,7 @@ from vault_agent.model.lists import (
     TaskQuery,
 )
 from vault_agent.model.names import NamedNotes
+from vault_agent.model.search import Context, ContextRequest, GrepAnswer, GrepQuery, Place
 from vault_agent.model.sent import Doc, Form, Length
 from vault_agent.search.context import gather
 from vault_agent.search.grep import grep as find_lines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from vault_agent.api.context import CallContext
 from vault_agent.api.operation import Found, operation
 from vault_agent.model.fields import NoteId
-from vault_agent.model.promotion import Demoted, Marked, Promoted
+from vault_agent.model.memory import Demoted, Marked, Promoted
 from vault_agent.model.sent import Doc, Length
 from vault_agent.model.writing import Writer
 

@@ -11,8 +11,16 @@ from vault_agent.api.operation import JSON, OCTETS, Found, operation
 from vault_agent.api.requests import NoteParams, PathParams
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.fields import NoteId
-from vault_agent.model.reading import NoteFrontmatter, NoteOutline, NotePart, PartQuery
-from vault_agent.model.retrieval import AttachmentInfo, ChunkContent, FolderContents, NoteContent
+from vault_agent.model.reading import (
+    AttachmentInfo,
+    ChunkContent,
+    FolderContents,
+    NoteContent,
+    NoteFrontmatter,
+    NoteOutline,
+    NotePart,
+    PartQuery,
+)
 from vault_agent.model.sent import Between, Doc, Length
 from vault_agent.search.note_file import (
     NoteFile,

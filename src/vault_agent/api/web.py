@@ -9,9 +9,9 @@ from vault_agent.api.context import CallContext
 from vault_agent.api.operation import OCTETS, Found, operation
 from vault_agent.api.requests import NoParams
 from vault_agent.model.fields import FilePath, NoteId
+from vault_agent.model.names import Stats, Suggestions, SuggestQuery
 from vault_agent.model.pages import RenderedNote
 from vault_agent.model.sent import Between, Doc, Length
-from vault_agent.model.suggestions import Stats, Suggestions, SuggestQuery
 from vault_agent.vaults.graph_layout import Layout
 
 MAX_TEXT_CHARACTERS = 512 * 1024

@@ -29,7 +29,7 @@ from vault_agent.cli.terminal import (
     write,
 )
 from vault_agent.errors import Failed, NotFound
-from vault_agent.model.retrieval import AttachmentInfo
+from vault_agent.model.reading import AttachmentInfo
 from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:

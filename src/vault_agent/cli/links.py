@@ -31,7 +31,7 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, NotFound
 from vault_agent.model.identifiers import identify
-from vault_agent.model.suggestions import Suggestions
+from vault_agent.model.names import Suggestions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,7 +31,7 @@ from vault_agent.config.connection import open_in
 from vault_agent.config.keys import KEYS
 from vault_agent.errors import Failed, Misconfigured, NotFound
 from vault_agent.model.health import Health
-from vault_agent.model.retrieval import ChunkContent
+from vault_agent.model.reading import ChunkContent
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from vault_agent.mcp.view import View
-    from vault_agent.model.grep import GrepAnswer, GrepLine
     from vault_agent.model.reply import Reply
-    from vault_agent.model.search import Answer, Hit
+    from vault_agent.model.search import Answer, GrepAnswer, GrepLine, Hit
     from vault_agent.model.warning import Warning
 
 NOT_SEARCHED = ' The frontmatter is not searched: for its keys, search for `["key":value]`.'

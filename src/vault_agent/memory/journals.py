@@ -39,8 +39,7 @@ from vault_agent.memory.notes import (
 )
 from vault_agent.memory.session import JournalState, Sections, is_due, journal_line
 from vault_agent.memory.transcripts.read import AGENTS
-from vault_agent.model.deliveries import MemoryNews
-from vault_agent.model.journals import (
+from vault_agent.model.memory import (
     ASKED,
     COMMAND_FAILED,
     COMPLETE,
@@ -53,6 +52,7 @@ from vault_agent.model.journals import (
     SKIPPED,
     TRANSCRIPT_MISSING,
     WRITING,
+    MemoryNews,
 )
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.crash import describe_crash

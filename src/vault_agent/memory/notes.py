@@ -21,8 +21,8 @@ from vault_agent.memory.dialogue import SECTIONS
 from vault_agent.memory.facts import type_of
 from vault_agent.memory.safe_text import escaped, one_line
 from vault_agent.memory.score import file_key
-from vault_agent.model.journals import COMPLETE, INCOMPLETE
 from vault_agent.model.link_resolver import LinkResolver
+from vault_agent.model.memory import COMPLETE, INCOMPLETE
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.writing import Right, Write
 from vault_agent.store.index import facts

@@ -10,9 +10,17 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from vault_agent.memory.events import from_line
-from vault_agent.model.deliveries import MANUAL, PROMPT, ChosenNote, Delivery
-from vault_agent.model.journals import EDITED, FAILED, WAITING
-from vault_agent.model.memory import RecalledNote, RecallSignals
+from vault_agent.model.memory import (
+    EDITED,
+    FAILED,
+    MANUAL,
+    PROMPT,
+    WAITING,
+    ChosenNote,
+    Delivery,
+    RecalledNote,
+    RecallSignals,
+)
 from vault_agent.model.sessions import COMPACT, END, START
 from vault_agent.model.sessions import PROMPT as PROMPTED
 

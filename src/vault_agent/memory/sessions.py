@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.memory.session import SAME_SECONDS, same_event
-from vault_agent.model.journals import ASKED
+from vault_agent.model.memory import ASKED
 from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Delivered, Offer
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.crash import describe_crash

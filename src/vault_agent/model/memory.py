@@ -1,14 +1,14 @@
-"""The values of memory: what a task is about, and the notes that are remembered for it."""
+"""The values of memory: what is recalled, what sessions got, their journals, and promoted notes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 from vault_agent.model.fields import SessionId, Text
 from vault_agent.model.modes import Mode
-from vault_agent.model.sent import Between, Doc, Length, OneOf, Trimmed, Unreadable, Unsent
+from vault_agent.model.sent import Between, Doc, Length, Named, OneOf, Trimmed, Unreadable, Unsent
 from vault_agent.model.warning import Warning
 
 Address: TypeAlias = tuple[str, str]
@@ -191,4 +191,254 @@ class Recalled:
     word_match: Annotated[WordMatch | None, Doc("Null if the prompt names no subject.")]
     weights: RecallWeights
     max_tokens: Unsent[int] = 0  # of the text
+    warnings: Unsent[tuple[Warning, ...]] = ()
+
+
+ShownState = Literal["pending", "incomplete", "complete", "skipped"]
+"""`pending`: to be written. `incomplete`: written, but something is missing. `skipped`: there is
+none."""
+
+PENDING: Final = "pending"
+COMPLETE: Final = "complete"
+INCOMPLETE: Final = "incomplete"
+SKIPPED: Final = "skipped"
+WRITING: Final = "writing"
+"""The hash of a note is recorded, and the note may be there or not."""
+FAILED: Final = "failed"
+"""It could not be written, and is tried again. The reason is a code."""
+
+EDITED: Final = "edited"
+"""A person has changed the note, so that it is never rewritten."""
+SHORT: Final = "short"
+EXCLUDED: Final = "excluded"
+ASKED: Final = "asked"
+"""`journal.ask` is on: it is written when a person asks for it."""
+CRASH: Final = "crash"
+COMMAND_FAILED: Final = "command_failed"
+TRANSCRIPT_MISSING: Final = "transcript_missing"
+WAITING: Final = frozenset({COMMAND_FAILED, TRANSCRIPT_MISSING})
+"""The reasons of an incomplete journal that is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownJournal:
+    """The journal of a session. Times are ISO 8601, UTC."""
+
+    session_id: str
+    agent: str
+    project: str | None
+    vault: Annotated[str, Doc("What requests call the vault of the project.")]
+    state: ShownState
+    reason: Annotated[
+        str | None,
+        Doc("Why it is incomplete or skipped, or `edited`: a person has changed it."),
+    ]
+    title: str | None
+    path: str | None
+    note_id: Annotated[str | None, Doc("Null as long as it is not in the vault.")]
+    generator: Annotated[str | None, Doc("`dialogue`, `command` or `agent`.")]
+    started_at: str
+    ended_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class JournalList:
+    """Journals, those of the latest sessions first."""
+
+    journals: tuple[ShownJournal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OneJournal:
+    """The journal of a session."""
+
+    journal: ShownJournal
+
+
+START: Final = "start"
+PROMPT: Final = "prompt"
+MANUAL: Final = "manual"
+"""An agent or a person has asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What an agent got at one event, at seconds since 1970.
+
+    An empty text was looked for, but nothing was found.
+    """
+
+    at: float
+    event: str
+    text: str
+    tokens: int
+    max_tokens: int
+    signals: RecallSignals
+    notes: tuple[RecalledNote, ...] = ()
+    left_out: tuple[RecalledNote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenNote:
+    """A note that a person has put first."""
+
+    vault: str
+    note_id: str
+    title: str
+    path: str
+    at: Unsent[float] = 0.0
+
+    @property
+    def address(self) -> tuple[str, str]:
+        """What calls the note: its vault and its ID."""
+        return self.vault, self.note_id
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryNews:
+    """News: an agent got notes, a person changed what it gets, or its journal has changed."""
+
+    session_id: str
+    agent: str
+    event: Annotated[str, OneOf("start", "prompt", "manual", "chosen", "journal")]
+    notes: int
+    tokens: int
+
+
+# --- what is shown of it ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SessionJournal:
+    """The journal of a session."""
+
+    state: ShownState
+    path: Annotated[str | None, Doc("Its path in the project's vault.")]
+    note_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSession:
+    """A session, and the sums of what it got. Times are ISO 8601, UTC."""
+
+    session_id: str
+    agent: str
+    project: Annotated[str | None, Doc("The name of the project; null if it has none.")]
+    vault: Annotated[str, Doc("What requests call the project's vault, or its identity.")]
+    title: str | None
+    started_at: str
+    last_event_at: str
+    ended_at: str | None
+    state: Literal["open", "ended"]
+    notes: int
+    tokens: int
+    max_tokens: Annotated[int, Doc("What its deliveries might have had together.")]
+    journal: SessionJournal | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow(ShownSession):
+    """A session, and the sums of what it got."""
+
+    deliveries: Annotated[int, Doc("How often it got notes.")]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsPage:
+    """Sessions of agents, the one with the latest event first."""
+
+    sessions: tuple[SessionRow, ...]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredNote(RecalledNote):
+    """A note that a session got."""
+
+    changed: Annotated[
+        bool | None,
+        Doc("Whether the note is another one now, or gone. Null if it cannot be read."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDelivery:
+    """What a session got at one event. With an empty text nothing was found."""
+
+    at: str
+    event: Annotated[str, OneOf(START, PROMPT, MANUAL)]
+    text: str
+    tokens: int
+    max_tokens: int
+    signals: RecallSignals
+    notes: tuple[DeliveredNote, ...]
+    left_out: Annotated[tuple[RecalledNote, ...], Doc("The best ones, each with the reason.")]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDetail(ShownSession):
+    """A session with all that it got."""
+
+    deliveries: Annotated[tuple[ShownDelivery, ...], Doc("Oldest first, at most 200.")]
+    pinned: Annotated[tuple[ChosenNote, ...], Doc("They come first at the next event.")]
+
+
+@dataclass(frozen=True, slots=True)
+class OneSession:
+    """One session."""
+
+    session: SessionDetail
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRefresh:
+    """What a session has, and what would be recalled for it now."""
+
+    before: tuple[DeliveredNote, ...]
+    after: tuple[DeliveredNote, ...]
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsForgotten:
+    """How many sessions were forgotten."""
+
+    forgotten: int
+
+
+class GlobalCopy(NamedTuple):
+    """A note of the global vault. `id` is that of its frontmatter."""
+
+    note_id: str
+    path: str
+    id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """What a promotion has done. Status 201 if the copy is new."""
+
+    created: bool = field(default=False, kw_only=True)
+    copy: Annotated[GlobalCopy, Named("global")]
+    warnings: Unsent[tuple[Warning, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What marking a note as superseded, or taking that back, has done."""
+
+    changed: Annotated[bool, Doc("Whether its status was another.")]
+    warnings: Unsent[tuple[Warning, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Demoted:
+    """What taking a promotion back has done."""
+
+    changed: Annotated[bool, Doc("Whether the note was promoted.")]
+    copy: Annotated[GlobalCopy | None, Named("global"), Doc("Its copy, if there was one.")] = None
+    trash_path: Annotated[
+        str | None, Doc("Where the copy is now, in the global vault; null if there was none.")
+    ] = None
     warnings: Unsent[tuple[Warning, ...]] = ()

@@ -1,11 +1,12 @@
-"""Notes found by a name."""
+"""Notes that a name means, and suggestions for what a person types."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
-from vault_agent.model.sent import Doc
+from vault_agent.model.fields import NoteId
+from vault_agent.model.sent import Between, Commas, Doc, Length
 
 Match = Literal["id", "path", "name", "alias", "title"]
 """How a name found a note. `name` is the end of a path, or a file's name."""
@@ -33,3 +34,74 @@ class NamedNotes:
         str | None,
         Doc("The `id` of the heading or block in the rendered note, if a link contains one."),
     ] = None
+
+
+Kind: TypeAlias = Literal["note", "heading", "block", "tag", "folder", "attachment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A suggestion."""
+
+    kind: Kind
+    label: str
+    detail: Annotated[str, Doc("The path of its note.")]
+    insert: Annotated[
+        str,
+        Doc("The shortest text within `[[ ]]` that leads there; of a tag or a folder its name."),
+    ]
+    match: Annotated[tuple[tuple[int, int], ...], Doc("Ranges of the label that match.")] = ()
+    note_id: str | None = None
+    path: str | None = None
+    line: int | None = None
+    type: Annotated[str | None, Doc("Of a note, as its frontmatter or folder says.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """Suggestions, best first."""
+
+    suggestions: tuple[Suggestion, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestQuery:
+    """What was typed."""
+
+    q: Annotated[
+        str,
+        Length(0, 200),
+        Doc(
+            "A part of a name. After `#` headings of the note before it, after `#^` its blocks."
+            " Without any, the last changed notes."
+        ),
+    ] = ""
+    kinds: Annotated[Commas[Kind], Doc("Kinds of suggestions, separated by commas.")] = ("note",)
+    from_: Annotated[NoteId | None, Doc("The note in which it is typed.")] = None
+    limit: Annotated[int, Between(1, 50)] = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCount:
+    """The number of notes of a type."""
+
+    type: str | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Numbers of a vault at one revision."""
+
+    revision: str
+    notes: int
+    types: Annotated[tuple[TypeCount, ...], Doc("The most frequent first; null has no type.")]
+    attachments: int
+    links: int
+    unresolved_links: int
+    external_links: int
+    tags: int
+    open_tasks: int
+    chunks: int
+    indexed_at: Annotated[str | None, Doc("When the last run had read all notes.")] = None
+    stale: bool = False

@@ -1,4 +1,4 @@
-"""Queries, filters and ranked results."""
+"""Queries, filters and results of searches, also by a pattern, and excerpts for a prompt."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from vault_agent.model.fields import Cursor, FirstDay, LastDay, NoteOrChunkId, Query, Text, Texts
-from vault_agent.model.metadata import Metadata
 from vault_agent.model.modes import Linked, Mode, Reason
+from vault_agent.model.reading import Metadata
 from vault_agent.model.sent import (
     Between,
     Check,
@@ -278,3 +278,107 @@ class Answer:
         """Whether no result has any of the words, in a search by both."""
         reasons = {hit.reason for hit in self.hits}
         return self.used_mode is Mode.HYBRID and reasons == {Reason.EMBEDDING_MATCH}
+
+
+@dataclass(frozen=True, slots=True)
+class GrepQuery:
+    """A request for lines that match a pattern."""
+
+    pattern: Annotated[
+        str,
+        Length(1, 1000),
+        Doc("A regular expression in the syntax of RE2. It is matched line by line."),
+    ]
+    ignore_case: bool = False
+    context: Annotated[
+        int, Between(0, 3), Doc("Lines to return before and after each matching line.")
+    ] = 0
+    limit: Annotated[int, Between(1, 200), Doc("Lines. A JSON integer: 10, not 10.0.")] = 50
+    filters: Filters = field(default_factory=Filters)
+    cursor: Cursor = None
+
+
+class Place(NamedTuple):
+    """Where a scan goes on: after this line of this note. `path` is a note's key, see `note_key`.
+
+    `found` lines of the note have been returned before.
+    """
+
+    path: str
+    line: int
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
+class GrepLine:
+    """A matching line, cut to 240 characters around its first match."""
+
+    note_id: str
+    path: str
+    line: Annotated[int, Doc("The line in the note's file, counted from 1.")]
+    text: str
+    matches: Annotated[
+        tuple[tuple[int, int], ...],
+        Doc("Ranges of the text that match, in characters, the end exclusive."),
+    ]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    more_in_note: Annotated[bool, Doc("Whether further lines of this note are left out.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class GrepAnswer:
+    """Matching lines, in the order of paths and lines."""
+
+    lines: tuple[GrepLine, ...]
+    incomplete: Annotated[bool, Doc("Whether the time was over before all was searched.")] = False
+    has_more: bool = False
+    next_cursor: str | None = None
+    place: Unsent[Place | None] = None  # where to go on, if there may be more
+    share: Unsent[float] = 1.0  # of the notes that was searched, 0 to 1
+    warnings: Unsent[tuple[Warning, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextQuery:
+    """A source of excerpts: a note by its name, or the results of a search."""
+
+    kind: Literal["search", "read"] = "search"
+    query: Annotated[Query, Doc("A search's text, or a note's path, name, title or link.")]
+    limit: Annotated[int, Between(1, 20), Doc("Results of a search.")] = 5
+    path: Annotated[Text | None, Doc("A folder or glob, for a search.")] = None
+    tags: Annotated[Texts, Doc("All must match, for a search.")] = ()
+    section: Annotated[
+        Text | None, Doc("A heading, or headings as `A > B`, of a note that is read.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRequest:
+    """A request for excerpts of notes."""
+
+    queries: Annotated[tuple[ContextQuery, ...], Length(1, 20)]
+    max_tokens: Annotated[
+        int, Between(200, 32_000), Doc("The most tokens of the section, as estimated.")
+    ] = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSource:
+    """An excerpt of the section."""
+
+    path: str
+    lines: Annotated[tuple[int, int], Doc("The first and the last line, inclusive.")]
+    query: Annotated[int, Doc("The number of its query, counted from 0.")]
+    tokens: int
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A section of Markdown with excerpts of notes. It is empty if nothing was found."""
+
+    section: str
+    tokens: Annotated[int, Doc("An estimate that is above the number of common tokenizers.")]
+    sources: tuple[ContextSource, ...]
+    warnings: Unsent[tuple[Warning, ...]] = ()

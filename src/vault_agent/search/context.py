@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import NotFound
 from vault_agent.markdown.headings import Headings, KnownHeading, anchor_key
-from vault_agent.model.context import Context, ContextSource
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.search import Filters, SearchQuery
+from vault_agent.model.search import Context, ContextSource, Filters, SearchQuery
 from vault_agent.model.warning import Warning
 from vault_agent.search.resolve import resolve
 from vault_agent.search.search import search
@@ -30,9 +29,8 @@ from vault_agent.text.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.model.context import ContextQuery, ContextRequest
     from vault_agent.model.notes import Anchor
-    from vault_agent.model.search import Hit
+    from vault_agent.model.search import ContextQuery, ContextRequest, Hit
     from vault_agent.models.embedder import Embedder
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection

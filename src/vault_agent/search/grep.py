@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.grep import GrepAnswer, GrepLine, Place
 from vault_agent.model.identifiers import identify
+from vault_agent.model.search import GrepAnswer, GrepLine, Place
 from vault_agent.model.warning import Warning
 from vault_agent.search.lists import admitted, note_key, path_of_key
 from vault_agent.search.warnings import filter_warnings
@@ -28,7 +28,7 @@ from vault_agent.text.pattern import UnsupportedPattern, compile_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from vault_agent.model.grep import GrepQuery
+    from vault_agent.model.search import GrepQuery
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import ScannedChunk, ScannedNote

@@ -15,6 +15,11 @@ from vault_agent.markdown.tag_edit import tags_in
 from vault_agent.markdown.yaml.edit import keys_of
 from vault_agent.model.identifiers import content_hash, identify
 from vault_agent.model.reading import (
+    MARKDOWN,
+    PLAIN,
+    ChunkContent,
+    LinkSummary,
+    NoteContent,
     NoteFrontmatter,
     NoteOutline,
     NotePart,
@@ -22,7 +27,6 @@ from vault_agent.model.reading import (
     OutlineHeading,
     PartQuery,
 )
-from vault_agent.model.retrieval import MARKDOWN, PLAIN, ChunkContent, LinkSummary, NoteContent
 from vault_agent.search.named import (
     named_chunk,
     named_text,

@@ -15,9 +15,9 @@ from aiohttp import web
 
 from vault_agent.api.shown import shown_job
 from vault_agent.errors import Busy, Unauthorized
-from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.health import Revision
 from vault_agent.model.jobs import Job
+from vault_agent.model.memory import MemoryNews
 from vault_agent.model.values import dump
 from vault_agent.model.writing import LoggedWrite, WriteNews
 from vault_agent.server.keys import ACCESS, CALLER, SESSIONS, STOPPING

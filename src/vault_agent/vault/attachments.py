@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 from vault_agent.errors import Forbidden, NotFound, TooLarge, VaultAgentError
-from vault_agent.model.retrieval import AttachmentInfo, FolderContents
+from vault_agent.model.reading import AttachmentInfo, FolderContents
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import validate

@@ -7,9 +7,9 @@ import secrets
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from vault_agent.model.deliveries import MemoryNews
 from vault_agent.model.health import Revision, WatchStatus
 from vault_agent.model.jobs import Job
+from vault_agent.model.memory import MemoryNews
 from vault_agent.model.writing import LoggedWrite
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from vault_agent.model.jobs import Job
-    from vault_agent.model.suggestions import Stats, Suggestion, SuggestQuery
+    from vault_agent.model.names import Stats, Suggestion, SuggestQuery
     from vault_agent.model.warning import Warning
     from vault_agent.search.complete import Names
     from vault_agent.store.current import Snapshot

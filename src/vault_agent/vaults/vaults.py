@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
-    from vault_agent.model.deliveries import MemoryNews
+    from vault_agent.model.memory import MemoryNews
     from vault_agent.model.scope import Scope
     from vault_agent.store.current import Snapshot
     from vault_agent.store.layout import ServerLock

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Sequence
 
-    from vault_agent.model.metadata import Metadata
+    from vault_agent.model.reading import Metadata
 
 
 class StoredFile(NamedTuple):
