@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.server import Server
-from vault_agent.model.identifiers import identify
+from vault_agent.model.notes import identify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

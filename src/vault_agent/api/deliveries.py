@@ -14,7 +14,6 @@ from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Found, operation
 from vault_agent.errors import NotFound
 from vault_agent.model.fields import Cursor, NoteId, SessionId, Text
-from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import (
     DeliveredNote,
     OneSession,
@@ -26,6 +25,7 @@ from vault_agent.model.memory import (
     SessionsPage,
     ShownDelivery,
 )
+from vault_agent.model.notes import identify
 from vault_agent.model.sent import Between, Doc, Unreadable
 
 if TYPE_CHECKING:

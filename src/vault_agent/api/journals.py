@@ -10,7 +10,6 @@ from vault_agent.api.operation import Found, check_switch, operation
 from vault_agent.memory.notes import stamp
 from vault_agent.memory.session import JournalState
 from vault_agent.model.fields import SessionId, Text
-from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import (
     ASKED,
     COMPLETE,
@@ -22,6 +21,7 @@ from vault_agent.model.memory import (
     OneJournal,
     ShownJournal,
 )
+from vault_agent.model.notes import identify
 from vault_agent.model.sent import Between, Doc, Length, Trimmed
 from vault_agent.vaults.shared import project_address
 
