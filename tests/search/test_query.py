@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_agent.model.lexical import without_operators
 from vault_agent.model.search import Filters
-from vault_agent.model.syntax import without_operators
 from vault_agent.search.query import MAX_TERMS, compile_query
 
 

@@ -44,6 +44,7 @@ from vault_agent.memory.score import (
     needed_share,
     rank,
 )
+from vault_agent.model.lexical import without_operators
 from vault_agent.model.memory import (
     FoundNote,
     FoundNotes,
@@ -57,7 +58,6 @@ from vault_agent.model.modes import Mode
 from vault_agent.model.notes import identify
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Answer, Coverage, SearchQuery
-from vault_agent.model.syntax import without_operators
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.git import changed_files, committed_at
 from vault_agent.text.common_words import common_terms, without_hiragana

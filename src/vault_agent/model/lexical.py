@@ -1,4 +1,4 @@
-"""Queries to the full-text index, and the evidence that it returns.
+"""The syntax of a query, the query as it is sent to the full-text index, and the evidence back.
 
 `search` compiles queries and ranks the evidence. `store` runs the queries. Both use these values,
 so that `store` imports nothing of `search`.
@@ -7,11 +7,35 @@ so that `store` imports nothing of `search`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vault_agent.model.search import Filters
+
+PIECE = re.compile(
+    r"""(?<!\S)(?P<minus>-(?!-))?
+        (?: (?P<operator>tag|path|file):(?: "(?P<quoted>[^"]+)" | (?P<value>[^\s"]+) )
+          | \["(?P<name>[^"\]]+)":\s*(?: "(?P<text>[^"]+)" | (?P<bare>[^\]"]+) )\]
+          | "(?P<phrase>[^"]+)" )
+        (?!\w)
+      | (?<!\S)-(?P<excluded>\w\S*)
+      | (?P<plain>\S+)""",
+    re.VERBOSE,
+)
+"""Matches one piece of a query, and never fails: what is no operator is `plain`."""
+
+
+_OPERATOR = re.compile(r"(?<!\S)(-?(?:tag|path|file)):")
+_EXCLUDED = re.compile(r"(?<!\S)-(?=\w)")
+
+
+def without_operators(text: str) -> str:
+    """Return a text as plain words: what looks like an operator in it is none."""
+    text = _OPERATOR.sub(r"\1 ", text.replace('"', " "))
+    return _EXCLUDED.sub("", text)
+
 
 Terms = tuple[str, ...]
 

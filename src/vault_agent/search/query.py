@@ -13,9 +13,8 @@ from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
-from vault_agent.model.lexical import LexicalQuery, Spelling, Terms
+from vault_agent.model.lexical import PIECE, LexicalQuery, Spelling, Terms
 from vault_agent.model.search import Filters
-from vault_agent.model.syntax import PIECE
 from vault_agent.text.common_words import function_terms
 from vault_agent.text.names import is_note
 from vault_agent.text.terms import is_unit, prepare, sequence, terms, units, word_terms

@@ -8,8 +8,8 @@ from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
 from vault_agent.errors import Unavailable
+from vault_agent.model.lexical import PIECE
 from vault_agent.model.search import UnknownWord
-from vault_agent.model.syntax import PIECE
 from vault_agent.model.warning import Warning
 from vault_agent.text.names import fold
 from vault_agent.text.terms import sequence, terms
