@@ -19,7 +19,7 @@ SECTION = "agents"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 
 WriteRight = Literal["create", "append", "edit", "overwrite", "move", "delete", "permanent"]
-"""What writes need to be allowed. The names are those of `model.write_state.Right`."""
+"""What writes need to be allowed. The names are those of `model.writing.Right`."""
 
 Folder = Annotated[str, AfterValidator(vault_folder)]
 
