@@ -7,13 +7,18 @@ import json
 import pytest
 from tests.server.conftest import FakeEngine, hit, run
 
-from vault_agent.api import jobs, search
-from vault_agent.api.bounds import MAX_CHARACTERS, MAX_ENTRIES, REPLY_BYTES
-from vault_agent.api.caller import OWNER
-from vault_agent.api.context import CallContext
+from vault_agent.api import search, vaults
+from vault_agent.api.caller import OWNER, CallContext
 from vault_agent.api.operation import encode, perform
+from vault_agent.api.replies import (
+    MAX_CHARACTERS,
+    MAX_ENTRIES,
+    MAX_WARNING_BYTES,
+    REPLY_BYTES,
+    shown_job,
+    shown_warnings,
+)
 from vault_agent.api.requests import NoParams
-from vault_agent.api.shown import MAX_WARNING_BYTES, shown_job, shown_warnings
 from vault_agent.config import Config
 from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.model.reading import Metadata
@@ -135,7 +140,7 @@ async def test_a_cut_list_of_jobs_keeps_the_newest_and_counts_the_omitted():
     engine = FakeEngine(Config())
     for number in range(100):
         engine.jobs.all[f"job{number}"] = troubled(number)
-    found, body = await answer(jobs.jobs, called(engine), NoParams())
+    found, body = await answer(vaults.jobs, called(engine), NoParams())
     assert len(body) <= REPLY_BYTES
     shown = found.data.jobs
     assert shown[0].id == "job99"

@@ -8,8 +8,7 @@ import pytest
 from tests.server.conftest import NOTE_ID, FakeEngine, run
 
 from vault_agent.api import reading
-from vault_agent.api.caller import OWNER, Caller, CallerKind
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import OWNER, CallContext, Caller, CallerKind
 from vault_agent.api.operation import Operation, encode, perform
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.api.reading import NoteRequest

@@ -12,8 +12,8 @@ import orjson
 from aiohttp import web
 from tests.support.command import Ended
 
-from vault_agent.api.jobs import IndexBody
 from vault_agent.api.requests import parse
+from vault_agent.api.vaults import IndexBody
 from vault_agent.model.graph import FolderTree
 from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault
 from vault_agent.model.jobs import (

@@ -10,8 +10,7 @@ from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.session_desk import note
 
 from vault_agent.api import memory
-from vault_agent.api.caller import OWNER, Caller, CallerKind
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import OWNER, CallContext, Caller, CallerKind
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
 from vault_agent.mcp.exchange import Progress

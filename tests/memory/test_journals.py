@@ -11,7 +11,7 @@ import pytest
 from tests.support.secret_forms import FORMS, made
 from tests.support.session_desk import NOW, Desk
 
-from vault_agent.api.journals import show_journal
+from vault_agent.api.sessions import show_journal
 from vault_agent.markdown.yaml.edit import read_keys
 from vault_agent.memory import journals as journals_module
 

@@ -12,7 +12,7 @@ from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.api import graph, links
 from vault_agent.api.caller import OWNER as CALLER
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import CallContext
 from vault_agent.api.graph import LocalGraphRequest
 from vault_agent.api.links import LinksRequest
 from vault_agent.api.operation import perform

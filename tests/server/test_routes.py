@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from vault_agent.api.encoding import PIECE_CHARACTERS, encoded, in_pieces
+from vault_agent.api.replies import PIECE_CHARACTERS, encoded, in_pieces
 from vault_agent.errors import IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.modes import Mode

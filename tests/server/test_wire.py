@@ -10,10 +10,10 @@ import orjson
 import pytest
 
 from vault_agent.api import requests
-from vault_agent.api.jobs import IndexBody
 from vault_agent.api.reading import NoteRequest
+from vault_agent.api.replies import shown_job
 from vault_agent.api.requests import parse, parse_strings
-from vault_agent.api.shown import shown_job
+from vault_agent.api.vaults import IndexBody
 from vault_agent.codes import CODES
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.jobs import Job, JobKind, JobState, OneJob

@@ -11,8 +11,7 @@ from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
 
 from vault_agent.api import search, writing
-from vault_agent.api.caller import Caller, CallerKind
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import CallContext, Caller, CallerKind
 from vault_agent.api.operation import perform
 from vault_agent.app import App
 from vault_agent.errors import VaultAgentError

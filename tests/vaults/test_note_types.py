@@ -6,9 +6,8 @@ import orjson
 import pytest
 from tests.support.registered_vaults import KeptVaults, RegisteredVaults, indexed
 
-from vault_agent.api import lists, reading, search
-from vault_agent.api.caller import OWNER
-from vault_agent.api.context import CallContext
+from vault_agent.api import reading, search
+from vault_agent.api.caller import OWNER, CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.reading import NoteRequest
 from vault_agent.api.requests import parse_strings, parse_values
@@ -208,7 +207,7 @@ async def test_lists_filter_by_the_fields_of_notes(world: RegisteredVaults):
         await indexed(vault)
         for filters, expected in FILTERS:
             asked = parse_strings(ListQuery, filters)
-            data = (await perform(lists.notes, CallContext(app, vault, OWNER), asked)).reply.data
+            data = (await perform(search.notes, CallContext(app, vault, OWNER), asked)).reply.data
             assert {row.type for row in data.notes} == expected, filters
             assert data.total == len(expected)
 
@@ -218,7 +217,7 @@ async def test_a_row_has_the_fields_of_its_note(world: RegisteredVaults):
         await indexed(vault)
         asked = parse_strings(ListQuery, {"type": ("journal",)})
         (row,) = (
-            await perform(lists.notes, CallContext(app, vault, OWNER), asked)
+            await perform(search.notes, CallContext(app, vault, OWNER), asked)
         ).reply.data.notes
         assert (row.id, row.status, row.promoted) == (
             "journal-2026-02-13-abc12345",
@@ -229,7 +228,7 @@ async def test_a_row_has_the_fields_of_its_note(world: RegisteredVaults):
         assert row.vault == "project:app"
         plain = (
             await perform(
-                lists.notes,
+                search.notes,
                 CallContext(app, app.vaults.default, OWNER),
                 ListQuery(path=("top.md",)),
             )

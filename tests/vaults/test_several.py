@@ -11,8 +11,7 @@ from tests.support.local_model import LocalModel
 from tests.support.registered_vaults import KeptVaults, RegisteredVaults, indexed
 
 from vault_agent.api import search
-from vault_agent.api.caller import OWNER, Caller, CallerKind
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import OWNER, CallContext, Caller, CallerKind
 from vault_agent.api.operation import perform
 from vault_agent.app import App
 from vault_agent.config.registry import Role

@@ -11,8 +11,7 @@ from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.api import authoring, writing
 from vault_agent.api.authoring import TemplateBody
-from vault_agent.api.caller import OWNER
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import OWNER, CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.requests import NoParams
 from vault_agent.api.writing import WriteNoteBody

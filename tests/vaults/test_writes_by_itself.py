@@ -9,8 +9,7 @@ import pytest
 from tests.support.registered_vaults import RegisteredVaults
 
 from vault_agent.api import writing
-from vault_agent.api.caller import OWNER
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import OWNER, CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.writing import WriteNoteBody
 from vault_agent.config.access import changes_notes, require_key

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.registered_vaults import RegisteredVaults, indexed
 
-from vault_agent.api.caller import OWNER
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import OWNER, CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.markdown import edit

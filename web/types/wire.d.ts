@@ -916,15 +916,15 @@ declare namespace Wire {
     Asked extends `GET /memory/sessions/${string}` ? OneSession :
     Asked extends `GET /notes/${string}/html` ? RenderedNote :
     Asked extends `GET /ui/files/${string}` ? ArrayBuffer :
+    Asked extends `POST /watch/scan` ? OneJob :
     Asked extends `GET /links/broken` ? BrokenLinksPage :
     Asked extends `GET /graph/path` ? PathOfNotes :
     Asked extends `GET /graph/communities` ? CommunitiesPage :
     Asked extends `POST /write/template` ? Written :
+    Asked extends `POST /sessions/events` ? Delivered :
     Asked extends `GET /memory/sessions` ? SessionsPage :
     Asked extends `POST /memory/forget` ? SessionsForgotten :
-    Asked extends `POST /sessions/events` ? Delivered :
     Asked extends `GET /graph/layout` ? ArrayBuffer :
-    Asked extends `POST /watch/scan` ? OneJob :
     Asked extends `POST /write/note` ? Written :
     Asked extends `POST /write/frontmatter` ? Written :
     Asked extends `POST /write/replace` ? Written :
@@ -939,21 +939,25 @@ declare namespace Wire {
     Asked extends `POST /ui/tickets` ? Ticket :
     Asked extends `POST /ui/session` ? PageSession :
     Asked extends `DELETE /ui/session` ? SessionsEnded :
-    Asked extends `GET /notes/${string}` ? NoteContent :
-    Asked extends `GET /attachments/${string}` ? AttachmentInfo :
     Asked extends `GET /jobs/${string}` ? OneJob :
     Asked extends `DELETE /jobs/${string}` ? OneJob :
+    Asked extends `GET /notes/${string}` ? NoteContent :
+    Asked extends `GET /attachments/${string}` ? AttachmentInfo :
     Asked extends `GET /writes/${string}` ? OneWrite :
     Asked extends `GET /vaults` ? VaultList :
     Asked extends `GET /health` ? Health :
+    Asked extends `POST /index` ? OneJob :
+    Asked extends `POST /reindex` ? OneJob :
+    Asked extends `GET /jobs` ? JobList :
+    Asked extends `GET /watch` ? WatchStatus :
     Asked extends `POST /search` ? Answer :
     Asked extends `POST /related` ? Answer :
-    Asked extends `GET /attachments` ? FolderContents :
     Asked extends `GET /resolve` ? NamedNotes :
     Asked extends `GET /notes` ? NoteList :
     Asked extends `GET /tasks` ? TaskList :
     Asked extends `POST /context` ? Context :
     Asked extends `POST /grep` ? GrepAnswer :
+    Asked extends `GET /attachments` ? FolderContents :
     Asked extends `GET /tags` ? TagTree :
     Asked extends `GET /folders` ? FolderTree :
     Asked extends `GET /graph` ? WholeGraph | GraphObjects :
@@ -964,10 +968,6 @@ declare namespace Wire {
     Asked extends `POST /render` ? RenderedNote :
     Asked extends `GET /suggest` ? Suggestions :
     Asked extends `GET /stats` ? Stats :
-    Asked extends `POST /index` ? OneJob :
-    Asked extends `POST /reindex` ? OneJob :
-    Asked extends `GET /jobs` ? JobList :
-    Asked extends `GET /watch` ? WatchStatus :
     Asked extends `GET /writes` ? LogPage :
     unknown;
 }

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Found, operation, write
 from vault_agent.api.requests import NoParams
-from vault_agent.api.write_fields import NoteBody, WriteBody
 from vault_agent.api.writing import (
+    NoteBody,
+    WriteBody,
     asked,
     found,
     path_of,

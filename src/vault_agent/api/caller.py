@@ -1,4 +1,4 @@
-"""Who calls an operation."""
+"""Who calls an operation, and what it runs in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.writing import Writer
 
 if TYPE_CHECKING:
+    from vault_agent.app import App
     from vault_agent.model.writing import Right
+    from vault_agent.vaults.open_vault import OpenVault
 
 
 class CallerKind(StrEnum):
@@ -53,3 +55,15 @@ OWNER = Caller(CallerKind.OWNER)
 
 PAGE = Caller(CallerKind.WEB, "web", client="web")
 """The caller of a request with the token of a session of the web page."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """The server, the vault that an operation is about, and who calls it.
+
+    For an agent, the vault has only what the agent sees.
+    """
+
+    app: App
+    vault: OpenVault
+    caller: Caller

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Annotated
 
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Found, write
-from vault_agent.api.write_fields import NoteBody, WriteBody
 from vault_agent.api.writing import (
+    NoteBody,
+    WriteBody,
     asked,
     done_or_job,
     found,

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
 
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Found, operation
 from vault_agent.api.pages import page_of, shown
-from vault_agent.api.shown import shown_warnings
+from vault_agent.api.replies import shown_warnings
 from vault_agent.model.fields import Cursor, NoteId
 from vault_agent.model.graph import (
     CommunitiesPage,

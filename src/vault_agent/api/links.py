@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeAlias
 
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Found, operation
 from vault_agent.api.pages import page_of, shown
 from vault_agent.model.fields import Cursor, NoteId

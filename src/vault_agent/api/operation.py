@@ -25,9 +25,7 @@ from typing import (
     get_origin,
 )
 
-from vault_agent.api.bounds import bounded
-from vault_agent.api.encoding import encoded
-from vault_agent.api.shown import shown_warnings
+from vault_agent.api.replies import bounded, encoded, shown_warnings
 from vault_agent.errors import Forbidden, Misconfigured, NotFound
 from vault_agent.model.reply import Reply
 from vault_agent.model.values import sent_fields
@@ -36,7 +34,7 @@ from vault_agent.search.named import note_with_id
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from vault_agent.api.context import CallContext
+    from vault_agent.api.caller import CallContext
     from vault_agent.model.values import SentField
     from vault_agent.model.warning import Warning
 

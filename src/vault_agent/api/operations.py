@@ -6,16 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import (
     authoring,
-    deliveries,
     files,
     graph,
-    jobs,
-    journals,
     links,
-    lists,
     memory,
-    note_search,
-    promotion,
     reading,
     search,
     sessions,
@@ -30,8 +24,8 @@ if TYPE_CHECKING:
     from vault_agent.api.operation import Operation
 
 _MODULES = (
-    *(vaults, search, reading, lists, links, graph, authoring, memory, promotion, deliveries),
-    *(journals, sessions, web, jobs, writing, files, writes, note_search),
+    *(vaults, search, reading, links, graph, authoring, memory, sessions, web),
+    *(writing, files, writes),
 )
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = tuple(

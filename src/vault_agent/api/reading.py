@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from vault_agent.api.context import CallContext
-from vault_agent.api.cursors import decode_cursor, encode_cursor
+from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import JSON, OCTETS, Found, operation
+from vault_agent.api.pages import decode_cursor, encode_cursor
 from vault_agent.api.requests import NoteParams, PathParams
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.fields import NoteId

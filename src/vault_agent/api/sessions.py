@@ -1,21 +1,58 @@
-"""The operation that takes the events of agents' sessions."""
+"""The operations about agents' sessions: their events, what they got of the notes, and journals."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+import time
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import CallContext
+from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Found, check_switch, operation
-from vault_agent.model.fields import FilePath, SessionId
-from vault_agent.model.sent import Between, Doc, Form, Length
+from vault_agent.api.pages import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.errors import NotFound
+from vault_agent.memory.notes import stamp
+from vault_agent.memory.session import JournalState
+from vault_agent.model.fields import Cursor, FilePath, NoteId, SessionId, Text
+from vault_agent.model.memory import (
+    ASKED,
+    COMPLETE,
+    EDITED,
+    INCOMPLETE,
+    PENDING,
+    SKIPPED,
+    DeliveredNote,
+    JournalList,
+    OneJournal,
+    OneSession,
+    SessionDetail,
+    SessionJournal,
+    SessionRefresh,
+    SessionRow,
+    SessionsForgotten,
+    SessionsPage,
+    ShownDelivery,
+    ShownJournal,
+)
+from vault_agent.model.notes import identify
+from vault_agent.model.sent import Between, Doc, Form, Length, Trimmed, Unreadable
 from vault_agent.model.sessions import Delivered, SessionEvent
+from vault_agent.vaults.shared import project_address
+
+if TYPE_CHECKING:
+    from vault_agent.app import App
+    from vault_agent.memory.deliveries import Deliveries, SessionDetails
+    from vault_agent.memory.journals import Journals
+    from vault_agent.memory.session import Session
+    from vault_agent.model.memory import Delivery, RecalledNote, ShownState
+    from vault_agent.vaults.open_vault import OpenVault
 
 WAITS_HEADER = "Vault-Agent-Seconds"
 """The header of how long a hook still waits, in seconds. Older servers ignore it."""
 
-_Short = Annotated[str, Length(1, 200)]
-_Text = Annotated[str, Length(0, 100_000)]
+_ShortText = Annotated[str, Length(1, 200)]
+_LongText = Annotated[str, Length(0, 100_000)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +62,7 @@ class SessionEventBody:
     version: Literal[1]
     agent: Literal["claude-code", "codex", "gemini", "opencode", "generic"]
     event: Literal["start", "prompt", "stop", "compact", "end"]
-    name: Annotated[_Short, Doc("The agent's own name of the event.")]
+    name: Annotated[_ShortText, Doc("The agent's own name of the event.")]
     session_id: SessionId
     cwd: Annotated[FilePath, Doc("The folder that the agent works in. It is never opened.")]
     at: Annotated[float, Between(0, 100_000_000_000), Doc("Seconds since 1970.")]
@@ -35,12 +72,12 @@ class SessionEventBody:
         Doc("The identity of the project's vault, which must be registered."),
     ]
     transcript_path: FilePath | None = None
-    model: _Short | None = None
-    source: Annotated[_Short | None, Doc("Such as `startup` or `resume`.")] = None
-    reason: Annotated[_Short | None, Doc("Why the session ended.")] = None
-    title: _Text | None = None
-    prompt: _Text | None = None
-    last_message: _Text | None = None
+    model: _ShortText | None = None
+    source: Annotated[_ShortText | None, Doc("Such as `startup` or `resume`.")] = None
+    reason: Annotated[_ShortText | None, Doc("Why the session ended.")] = None
+    title: _LongText | None = None
+    prompt: _LongText | None = None
+    last_message: _LongText | None = None
     commit: Annotated[
         Annotated[str, Form("[0-9a-f]{40,64}", "must be the hash of a commit")] | None,
         Doc("The commit that is checked out at a start."),
@@ -71,3 +108,336 @@ async def session_event(call: CallContext, sent: SessionEventBody) -> Found[Deli
     fields = {name: getattr(sent, name) for name in SessionEvent._fields}
     offer = await sessions.take(SessionEvent(**fields), seconds=sent.seconds)
     return Found(offer.brought, offer.warnings, settle=offer.settle)
+
+
+_Name = Annotated[str, Trimmed(), Length(1, 200)]
+_Section = Annotated[str, Length(0, 20_000)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalsRequest:
+    """A request for the journals of the latest sessions."""
+
+    project: Annotated[Text | None, Doc("Only sessions of this project.")] = None
+    state: Annotated[
+        Literal["pending", "incomplete", "complete", "skipped", "all"] | None,
+        Doc("Default: all but `skipped`."),
+    ] = None
+    limit: Annotated[int, Between(1, 500)] = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeJournalBody:
+    """A session whose journal is to be written now."""
+
+    session_id: Annotated[
+        SessionId | None,
+        Doc(
+            "Its ID, or the first characters of it. Default: the open session of the vault with"
+            " the latest event."
+        ),
+    ] = None
+    title: _Name | None = None
+    sections: Annotated[
+        Annotated[dict[_Name, _Section], Length(0, 20)] | None,
+        Doc(
+            "The agent's own words about its session, by heading: Goal, Approach, Key"
+            " Decisions, Problems Encountered, Outcome, Open Questions."
+        ),
+    ] = None
+
+
+_STATES: Final = {PENDING, INCOMPLETE, COMPLETE, SKIPPED}
+_JOURNALS_ON = "journal.enabled"
+
+
+@operation("GET", "/journals", needs=_JOURNALS_ON, listed="journals")
+async def journals(call: CallContext, sent: JournalsRequest) -> Found[JournalList]:
+    """List the journals of sessions, those of the latest sessions first."""
+    app, journals = _journals_of(call)
+    chosen = None if call.vault is app.vaults.default else call.vault.identity
+    if sent.project is not None:
+        named = app.vaults.known.find(project_address(sent.project)).identity
+        if chosen not in (None, named):
+            return Found(JournalList(()))
+        chosen = named
+    sessions = await journals.store.sessions(chosen)
+    shown = [
+        show_journal(session, app) for session in sessions if session.ended_at or session.journal
+    ]
+    wanted = {sent.state} if sent.state not in {None, "all"} else _STATES
+    if sent.state is None:
+        wanted = _STATES - {SKIPPED}
+    found = [journal for journal in shown if journal.state in wanted]
+    return Found(JournalList(tuple(found[: sent.limit])))
+
+
+@operation("POST", "/journals", status=202, writes=True, needs=_JOURNALS_ON)
+async def journal_make(call: CallContext, sent: MakeJournalBody) -> Found[OneJournal]:
+    """Write the journal of a session now, with the sections that its agent has written if any."""
+    app, journals = _journals_of(call)
+    only = None if call.vault is app.vaults.default else call.vault.identity
+    session = await journals.session_named(sent.session_id, only)
+    session = await journals.make(session, sent.sections, sent.title)
+    if app.sessions is not None:
+        app.sessions.wake()
+    return Found(OneJournal(show_journal(session, app)))
+
+
+def shown_state(journal: JournalState | None) -> ShownState:
+    """Return the state of a journal as it is shown."""
+    if journal is not None and journal.state in {COMPLETE, INCOMPLETE}:
+        return COMPLETE if journal.state == COMPLETE else INCOMPLETE
+    if journal is not None and journal.state == SKIPPED and journal.reason != ASKED:
+        return SKIPPED
+    return PENDING  # also if a person has to ask for it
+
+
+def _journals_of(call: CallContext) -> tuple[App, Journals]:
+    app = call.app
+    app.vaults.require_several()
+    if app.journals is None:
+        check_switch(_JOURNALS_ON, call.vault.config)
+    assert app.journals is not None  # noqa: S101 - open where it is on
+    return app, app.journals
+
+
+def project_and_vault(session: Session, app: App) -> tuple[str | None, str]:
+    """Return the name of a session's project, if it has one, and what requests call its vault."""
+    entry = app.vaults.entry(session.vault)
+    if entry is None:
+        return None, session.vault
+    project = entry.name if entry.address.startswith("project:") else None
+    return project, app.vaults.known.unique(entry.address, entry.identity)
+
+
+def show_journal(session: Session, app: App) -> ShownJournal:
+    """Return what is shown of a session's journal."""
+    journal = session.journal or JournalState(0.0, PENDING)
+    project, vault = project_and_vault(session, app)
+    asked_at = max(session.wanted_at, session.sections.at if session.sections else 0.0)
+    is_asked = asked_at > journal.at and journal.reason != EDITED
+    return ShownJournal(
+        session_id=session.session_id,
+        agent=session.agent,
+        project=project,
+        vault=vault,
+        state=PENDING if is_asked else shown_state(journal),
+        reason=None if is_asked else journal.reason,
+        title=journal.title or session.title,
+        path=journal.path,
+        note_id=identify(journal.path) if journal.is_written and journal.path else None,
+        generator=journal.generator,
+        started_at=stamp(session.started_at),
+        ended_at=stamp(session.ended_at) if session.ended_at is not None else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySessionsRequest:
+    """A request for the sessions of agents, the one with the latest event first."""
+
+    project: Annotated[Text | None, Doc("Only sessions of this project.")] = None
+    limit: Annotated[int, Between(1, 100)] = 20
+    cursor: Cursor = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySessionRequest:
+    """A request about one session."""
+
+    session_id: SessionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshBody:
+    """Whether the session gets what would be recalled now, at its next event."""
+
+    session_id: SessionId
+    apply: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinBody:
+    """A note that comes first at the next event of a session."""
+
+    session_id: SessionId
+    vault: Text
+    note_id: NoteId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetMemoryBody:
+    """Which entries of the log are removed. One of the three says which."""
+
+    session_id: SessionId | None = None
+    older_than_days: Annotated[int, Between(0, 36_500)] | None = None
+    all: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.session_id is not None) + (self.older_than_days is not None) + self.all != 1:
+            raise Unreadable("one_of", "must have one of `sessionId`, `olderThanDays` and `all`")
+
+
+_MAX_MOMENT = 1 << 53
+_MOST_SHOWN = 200
+_DAY = 86_400.0
+_MEMORY_ON = "memory.enabled"
+
+
+@operation("GET", "/memory/sessions", needs=_MEMORY_ON, listed="sessions")
+async def memory_sessions(call: CallContext, sent: MemorySessionsRequest) -> Found[SessionsPage]:
+    """List the sessions of agents with what they got, the one with the latest event first."""
+    app, deliveries = _deliveries_of(call)
+    before = None
+    if sent.cursor is not None:
+        moment, last = decode_cursor(
+            sent, sent.cursor, int, str, vault=call.vault.identity
+        ).position
+        before = int(moment), str(last)
+        if not 0 <= before[0] < _MAX_MOMENT:
+            raise invalid_cursor()
+    await deliveries.settled()
+    vaults = _identities(call.vault, app, sent.project)
+    found = [
+        session
+        for session in await deliveries.store.sessions()
+        if (vaults is None or session.vault in vaults)
+        and (before is None or _place(session) < before)
+    ]
+    found.sort(key=_place, reverse=True)
+    shown = found[: sent.limit]
+    following = None
+    if len(found) > len(shown):
+        following = encode_cursor(sent, _place(shown[-1]), vault=call.vault.identity)
+    rows = [
+        SessionRow(**_session(session, app), deliveries=sum(bool(g.text) for g in session.given))
+        for session in shown
+    ]
+    return Found(SessionsPage(tuple(rows), following))
+
+
+@operation("GET", "/memory/sessions/{sessionId}", needs=_MEMORY_ON)
+async def memory_session(call: CallContext, sent: MemorySessionRequest) -> Found[OneSession]:
+    """Return one session with all that it got, and why."""
+    return await _details(call, sent.session_id)
+
+
+@operation("POST", "/memory/sessions/{sessionId}/refresh", writes=True, needs=_MEMORY_ON)
+async def memory_refresh(call: CallContext, sent: RefreshBody) -> Found[SessionRefresh]:
+    """Return what a session would get now. With `apply`, it comes at its next event."""
+    deliveries = _deliveries_of(call)[1]
+    found = await deliveries.refresh(sent.session_id, apply=sent.apply)
+    data = SessionRefresh(
+        before=tuple(_note(note, changed) for note, changed in found.before),
+        after=tuple(_note(note, changed) for note, changed in found.after),
+        text=found.recalled.text,
+        tokens=found.recalled.tokens,
+    )
+    return Found(data)
+
+
+@operation("POST", "/memory/sessions/{sessionId}/notes", writes=True, needs=_MEMORY_ON)
+async def memory_put_first(call: CallContext, sent: PinBody) -> Found[OneSession]:
+    """Put a note first at the next event of a session."""
+    deliveries = _deliveries_of(call)[1]
+    await deliveries.add(sent.session_id, sent.vault, sent.note_id)
+    return await _details(call, sent.session_id)
+
+
+@operation("POST", "/memory/forget", writes=True, needs=_MEMORY_ON)
+async def memory_forget(call: CallContext, sent: ForgetMemoryBody) -> Found[SessionsForgotten]:
+    """Delete what is logged about sessions."""
+    store = _deliveries_of(call)[1].store
+    if sent.session_id is not None:
+        session = await store.get(sent.session_id)
+        if session is None:
+            raise NotFound("SESSION_NOT_FOUND", "Nothing is known about this session.")
+        return Found(SessionsForgotten(await store.forget([session])))
+    before = time.time() + 1 - (sent.older_than_days or 0) * _DAY
+    old = [session for session in await store.sessions() if session.last_event_at < before]
+    return Found(SessionsForgotten(await store.forget(old)))
+
+
+def _deliveries_of(call: CallContext) -> tuple[App, Deliveries]:
+    app = call.app
+    return app, deliveries_of(app)
+
+
+def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | None:
+    """Return the vaults whose sessions are listed, or None for all of them.
+
+    Raises:
+        NotFound: `VAULT_UNKNOWN` if there is no such project.
+    """
+    found = None if vault is app.vaults.default else [vault.identity]
+    if project is None:
+        return found
+    named = [entry.identity for entry in app.vaults.known.of_project(project)]
+    return named if found is None else [each for each in named if each in found]
+
+
+async def _details(call: CallContext, session_id: str) -> Found[OneSession]:
+    app, deliveries = _deliveries_of(call)
+    found = await deliveries.details(session_id)
+    session = found.session
+    pinned = session.pinned
+    detail = SessionDetail(
+        **_session(session, app),
+        deliveries=tuple(_delivery(given, found) for given in session.given[-_MOST_SHOWN:]),
+        pinned=tuple(note for note in session.added if note.address in pinned),
+    )
+    return Found(OneSession(detail))
+
+
+def _place(session: Session) -> tuple[int, str]:
+    """Return the place of a session in the list, the latest first."""
+    return int(session.last_event_at * 1000), session.session_id
+
+
+def _session(session: Session, app: App) -> dict[str, Any]:
+    journal = session.journal
+    project, vault = project_and_vault(session, app)
+    return {
+        "session_id": session.session_id,
+        "agent": session.agent,
+        "project": project,
+        "vault": vault,
+        "title": session.title or (journal.title if journal is not None else None),
+        "started_at": _time(session.started_at),
+        "last_event_at": _time(session.last_event_at),
+        "ended_at": _time(session.ended_at) if session.ended_at is not None else None,
+        "state": "open" if session.ended_at is None else "ended",
+        "notes": sum(len(given.notes) for given in session.given),
+        "tokens": sum(given.tokens for given in session.given),
+        "max_tokens": sum(given.max_tokens for given in session.given if given.text),
+        "journal": _journal(journal) if journal is not None else None,
+    }
+
+
+def _journal(journal: JournalState) -> SessionJournal:
+    path = journal.path if journal.is_written else None
+    return SessionJournal(shown_state(journal), path, identify(path) if path else None)
+
+
+def _delivery(delivery: Delivery, found: SessionDetails) -> ShownDelivery:
+    return ShownDelivery(
+        at=_time(delivery.at),
+        event=delivery.event,
+        text=delivery.text,
+        tokens=delivery.tokens,
+        max_tokens=delivery.max_tokens,
+        signals=delivery.signals,
+        notes=tuple(_note(note, found.changed[note.address, note.hash]) for note in delivery.notes),
+        left_out=delivery.left_out,
+    )
+
+
+def _note(note: RecalledNote, changed: bool | None) -> DeliveredNote:
+    return DeliveredNote(
+        **{each.name: getattr(note, each.name) for each in fields(note)}, changed=changed
+    )
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

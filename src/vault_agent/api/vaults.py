@@ -1,35 +1,25 @@
-"""The operations about a server and its vaults."""
+"""The operations about a server's vaults: their state, jobs, and news."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from vault_agent.api.caller import CallerKind
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Found, operation
+from vault_agent.api.replies import shown_job
 from vault_agent.api.requests import NoParams
-from vault_agent.errors import NotFound
-from vault_agent.model.health import Health, VaultList
+from vault_agent.model.fields import JobId
+from vault_agent.model.health import Health, VaultList, WatchStatus
+from vault_agent.model.jobs import Job, JobKind, JobList, OneJob, Trigger
+from vault_agent.model.sent import Doc
+from vault_agent.vaults.jobs import JobOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Callable
 
-    from vault_agent.vaults.several import Several
-
-
-def several_of(call: CallContext, names: Sequence[str]) -> Several | None:
-    """Return the searches over several vaults if a request names some.
-
-    Raises:
-        Misconfigured: `FEATURE_DISABLED` if several vaults are off.
-        NotFound: `VAULT_UNKNOWN` if the caller is an agent, which knows one vault.
-    """
-    if not names:
-        return None
-    call.app.vaults.require_several()
-    if call.caller.kind is CallerKind.AGENT:
-        raise NotFound("VAULT_UNKNOWN", "There is no vault of this name.", remedy="")
-    return call.app.several
+    from vault_agent.vaults.event_stream import StreamItem
+    from vault_agent.vaults.open_vault import OpenVault
 
 
 @operation("GET", "/vaults", needs="vaults.enabled", listed="vaults")
@@ -43,3 +33,99 @@ async def health(call: CallContext, _: NoParams) -> Found[Health]:
     """Return the state of the server, its index and its embeddings."""
     found = await call.vault.health()
     return Found(found, found.warnings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexBody:
+    """How notes are indexed."""
+
+    require_embeddings: Annotated[bool, Doc("Fail the job if embeddings cannot be made.")] = False
+    fresh_embeddings: Annotated[bool, Doc("Embed every text again and reuse no vectors.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRequest:
+    """A request for a job."""
+
+    job_id: JobId
+
+
+class EventFeed(NamedTuple):
+    """The news of a vault: `follow` yields what comes after an ID, or from now on."""
+
+    last_id: str
+    follow: Callable[[str | None], AsyncIterator[StreamItem]]
+
+
+class JobFeed(NamedTuple):
+    """A job to follow: `watch` yields its states, from now until its end."""
+
+    job_id: str
+    watch: Callable[[str], AsyncIterator[Job]]
+
+
+@operation("POST", "/index", status=202, writes=True)
+async def index(call: CallContext, sent: IndexBody) -> Found[OneJob]:
+    """Start a job that brings the index up to date."""
+    return await _submit(call.vault, JobKind.INDEX, sent)
+
+
+@operation("POST", "/reindex", status=202, writes=True)
+async def reindex(call: CallContext, sent: IndexBody) -> Found[OneJob]:
+    """Start a job that rebuilds the index while the old one serves."""
+    return await _submit(call.vault, JobKind.REINDEX, sent)
+
+
+@operation("GET", "/jobs", listed="jobs")
+async def jobs(call: CallContext, _: NoParams) -> Found[JobList]:
+    """List the jobs, newest first."""
+    found = await call.vault.jobs.list()
+    return Found(JobList(tuple(map(shown_job, found))))
+
+
+@operation("GET", "/jobs/{jobId}")
+async def job(call: CallContext, sent: JobRequest) -> Found[OneJob]:
+    """Return the current state of one job."""
+    return _one(await call.vault.jobs.get(sent.job_id))
+
+
+@operation("GET", "/jobs/{jobId}/events", media=("text/event-stream",))
+async def job_events(call: CallContext, sent: JobRequest) -> JobFeed:
+    """Follow a job as Server-Sent Events until its end."""
+    await call.vault.jobs.get(sent.job_id)  # an unknown job is an error, not a stream
+    return JobFeed(sent.job_id, call.vault.jobs.watch)
+
+
+@operation("DELETE", "/jobs/{jobId}", writes=True)
+async def cancel_job(call: CallContext, sent: JobRequest) -> Found[OneJob]:
+    """Cancel a job. The last complete index still serves."""
+    return _one(await call.vault.jobs.cancel(sent.job_id))
+
+
+@operation("GET", "/watch")
+async def watch(call: CallContext, _: NoParams) -> Found[WatchStatus]:
+    """Return how the vault is watched."""
+    return Found(call.vault.watch.status())
+
+
+@operation("POST", "/watch/scan", status=202, writes=True, needs="watch.enabled")
+async def watch_scan(call: CallContext, _: NoParams) -> Found[OneJob]:
+    """Start a job that looks at the whole vault, as a watcher does from time to time."""
+    return _one(await call.vault.submit(JobKind.INDEX, trigger=Trigger.SCAN))
+
+
+@operation("GET", "/events", media=("text/event-stream",))
+async def events(call: CallContext, _: NoParams) -> EventFeed:
+    """Follow new revisions, jobs and the watch as Server-Sent Events."""
+    return EventFeed(call.vault.events.last_id, call.vault.events.follow)
+
+
+async def _submit(vault: OpenVault, kind: JobKind, sent: IndexBody) -> Found[OneJob]:
+    options = JobOptions(
+        require_embeddings=sent.require_embeddings, fresh_embeddings=sent.fresh_embeddings
+    )
+    return _one(await vault.submit(kind, options))
+
+
+def _one(job: Job) -> Found[OneJob]:
+    return Found(OneJob(shown_job(job)))

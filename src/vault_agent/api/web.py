@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import OCTETS, Found, operation
 from vault_agent.api.requests import NoParams
 from vault_agent.model.fields import FilePath, NoteId

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
-from vault_agent.api.context import CallContext
-from vault_agent.api.cursors import decode_cursor, encode_cursor
+from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Found, operation, write
-from vault_agent.api.write_fields import WriteBody
-from vault_agent.api.writing import MAX_FILES, asked, done_or_job
+from vault_agent.api.pages import decode_cursor, encode_cursor
+from vault_agent.api.writing import MAX_FILES, WriteBody, asked, done_or_job
 from vault_agent.model.fields import Cursor, FilePath, WriteId
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Between, Doc, Length, Named, Unreadable

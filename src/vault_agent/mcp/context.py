@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import lists
+from vault_agent.api import search
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.text import printable
@@ -27,7 +27,7 @@ async def _context(view: View, given: Mapping[str, Any]) -> str:
             "INVALID_LIMIT", f"maxTokens must be at most {most:,}: a larger section is no reply."
         )
     body = {"queries": given["queries"], "maxTokens": given["maxTokens"]}
-    reply = await view.perform(lists.context, body)
+    reply = await view.perform(search.context, body)
     section = printable(reply.data.section).rstrip("\n") or "Nothing was found."
     return "\n".join([section, *warning_lines(reply.warnings)])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from vault_agent.api import journals, promotion
+from vault_agent.api import memory, sessions
 from vault_agent.errors import Forbidden
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.tool import PATH, Tool
@@ -27,14 +27,14 @@ async def _make(view: View, given: Mapping[str, Any]) -> str:
             "WRITE_NOT_ALLOWED", "The right to edit is not given.", {"right": Right.EDIT.value}
         )
     sent = {name: value for name, value in given.items() if name != "supersedes"}
-    reply = await view.perform(journals.journal_make, sent)
+    reply = await view.perform(sessions.journal_make, sent)
     journal = reply.data.journal
     place = f": {visible(journal.path)}" if journal.path is not None else ""
     lines = [f"The journal of session {visible(journal.session_id)} is being written{place}."]
     if journal.reason == "edited":
         lines = ["The user has changed this journal, so it stays as it is."]
     for note in superseded:
-        await view.perform(promotion.supersede, {"noteId": note.note_id})
+        await view.perform(memory.supersede, {"noteId": note.note_id})
         lines.append(f"{visible(note.path)} is superseded.")
     return "\n".join(lines)
 
@@ -69,6 +69,6 @@ JOURNAL_TOOL = Tool(
     writes=True,
     destructive=False,
     idempotent=True,
-    needs=journals.journal_make.needs,
+    needs=sessions.journal_make.needs,
     owner=True,
 )

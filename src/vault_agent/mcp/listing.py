@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import links, lists
-from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api import links, search
+from vault_agent.api.pages import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.searching import page, warning_lines
@@ -47,7 +47,7 @@ async def list_entries(view: View, given: Mapping[str, Any]) -> str:
             "limit": most,
             "cursor": given.get("cursor"),
         }
-        reply = await view.perform(lists.notes, request)
+        reply = await view.perform(search.notes, request)
         found: NoteList = reply.data
         head = _head(len(found.notes), found.total, "note", found.next_cursor)
         lines = [head, *(_note_line(view, note, given["sort"]) for note in found.notes)]
@@ -125,7 +125,7 @@ async def _tasks(view: View, given: Mapping[str, Any]) -> str:
             "limit": most,
             "cursor": given.get("cursor"),
         }
-        reply = await view.perform(lists.tasks, request)
+        reply = await view.perform(search.tasks, request)
         found: TaskList = reply.data
         head = _head(len(found.tasks), None, "task", found.next_cursor)
         lines = [head, *(_task_line(view, task) for task in found.tasks)]

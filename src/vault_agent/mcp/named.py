@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_agent.api import lists
+from vault_agent.api import search
 from vault_agent.errors import Forbidden, NotFound
 from vault_agent.model.names import NamedNote
 from vault_agent.model.notes import identify
@@ -34,7 +34,7 @@ async def named_note(view: View, path: str) -> tuple[NamedNote, NamedNotes]:
     """
     require_inside(hidden(path))
     try:
-        found = (await view.perform(lists.resolve, {"name": hidden(path)})).data
+        found = (await view.perform(search.resolve, {"name": hidden(path)})).data
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise

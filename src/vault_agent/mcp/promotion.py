@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import promotion
+from vault_agent.api import memory
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.tool import FALSE, PATH, TEXT, Tool
@@ -22,7 +22,7 @@ async def _promote(view: View, given: Mapping[str, Any]) -> str:
     body = {"noteId": note.note_id, "force": given["force"], "section": given.get("section")}
     if "in" in given:
         body["folder"] = given["in"]
-    reply = await view.perform(promotion.promote, body)
+    reply = await view.perform(memory.promote, body)
     done = reply.data
     line = f"{'copied to' if done.created else 'already in'} {IN_GLOBAL}{visible(done.copy.path)}"
     return "\n".join([line, *warning_lines(reply.warnings)])
@@ -43,6 +43,6 @@ PROMOTE_TOOL = Tool(
     writes=True,
     destructive=False,
     idempotent=True,
-    needs=promotion.promote.needs,
+    needs=memory.promote.needs,
     owner=True,
 )

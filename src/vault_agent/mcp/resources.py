@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from vault_agent.api import lists, memory
+from vault_agent.api import memory, search
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL, list_entries
@@ -104,7 +104,7 @@ async def complete_path(view: View, begun: str) -> list[str]:
         paths = (f"*{begun}*", f"/{outer}*", f"/{outer}*/**")
     request = {"path": paths, "limit": 200}
     try:
-        notes = (await view.perform(lists.notes, request)).data.notes
+        notes = (await view.perform(search.notes, request)).data.notes
     except VaultAgentError:
         return []
     for note in notes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import lists, search
+from vault_agent.api import search
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.text import excerpt, for_models, printable, size, title
@@ -74,7 +74,7 @@ async def _lines(view: View, given: Mapping[str, Any], filters: Mapping[str, Any
             "filters": filters,
             "cursor": given.get("cursor"),
         }
-        reply = await view.perform(lists.grep, body)
+        reply = await view.perform(search.grep, body)
         found: GrepAnswer = reply.data
         head = f"{len(found.lines)} line{'' if len(found.lines) == 1 else 's'} · regex"
         if not found.lines and not found.has_more:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Found, Operation, is_on, perform
 from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent.api.sessions import WAITS_HEADER, SessionEventBody
-from vault_agent.api.write_fields import WriteBody
+from vault_agent.api.writing import WriteBody
 from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:

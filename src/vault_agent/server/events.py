@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from vault_agent.api.shown import shown_job
+from vault_agent.api.replies import shown_job
 from vault_agent.errors import Busy, Unauthorized
 from vault_agent.model.health import Revision
 from vault_agent.model.jobs import Job

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from vault_agent.api.caller import OWNER
-from vault_agent.api.context import CallContext
+from vault_agent.api.caller import OWNER, CallContext
 from vault_agent.api.graph import GraphToBuild
-from vault_agent.api.jobs import EventFeed, JobFeed
 from vault_agent.api.operation import OCTETS, Found, Operation, encode, perform
+from vault_agent.api.vaults import EventFeed, JobFeed
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.search import Answer
 from vault_agent.server.connection import while_client_waits

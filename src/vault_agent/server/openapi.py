@@ -10,7 +10,7 @@ import orjson
 from vault_agent import __version__
 from vault_agent.api.operation import JSON, OCTETS
 from vault_agent.api.schema import REF, Schemas
-from vault_agent.api.write_fields import WriteBody
+from vault_agent.api.writing import WriteBody
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.reply import ErrorReply
 from vault_agent.model.warning import Warning

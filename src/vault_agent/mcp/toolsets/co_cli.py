@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import lists, search
+from vault_agent.api import search
 from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import count_fitting, fitting, warning_lines, warnings_of
 from vault_agent.mcp.text import excerpt, fenced, printable
@@ -89,7 +89,7 @@ async def _notes(
         "limit": limit,
         "cursor": cursor,
     }
-    return await view.perform(lists.notes, sent)
+    return await view.perform(search.notes, sent)
 
 
 async def _read(view: View, given: Mapping[str, Any]) -> str:

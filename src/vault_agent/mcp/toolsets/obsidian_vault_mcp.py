@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import authoring, files, lists, writing
+from vault_agent.api import authoring, files, search, writing
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.mcp.named import note_at, require_inside
 from vault_agent.mcp.searching import warnings_of
@@ -87,7 +87,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
         raise InvalidRequest("INVALID_REQUEST", what)
     paths = _below(inside, wanted if not wanted or wanted.startswith("**/") else f"**/{wanted}")
     body = {"pattern": given["query"], "limit": _LINES, "filters": {"paths": paths}}
-    reply = await inside.perform(lists.grep, body)
+    reply = await inside.perform(search.grep, body)
     found = reply.data
     rows = [
         {"path": inside.shown(each.path), "line": each.line, "text": printable(each.text)}
@@ -106,7 +106,7 @@ async def _tasks(view: View, given: Mapping[str, Any]) -> Shown:
         "status": given["status"],
         "limit": _LINES,
     }
-    reply = await inside.perform(lists.tasks, request)
+    reply = await inside.perform(search.tasks, request)
     found = reply.data
     rows = [
         {

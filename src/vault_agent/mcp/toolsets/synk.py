@@ -11,7 +11,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import authoring, files, graph, jobs, links, lists, note_search, writing
+from vault_agent.api import authoring, files, graph, links, memory, search, vaults, writing
 from vault_agent.api.operation import perform as perform_it
 from vault_agent.errors import NotFound
 from vault_agent.mcp.journals import JOURNAL_TOOL
@@ -104,7 +104,7 @@ async def _list(view: View, given: Mapping[str, Any]) -> Shown:
         "limit": given["limit"],
         "cursor": given.get("cursor"),
     }
-    reply = await view.perform(lists.notes, request)
+    reply = await view.perform(search.notes, request)
     found = reply.data
     page = {
         "notes": [_row(view, note) for note in found.notes],
@@ -161,7 +161,7 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
         "project": None if given["project"] == _ALL else given["project"],
         "alone": not view.vaults,
     }
-    reply = await view.perform(note_search.note_search, body)
+    reply = await view.perform(memory.note_search, body)
     results = [
         {
             "noteId": _id(view, each.id, each.note_id, each.vault),
@@ -243,7 +243,7 @@ async def _delete(view: View, given: Mapping[str, Any]) -> str:
 
 
 async def _rebuild(view: View, _: Mapping[str, Any]) -> Shown:
-    found = await view.perform(jobs.reindex, {})
+    found = await view.perform(vaults.reindex, {})
     job = found.data.job
     return {"jobId": job.id, "state": job.state.value}
 

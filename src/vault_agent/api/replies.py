@@ -1,0 +1,180 @@
+"""Replies as JSON: cut to their size limit, with a bounded part of warnings and jobs."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from vault_agent.model.reading import NoteContent
+from vault_agent.model.search import Hit
+from vault_agent.model.values import dump
+from vault_agent.model.warning import MAX_WARNINGS, Warning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from vault_agent.model.jobs import Job
+    from vault_agent.model.reply import Reply
+
+MAX_WARNING_BYTES = 2048
+"""The most bytes of JSON in one warning of a reply."""
+
+_MAX_CHARACTERS = 240
+"""Length to which each text of a too large warning is cut."""
+
+
+def shown_warnings(warnings: Iterable[Warning], count: int | None = None) -> tuple[Warning, ...]:
+    """Return the first 100 warnings. One more says how many of `count` are left out.
+
+    Each takes at most `MAX_WARNING_BYTES`.
+    """
+    listed = list(warnings)
+    shown = [_bounded(warning) for warning in listed[:MAX_WARNINGS]]
+    omitted = max(count or 0, len(listed)) - len(shown)
+    if omitted > 0:
+        message = f"{omitted} more warnings are not shown."
+        shown.append(Warning("WARNINGS_TRUNCATED", message, {"omitted": omitted}))
+    return tuple(shown)
+
+
+def shown_job(job: Job) -> Job:
+    """Return a job for replies and events."""
+    return replace(
+        job,
+        warnings=shown_warnings(job.warnings, job.warning_count),
+        error=_bounded(job.error) if job.error else None,
+    )
+
+
+def _bounded(warning: Warning) -> Warning:
+    """Return a warning or a job's error within `MAX_WARNING_BYTES`."""
+    if len(dump(warning)) <= MAX_WARNING_BYTES:
+        return warning
+    message, details = _cut_text(warning.message), _cut_all(warning.details)
+    while True:
+        short = replace(warning, message=message, details=details)
+        if len(dump(short)) <= MAX_WARNING_BYTES:
+            return short
+        if not any(isinstance(value, list) and value for value in details.values()):
+            return Warning(warning.code, warning.code)
+        details = _halved(details)  # a count beside a list says how many there are
+
+
+def _cut_all(details: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _cut_text(value) if isinstance(value, str) else value
+        for name, value in details.items()
+    }
+
+
+def _halved(details: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value[: len(value) // 2] if isinstance(value, list) else value
+        for name, value in details.items()
+    }
+
+
+def _cut_text(text: str) -> str:
+    return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"
+
+
+REPLY_BYTES = 256 * 1024
+"""The most bytes of JSON in a reply of search, related or a list."""
+
+MAX_ENTRIES = 50
+MAX_CHARACTERS = 200
+_NAMES = ("title", "heading", "heading_path", "metadata")
+"""Fields of a result that are shortened if the reply is too large. IDs and paths never are."""
+
+_WARNING_BYTES = 1024
+"""Space reserved for the warning about what is left out."""
+
+
+def bounded(reply: Reply[Any], listed: str) -> tuple[Reply[Any], bytes]:
+    """Return a reply of at most 256 KiB, and its JSON.
+
+    `listed` names the list in the reply's data that may be cut. If the reply is too large, long
+    names in its results are shortened first, then entries that do not fit are left out. A warning
+    `REPLY_TRUNCATED` says how many.
+    """
+    body = dump(reply)
+    if len(body) <= REPLY_BYTES:
+        return reply, body
+    entries: Sequence[Any] = getattr(reply.data, listed)
+    share = REPLY_BYTES // max(len(entries), 1)
+    shorter = [_shortened(entry, share) for entry in entries]
+    changed = sum(before is not after for before, after in zip(entries, shorter, strict=True))
+    empty = replace(reply, data=replace(reply.data, **{listed: ()}))
+    kept = _fitting(shorter, REPLY_BYTES - len(dump(empty)) - _WARNING_BYTES)
+    warning = _warning(len(entries) - len(kept), changed)
+    cut = replace(
+        reply,
+        data=replace(reply.data, **{listed: tuple(kept)}),
+        warnings=(*reply.warnings, warning),
+    )
+    return cut, dump(cut)
+
+
+def _fitting(entries: Sequence[Any], room: int) -> list[Any]:
+    kept = []
+    for entry in entries:
+        size = len(dump(entry)) + 1  # the comma
+        if size > room:
+            continue
+        room -= size
+        kept.append(entry)
+    return kept
+
+
+def _shortened(entry: Any, share: int) -> Any:
+    """Return a result; if it is larger than its share, with long names cut."""
+    if not isinstance(entry, Hit) or len(dump(entry)) <= share:
+        return entry
+    return replace(entry, **{name: _cut(getattr(entry, name)) for name in _NAMES})
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= MAX_CHARACTERS else value[: MAX_CHARACTERS - 1] + "…"
+    if isinstance(value, tuple):
+        return tuple(_cut(each) for each in value[:MAX_ENTRIES])
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(
+            value, **{each.name: _cut(getattr(value, each.name)) for each in fields(value)}
+        )
+    return value
+
+
+def _warning(omitted: int, shortened: int) -> Warning:
+    what = (
+        f"The reply would be larger than {REPLY_BYTES // 1024} KiB: {omitted} entries that"
+        f" do not fit are left out, and long names of {shortened} entries are shortened."
+    )
+    return Warning.of("REPLY_TRUNCATED", what, {"omitted": omitted, "shortened": shortened})
+
+
+PIECE_CHARACTERS = 256 * 1024
+"""orjson holds the interpreter's lock while it encodes. A piece takes about a millisecond."""
+_CONTENT = b'"content":'
+
+
+async def encoded(reply: Reply[Any]) -> bytes:
+    """Return a reply as JSON. A note over 256 Ki characters is encoded in pieces, in a thread."""
+    if isinstance(reply.data, NoteContent) and len(reply.data.content) > PIECE_CHARACTERS:
+        return await asyncio.to_thread(in_pieces, reply)
+    return dump(reply)
+
+
+def in_pieces(reply: Reply[NoteContent]) -> bytes:
+    """Return the same bytes as `dump`, without one long call to orjson."""
+    content = reply.data.content
+    rest = replace(reply, data=replace(reply.data, content=""))
+    # In JSON text a quotation mark is escaped, so the first match is the field itself.
+    before, after = dump(rest).split(_CONTENT + b'""', maxsplit=1)
+    starts = range(0, len(content), PIECE_CHARACTERS)
+    pieces = (content[start : start + PIECE_CHARACTERS] for start in starts)
+    written = (orjson.dumps(piece)[1:-1] for piece in pieces)
+    return b"".join((before, _CONTENT, b'"', *written, b'"', after))
