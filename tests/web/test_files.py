@@ -547,13 +547,57 @@ def test_a_folder_is_deleted_with_its_notes_and_comes_back_by_one_undo(desk: Des
     assert not (desk.program.vault / "Bare").exists()
 
 
-def test_a_base_is_named_and_shows_its_source(desk: Desk):
-    desk.program.write("maps/Books.base", "filters:\n  and:\n    - status == 'read'\n")
+BASE = """\
+filters:
+  and:
+    - file.hasTag("shelf")
+    - file.hasLink("Dune")
+properties:
+  note.author:
+    displayName: Written by
+views:
+  - type: table
+    name: Read
+    filters:
+      and:
+        - status == "read"
+    order: [file.name, author, rating]
+    sort:
+      - property: rating
+        direction: DESC
+  - type: table
+    name: Open
+    filters:
+      and:
+        - status != "read"
+"""
+
+
+def test_a_base_is_a_table_of_its_notes(desk: Desk):
+    for name, head in {
+        "Dune": 'status: read\nrating: 4\nauthor: "[[Frank]]"',
+        "Emma": "status: read\nrating: 5\nauthor: [Jane, <b>both</b>]",
+        "Kim": "status: open",
+    }.items():
+        desk.program.write(f"reads/{name}.md", f"---\ntags: shelf/own\n{head}\n---\nText.\n")
+    desk.program.write("reads/Books.base", BASE)
+    desk.program.write("reads/Odd.base", "views: &all\n  - type: table\n")
     desk.settle()
     page = desk.open("/notes")
     tree(page)
-    leaf(page, "maps").click()
+    leaf(page, "reads").click()
     leaf(page, "Books.base").click()
     dialog = page.get_by_role("dialog", name="Books.base")
-    dialog.get_by_text("Base: shown only in Obsidian").click()
-    expect(dialog.locator("code")).to_contain_text("- status == 'read'")
+    expect(dialog.locator("th")).to_have_text(["name", "Written by", "rating"])
+    expect(dialog.locator("td")).to_have_text(
+        ["Emma", "Jane, <b>both</b>", "5", "Dune", "Frank", "4"]
+    )
+    expect(dialog).to_contain_text('Not read here, and left out: file.hasLink("Dune")')
+    assert violations(page, RULES) == []
+    dialog.get_by_role("radio", name="Open").click()
+    expect(dialog.locator("td")).to_have_text(["Kim"])
+    dialog.get_by_role("link", name="Kim").click()
+    expect(page.locator(".prose")).to_contain_text("Text.")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    leaf(page, "Odd.base").click()
+    expect(page.get_by_role("dialog", name="Odd.base")).to_contain_text("views: &all")

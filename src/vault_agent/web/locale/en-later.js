@@ -11,6 +11,7 @@ export const enLater = {
     tools: "Format",
     modes: { label: "Preview", off: "Text only", beside: "Preview beside the text", instead: "Preview only" },
     preview: "Preview",
+    noHeadings: "No headings yet",
     previewLarge: "This text is too large to preview.",
     tool: {
       bold: "Bold",
@@ -551,6 +552,13 @@ export const enLater = {
   canvas: {
     label: (/** @type {string} */ name) => `Canvas ${name}`,
     none: "This canvas is empty, or cannot be read.",
+  },
+  base: {
+    views: "Views",
+    none: "This base cannot be read here. Its source:",
+    empty: "No note passes the filters.",
+    unread: (/** @type {string} */ what) => `Not read here, and left out: ${what}`,
+    cut: (/** @type {number} */ n) => `Only the ${n} notes that changed last were looked at.`,
   },
   unsaved: {
     title: "Text that is not saved",

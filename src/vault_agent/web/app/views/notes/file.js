@@ -1,4 +1,5 @@
-// The dialog that shows an attachment: a picture, sound or film as notes show them, the source of a base, else a card.
+// The dialog that shows an attachment: a picture, sound or film as notes show them, a canvas, the table of a
+// base, else a card.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { TitledDialog } from "../../parts/dialog.js";
@@ -7,7 +8,6 @@ import { Later } from "../../parts/later.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
-import { readText } from "../../state/files.js";
 import { lastOf } from "../../state/query.js";
 import { mayWrite } from "../../state/vault.js";
 import { showRendered } from "../../trust.js";
@@ -16,7 +16,10 @@ import { ask } from "../../wire.js";
 import { closeOverlay, overlay } from "../frame/overlay.js";
 import { enhance } from "./enhance.js";
 
-const CANVAS = () => import("./canvas.js");
+const DRAWN = /** @type {Record<string, { load: () => Promise<Record<string, unknown>>, name: string }>} */ ({
+  canvas: { load: () => import("./canvas.js"), name: "Canvas" },
+  base: { load: () => import("./base.js"), name: "Base" },
+});
 
 /** Characters that would end the address of an embed. @param {string} letter */
 const escaped = (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
@@ -28,15 +31,12 @@ export function Overlay({ path }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const name = lastOf(path);
-  const isCanvas = /\.canvas$/i.test(path);
+  const drawn = DRAWN[/\.(canvas|base)$/i.exec(path)?.[1].toLowerCase() ?? ""];
   useEffect(() => {
-    if (isCanvas) return;
+    if (drawn) return;
     let stop = () => {};
     const show = async () => {
-      // A base is what a note has in a block of that language.
-      const text = /\.base$/i.test(path)
-        ? `~~~base\n${await readText(path)}\n~~~`
-        : `![](</${path.replace(/[%<>\\]/g, escaped)}>)`;
+      const text = `![](</${path.replace(/[%<>\\]/g, escaped)}>)`;
       const { data } = await ask("POST", "/render", { body: { text, path: "file.md" } });
       if (!box.current) return;
       showRendered(box.current, data.html);
@@ -49,14 +49,14 @@ export function Overlay({ path }) {
     label=${plain(name, 120)}
     title=${html`<bdi>${plain(name, 120)}</bdi>`}
     cut
-    className=${isCanvas ? "large" : "create"}
+    className=${drawn ? "create large" : "create"}
     onClose=${closeOverlay}
   >
     <p class="will"><bdi>${plain(path, 300)}</bdi></p>
     ${fault.value && html`<${Trouble} fault=${fault.value} />`}
     ${
-      isCanvas
-        ? html`<${Later} load=${CANVAS} name="Canvas" given=${{ path }} />`
+      drawn
+        ? styled && html`<${Later} load=${drawn.load} name=${drawn.name} given=${{ path }} />`
         : html`<div class="prose shown-file" ref=${box} hidden=${!styled}></div>`
     }
     <div class="acts">
