@@ -714,12 +714,23 @@ def test_a_type_that_is_a_link_is_shown_by_its_name(desk: Desk):
 def test_brackets_without_an_address_look_like_text(desk: Desk):
     desk.note(
         "Brackets.md",
-        "# Brackets\n\n[What was decided] and [^1], a [link](Lonely.md).\n\n[^1]: x\n",
+        "# Brackets\n\n[What was decided] and [^1], a [link](Lonely.md).\n\n[^1]: x\n\n    Second.\n"
+        "\nText.\n\n    code\n",
     )
     page = desk.edit("Brackets")
     expect(page.locator(".cm-content .md-link")).to_have_text(
         ["[", "link", "]", "(", "Lonely.md", ")"]
     )
+    expect(page.locator(".cm-content .md-code")).to_have_text(["    code"])
+
+
+def test_the_outline_leads_to_a_heading_while_editing(desk: Desk):
+    desk.note("Long.md", "# Long\n\n" + "Text.\n\n" * 150 + "## Far below\n\nThere.\n")
+    page = desk.edit("Long")
+    page.get_by_role("button", name="Outline").click()
+    page.get_by_role("menuitem", name="Far below").click()
+    expect(page.locator(".cm-line", has_text="Far below")).to_be_in_viewport()
+    expect(field(page)).to_be_focused()
 
 
 def test_a_property_completes_links(desk: Desk):

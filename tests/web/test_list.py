@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -262,3 +263,22 @@ def test_results_of_a_search_can_begin_with_the_newest(visit: Callable[..., Page
     page.get_by_role("button", name="Order: Updated").click()
     page.get_by_role("menuitemradio", name="Best match").click()
     expect(times.first).to_have_attribute("datetime", "2025-01-08")
+
+
+def test_the_fields_of_dates_look_like_other_fields(visit: Callable[..., Page]):
+    page = visit()
+    chip = page.get_by_role("button", name="Any date")
+    chip.click()
+    field = page.get_by_label("From", exact=True)
+    for name in ("font-family", "color"):
+        style = f"each => getComputedStyle(each)['{name}']"
+        entry = page.get_by_role("menuitemradio", name="Today").evaluate(style)
+        expect(field).to_have_css(name, entry)
+    expect(field).to_have_css("border-top-style", "solid")
+    field.fill("2026-03-01")
+    expect(page.get_by_role("button", name="Remove the filter Since")).to_be_visible()
+
+
+def test_a_title_that_is_cut_is_told_in_full(visit: Callable[..., Page]):
+    page = visit("/notes?q=joiners")
+    expect(page.locator(".row h2")).to_have_attribute("title", re.compile("Emoji .* and joiners"))

@@ -1,4 +1,4 @@
-// The frontmatter of a note, apart from the text below it.
+// The parts of a note's text: its frontmatter, and the headings below it.
 
 const FENCED = /^---[ \t]*\n(?:[^\n]*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|$)/;
 
@@ -13,3 +13,21 @@ export function split(text, asOne = false) {
 
 /** @param {string} head @param {string} body */
 export const joined = (head, body) => (head && body && !head.endsWith("\n") ? `${head}\n${body}` : head + body);
+
+/**
+ * The headings of a text, with the character at which each begins; what looks like one in a block of code is none.
+ * @param {string} text @returns {{ level: number, name: string, at: number }[]}
+ */
+export function headingsOf(text) {
+  const headings = [];
+  let fence = ""; // of the block of code that is open
+  let at = 0;
+  for (const line of text.split("\n")) {
+    const [, mark] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
+    const [, signs, name] = /^(#{1,6})\s+(.*?)[\s#]*$/.exec(line) ?? [];
+    if (mark && (!fence || line.trim().startsWith(fence))) fence = fence ? "" : mark;
+    else if (!fence && name) headings.push({ level: signs.length, name, at });
+    at += line.length + 1;
+  }
+  return headings;
+}

@@ -4,9 +4,9 @@ import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../ve
 import { EditorView } from "../../../vendor/codemirror.js";
 import { keyName, useCommands } from "../../parts/commands.js";
 import { announce, Empty, sentence, toast, Trouble } from "../../parts/say.js";
-import { Later } from "../../parts/later.js";
+import { Later, MenuButton } from "../../parts/later.js";
 import { useSheet } from "../../parts/sheet.js";
-import { Choices, IconButton, useRoving } from "../../parts/controls.js";
+import { Choices, Entry, IconButton, useRoving } from "../../parts/controls.js";
 import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, go, remembered } from "../../state/address.js";
@@ -28,6 +28,7 @@ import {
   unsaved,
   wholeText,
 } from "../../state/editing.js";
+import { headingsOf } from "../../state/head.js";
 import { note as read, reopen } from "../../state/note.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { LARGEST, nameOf, upload } from "../../state/uploads.js";
@@ -264,6 +265,7 @@ function Page({ reading }) {
       <h1 class="cut" dir="auto" title=${plain(open.path)}>${plain(open.title, 200) || words.untitled}</h1>
       <${State} />
       <div class="acts">
+        <${Outline} view=${view} />
         <${Choices}
           label=${later.edit.modes.label}
           value=${mode.value}
@@ -347,4 +349,36 @@ function Toolbar({ onTool }) {
         />`,
     )}
   </div>`;
+}
+
+/** The headings of the text, in a menu. @param {{ view: { current: EditorView | null } }} given */
+function Outline({ view }) {
+  const entries = (/** @type {() => void} */ close) => {
+    const headings = headingsOf(view.current?.state.doc.toString() ?? "");
+    const top = Math.min(...headings.map(({ level }) => level));
+    const jump = (/** @type {number} */ at) => {
+      close();
+      view.current?.dispatch({
+        selection: { anchor: at },
+        effects: EditorView.scrollIntoView(at, { y: "start", yMargin: 16 }),
+      });
+      view.current?.focus();
+    };
+    if (!headings.length) return html`<${Entry} disabled>${later.edit.noHeadings}<//>`;
+    return headings.map(
+      ({ level, name, at }) => html`<${Entry}
+        key=${at}
+        style=${{ paddingInlineStart: `calc(var(--s-2) + ${level - top} * var(--s-3))` }}
+        onClick=${() => jump(at)}
+      >
+        <bdi class="cut">${plain(name, 120)}</bdi>
+      <//>`,
+    );
+  };
+  return html`<${MenuButton}
+    label=${later.note.outline}
+    title=${later.note.outline}
+    face=${html`<${Icon} name="list" />`}
+    entries=${entries}
+  />`;
 }

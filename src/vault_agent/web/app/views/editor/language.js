@@ -123,6 +123,26 @@ const FRONT = {
   },
 };
 
+/** A footnote with all its paragraphs: those after the first are indented, and no code. */
+const FOOTNOTE = {
+  name: "Footnote",
+  before: "IndentedCode",
+  /** @param {BlockContext} cx @param {Line} line */
+  parse(cx, line) {
+    if (!/^\[\^[^\]\s]+\]:/.test(line.text)) return false;
+    const start = cx.lineStart;
+    let text = line.text;
+    for (let gap = ""; cx.nextLine() && /^(\t| {2}|\s*$)/.test(line.text); ) {
+      gap += `\n${line.text}`;
+      if (!line.text.trim()) continue;
+      text += gap;
+      gap = "";
+    }
+    cx.addElement(cx.elt("Footnote", start, start + text.length, cx.parser.parseInline(text, start)));
+    return true;
+  },
+};
+
 const markdown = parser.configure([
   Table,
   TaskList,
@@ -139,6 +159,7 @@ const markdown = parser.configure([
       { name: "CalloutMark", style: own.mark },
       { name: "Formula", style: own.math },
       { name: "Frontmatter", block: true, style: own.front },
+      { name: "Footnote", block: true },
     ],
     parseInline: [
       between("WikiEmbed", 33, "![[", "]]"),
@@ -151,7 +172,7 @@ const markdown = parser.configure([
       TAG,
       BLOCK,
     ],
-    parseBlock: [FRONT],
+    parseBlock: [FRONT, FOOTNOTE],
     props: [
       styleTags({
         TaskMarker: own.task,
