@@ -240,7 +240,7 @@ CODES: Final[dict[str, Code]] = {
     ),
     "AGENT_NOT_FOUND": Code("NotFound", None, 4, "Run `vault-agent agent` to list them."),
     "AGENT_FOLDER_NOT_FOUND": Code(
-        "Misconfigured", 503, 2, "Make the folder, or correct `folder` in the config file."
+        "Misconfigured", 503, 2, "Make the folder, or correct `folders` in the config file."
     ),
     "ROUTE_NOT_FOUND": Code("NotFound", 404, 4, "See /openapi.json."),
     "PATH_NOT_FOUND": Code("NotFound", 404, 4),

@@ -95,7 +95,7 @@ async def test_an_agent_without_a_folder_is_named_with_the_file_to_correct(run: 
     config = Path((await run("config", "path")).out.strip())
     config.write_text(config.read_text() + "\n[agents.pub]\n")
     settings = (await checks(run))["settings"]
-    assert 'agents.pub.folder must be set, such as folder = "Work"' in settings["found"]
+    assert 'agents.pub.folders must be set, such as folders = ["Work"]' in settings["found"]
     assert config.name in settings["fix"]
 
 

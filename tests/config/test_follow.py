@@ -63,7 +63,7 @@ folders = ["pub"]
     "Agents",
     "an editor writes the config file in place, or anew, and stops in the middle",
     "a running server takes over no half of it until it has been quiet for 2 s; an agent without"
-    " `folder` sees nothing, ever",
+    " `folders` sees nothing, ever",
 )
 @pytest.mark.parametrize("removed", [False, True])
 def test_half_a_file_widens_no_right(tmp_path: Path, removed: bool):
@@ -86,16 +86,40 @@ def test_an_agent_without_a_folder_sees_nothing(tmp_path: Path):
     file = tmp_path / "config.toml"
     clock = Clock()
     follow = following(file, WHOLE, clock)
-    for half in ("[agents.pub]\n", '[agents.pub]\nfolder = ""\n', "[agents.pub]\ndeny = ['a']\n"):
-        file.write_text(half)
+    for half in (
+        "",
+        'folder = ""\n',
+        "folders = []\n",
+        "folders = ['pub', '']\n",
+        "folders = 1\n",
+        "folders = ['pub', ['.']]\n",
+        "deny = ['a']\n",
+    ):
+        file.write_text(f"[agents.pub]\n{half}")
         assert not follow.has_changed()
         clock.seconds += QUIET_SECONDS
         assert follow.has_changed()
         assert follow.read() is None
-        with pytest.raises(Misconfigured, match=r'agents\.pub\.folder .* "\." for the whole vault'):
+        with pytest.raises(Misconfigured, match=r"agents\.pub\.folders .* for the whole vault"):
             build_config(read_layers(chosen=file, environ={}))
     file.write_text('[agents.pub]\nfolder = "."\n')
-    assert build_config(read_layers(chosen=file, environ={})).agents["pub"].folder == ""
+    assert build_config(read_layers(chosen=file, environ={})).agents["pub"].folders == ()
+
+
+def test_a_file_with_the_older_name_of_folders_means_that_folder_alone(tmp_path: Path):
+    file = tmp_path / "config.toml"
+
+    def folders(text: str) -> tuple[str, ...]:
+        file.write_text(f"[agents.pub]\n{text}\n")
+        return build_config(read_layers(chosen=file, environ={})).agents["pub"].folders
+
+    assert folders("folder = 'pub/a/'") == ("pub/a",)
+    assert file.read_text() == "[agents.pub]\nfolder = 'pub/a/'\n"
+    assert folders("folders = ['pub/a', 'b', 'b/']") == ("pub/a", "b")
+    assert folders("folders = ['pub', '.']") == ()
+    for both in ("folder = 'a'\nfolders = ['a', 'b']", "folders = ['.']\nfolder = 'a'"):
+        with pytest.raises(Misconfigured, match=r"agents\.pub\.folder "):
+            folders(both)
 
 
 def test_a_file_that_is_whole_is_taken_over(tmp_path: Path):

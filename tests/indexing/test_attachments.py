@@ -96,10 +96,10 @@ async def test_what_is_about_notes_does_not_change(tmp_path: Path):
 
 async def test_a_scope_hides_attachments_outside_it(tmp_path: Path):
     vault = made(tmp_path)
-    vault.scope = Scope("Papers")
+    vault.scope = Scope(("Papers",))
     async with indexed(vault) as snapshot:
         assert await hits(snapshot, "marmalade")
-    vault.scope = Scope("Notes")
+    vault.scope = Scope(("Notes",))
     async with indexed(vault) as snapshot:
         assert not await hits(snapshot, "marmalade")
         with pytest.raises(Exception, match="No note"):

@@ -50,7 +50,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scoped]:
 
 
 def test_a_scope_contains_its_folder_without_what_it_denies():
-    scope = Scope("desk", ("desk/private",))
+    scope = Scope(("desk",), ("desk/private",))
     assert scope.contains("desk/a.md")
     assert not scope.contains("desktop/a.md")
     assert not scope.contains("desk/private/a.md")
@@ -59,13 +59,24 @@ def test_a_scope_contains_its_folder_without_what_it_denies():
     assert Scope().contains("a.md")
 
 
+def test_a_scope_of_several_folders_has_the_paths_of_the_vault():
+    scope = Scope(("desk", "team/pub"), ("desk/private",))
+    assert scope.contains("desk/a.md")
+    assert scope.contains("Team/Pub/x/a.md")
+    for path in ("team/a.md", "team/pub2/a.md", "a.md", "desk/private/a.md"):
+        assert not scope.contains(path)
+    assert scope.reaches("team")
+    assert not scope.reaches("other")
+    assert (scope.inner("desk/a.md"), scope.outer("desk/a.md")) == ("desk/a.md", "desk/a.md")
+
+
 @pytest.mark.fault(
     "Agents",
     "`deny` in another letter case or normal form, with wildcards, or a note without its suffix",
     "denied alike in searches, lists, reads and suggestions",
 )
 def test_a_scope_compares_paths_as_filters_do():
-    scope = Scope("Büro", ("büro/Priv?t", "Büro/Tagebuch"))
+    scope = Scope(("Büro",), ("büro/Priv?t", "Büro/Tagebuch"))
     assert scope.contains("B\N{LATIN SMALL LETTER U WITH DIAERESIS}RO/a.md".lower())
     assert scope.contains("Bu\N{COMBINING DIAERESIS}ro/a.md")
     assert scope.inner("Bu\N{COMBINING DIAERESIS}ro/x/a.md") == "x/a.md"
@@ -74,8 +85,8 @@ def test_a_scope_compares_paths_as_filters_do():
     assert scope.contains("BÜRO/privat/a.md")
     assert not scope.contains("büro/tagebuch.MD")
     for path in ("Maße", "ΣΟΦΟΣ", "a\u00a0b", "İstanbul", "Å", "ﬁ"):
-        assert Scope(path).contains(f"{fold(path)}/a.md")
-        assert not Scope("", (fold(path),)).contains(f"{path}/a.md")
+        assert Scope((path,)).contains(f"{fold(path)}/a.md")
+        assert not Scope((), (fold(path),)).contains(f"{path}/a.md")
 
 
 def test_paths_are_relative_to_the_folder(desk):
@@ -146,7 +157,16 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     assert len(key) >= 32
     assert key not in config.read_text()
     assert "claude          an agent with a key     sees desk\n" in program.run("agent").stdout
+    assert tomllib.loads(config.read_text())["agents"]["claude"]["folders"] == ["desk"]
     assert program.run("agent", "add", "claude", "--folder", ".").returncode == 2
+    two = ["--folder", "desk", "--folder", "no such"]
+    assert program.run("agent", "add", "two", *two).returncode == 2
+    (tmp_path / "notes" / "no such").mkdir()
+    assert program.run("agent", "add", "two", *two).returncode == 0
+    assert "sees desk, no such\n" in program.run("agent").stdout
+    listed = json.loads(program.run("agent", "--json").stdout)["data"]["agents"]
+    assert [agent["folders"] for agent in listed] == [["desk"], ["desk", "no such"]]
+    assert program.run("agent", "remove", "two").returncode == 0
     digest = tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"]
     assert program.run("agent", "rotate", "claude").stdout.strip() not in ("", key)
     assert tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"] != digest
@@ -177,7 +197,7 @@ def test_an_agent_without_its_folder_is_refused_and_the_others_go_on(tmp_path: P
     program.write("desk/Note.md", "# Note\n")
     program.start("--mcp")
     program.finish_first()
-    assert "AGENT_FOLDER_NOT_FOUND: The folder of the agent desk" in program.log.read_text()
+    assert "AGENT_FOLDER_NOT_FOUND: A folder of the agent desk" in program.log.read_text()
 
     def statuses() -> list[int]:
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}

@@ -45,6 +45,10 @@ deny = ["claude/private"]
 [agents.mover]
 folder = "claude"
 write = ["create", "move"]
+[agents.two]
+toolset = "obsidian-vault-mcp"
+folders = ["claude", "Two/inner"]
+write = ["create", "append", "edit", "delete"]
 [agents.reader]
 folder = "."
 [agents.new]
@@ -514,6 +518,21 @@ def test_a_note_of_obsidian_vault_mcp_has_one_name_in_all_of_its_tools(writers):
     assert ask("task_done", line=1)["changed"] is True
     assert ask("note_delete") == {"deleted": True}
     assert ask("note_read") == {"content": "", "exists": False}
+
+
+def test_obsidian_vault_mcp_for_an_agent_with_two_folders_stays_in_them(writers):
+    def refusal(repository: str, path: str) -> str:
+        sent = {"repository_name": repository, "path": path, "content": "new\n"}
+        return writers.refuse("two", "note_upsert", **sent)
+
+    for repository, path in (("claude", "of two"), ("Two", "inner/of two")):
+        sent = {"repository_name": repository, "path": path}
+        assert json.loads(writers.use("two", "note_upsert", content="new\n", **sent))["created"]
+        eventually(lambda sent=sent: json.loads(writers.use("two", "note_read", **sent))["exists"])
+    for repository, path in (("Two", "outer"), ("Notes", "Bread"), ("Notes", "New")):
+        assert refusal(repository, path).startswith("WRITE_OUTSIDE_SCOPE")
+    missing = writers.use("two", "note_read", repository_name="Notes", path="Bread")
+    assert json.loads(missing)["exists"] is False
 
 
 # --- the relay --------------------------------------------------------------------------------

@@ -165,7 +165,7 @@ def test_patterns_of_names_and_of_paths_keep_their_order(
     ],
 )
 def test_what_an_agent_does_not_see_is_excluded(path: str, is_dir: bool, excluded: bool):
-    scope = Scope("team/pub", ("team/pub/locked", "team/pub/diary"))
+    scope = Scope(("team/pub",), ("team/pub/locked", "team/pub/diary"))
     exclusions = Exclusions(("!other/", "!other/again.md"), scope)
     for rules in (exclusions, pickle.loads(pickle.dumps(exclusions))):
         assert rules.excludes(path, is_dir) is excluded

@@ -25,7 +25,7 @@ from vault_agent.vault.entry import Skipped
 from vault_agent.vault.read import read_bytes
 from vault_agent.vaults.open_vault import OpenVault
 
-DESK = Scope("desk", ("desk/private", "desk/Diary"))
+DESK = Scope(("desk",), ("desk/private", "desk/Diary"))
 NOTES = {
     "desk/One.md": "lantern [[Two]] [[Far]]\n",
     "desk/Two.md": "harbour\n",
@@ -75,6 +75,27 @@ async def test_its_index_has_only_what_it_sees_under_the_same_paths_and_ids(
         assert hit.note_id == identify("desk/One.md")
         whole = await found(app.vaults.default, "lantern")
         assert set(whole) == NOTES.keys() - {"desk/Two.md"}
+
+
+async def test_an_agent_with_two_folders_sees_and_writes_both_and_nothing_else(
+    world: RegisteredVaults,
+):
+    both = Scope(("desk", "desktop"), ("desk/private",))
+    async with world.app(**UNWATCHED, **WRITES) as app:
+        vault = await vault_of(app, both)
+        seen = ["desk/Diary.md", "desk/One.md", "desk/Two.md", "desktop/Other.md"]
+        assert await paths(vault) == seen
+        assert await found(vault, "lantern") == [path for path in seen if path != "desk/Two.md"]
+        call = CallContext(app, vault, caller(both))
+        for path in ("desk/New.md", "desktop/New.md"):
+            sent = writing.WriteNoteBody(path=path, content="zeppelin\n")
+            await perform(writing.write_note, call, sent)
+        assert await found(vault, "zeppelin") == ["desk/New.md", "desktop/New.md"]
+        for path in ("New.md", "desk2/New.md", "desk/private/New.md"):
+            sent = writing.WriteNoteBody(path=path, content="zeppelin\n")
+            with pytest.raises(VaultAgentError):
+                await perform(writing.write_note, call, sent)
+            assert not (world.default / path).exists()
 
 
 async def test_its_reads_open_no_file_outside_its_sight(world: RegisteredVaults):
@@ -149,7 +170,7 @@ async def test_another_folder_is_seen_after_a_change_of_its_settings(world: Regi
     async with world.app(**UNWATCHED) as app:
         await vault_of(app)
     async with world.app(**UNWATCHED) as app:
-        vault = await vault_of(app, Scope("desktop"))
+        vault = await vault_of(app, Scope(("desktop",)))
         assert await paths(vault) == ["desktop/Other.md"]
 
 

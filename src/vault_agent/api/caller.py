@@ -44,7 +44,7 @@ class Caller:
         return Writer(
             name=self.name if self.kind is CallerKind.AGENT else "",
             client=self.client,
-            folders=(self.scope.folder,) if self.scope.folder else None,
+            folders=self.scope.folders or None,
             deny=self.scope.deny,
             allow=self.rights,
         )

@@ -35,7 +35,7 @@ def show(invocation: Invocation) -> None:
         own = [
             {
                 "name": name,
-                "folder": agent.folder,
+                "folders": agent.folders or (".",),
                 "deny": agent.deny,
                 "write": agent.write,
                 "toolset": agent.toolset,
@@ -57,7 +57,7 @@ def show(invocation: Invocation) -> None:
         denied = f" without {', '.join(map(clean, agent.deny))}" if agent.deny else ""
         writes = f"; writes: {', '.join(agent.write)}" if agent.write else ""
         tools = f"; tools of {agent.toolset}" if agent.toolset is not None else ""
-        sees = clean(agent.folder) or "the whole vault"
+        sees = ", ".join(map(clean, agent.folders)) or "the whole vault"
         say(f"{clean(name):<16}{'an agent with a key':<22}  sees {sees}{denied}{writes}{tools}")
     if absent:
         tell_prose(f"Not found here: {', '.join(absent)}")
@@ -172,9 +172,11 @@ def disconnect(invocation: Invocation, name: str) -> None:
 @click.argument("name")
 @click.option(
     "--folder",
+    "folders",
     metavar="FOLDER",
     required=True,
-    help="The folder that it sees; . is the whole vault.",
+    multiple=True,
+    help="A folder that it sees; . is the whole vault.",
 )
 @click.option("--deny", metavar="FOLDER", multiple=True, help="A folder that it never sees.")
 @click.option(
@@ -194,14 +196,14 @@ def add(
     invocation: Invocation,
     name: str,
     *,
-    folder: str,
+    folders: tuple[str, ...],
     deny: tuple[str, ...],
     write: str,
     toolset: str | None,
 ) -> None:
     """Add an agent and print its key, once.
 
-    The folder of an agent that may create notes is made at its first write.
+    A folder of an agent that may create notes is made at its first write there.
     """
     from vault_agent.config import build_config
     from vault_agent.config.edit_agents import add_agent
@@ -209,15 +211,20 @@ def add(
     config = build_config(invocation.layers())
     root = config.vault.root
     rights = tuple(right for each in write.split(",") if (right := each.strip()))
-    inside = folder.replace("\\", "/").strip("/")  # as the server reads it
-    if root is not None and is_folder(root) and not is_folder(root / inside) and not rights:
+    inside = [folder.replace("\\", "/").strip("/") for folder in folders]  # as the server reads
+    is_lacking = (
+        root is not None
+        and is_folder(root)
+        and not all(is_folder(root / folder) for folder in inside)
+    )
+    if is_lacking and not rights:
         raise Misconfigured(
             "AGENT_FOLDER_NOT_FOUND",
             "The vault has no such folder. The agent was not added.",
             remedy="Make the folder, or name another one with --folder.",
         )
     path = config_path(invocation.config)
-    _show_key(invocation, name, add_agent(path, name, folder, deny, rights, toolset=toolset))
+    _show_key(invocation, name, add_agent(path, name, folders, deny, rights, toolset=toolset))
     if root is None:
         tell("No vault is set yet, so it sees nothing. To set one: vault-agent setup")
     if rights and not config.write.enabled:

@@ -156,7 +156,7 @@ def warn_of_folders_of_agents(config: Config) -> None:
         return
     for name, agent in config.agents.items():
         if agent.lacks_folder(root, writes=config.write.enabled):
-            what = f"The folder of the agent {name} is not in the vault, so it is refused."
+            what = f"A folder of the agent {name} is not in the vault, so it is refused."
             warn([Notice.of("AGENT_FOLDER_NOT_FOUND", what)])
 
 

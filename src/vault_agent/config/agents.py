@@ -5,10 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
 
 from vault_agent.config.keys import Toolset
-from vault_agent.config.rules import seen_folder, vault_folder
+from vault_agent.config.rules import seen_folders, vault_folder
 from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
@@ -23,7 +31,7 @@ WriteRight = Literal["create", "append", "edit", "overwrite", "move", "delete", 
 
 Folder = Annotated[str, AfterValidator(vault_folder)]
 
-SeenFolder = Annotated[str, AfterValidator(seen_folder)]
+SeenFolders = Annotated[tuple[str, ...], BeforeValidator(seen_folders)]
 
 
 def _patterns(value: object) -> object:
@@ -40,23 +48,29 @@ WriteRights = Annotated[tuple[WriteRight, ...], BeforeValidator(_patterns), Afte
 class AgentSettings(BaseModel):
     """What one agent sees and may write, and the hash of its key.
 
-    Without a key it needs the owner's. The folder has no default: half of a file must not open the
-    whole vault.
+    Without a key it needs the owner's. The folders have no default: half of a file must not open
+    the whole vault. `folder` is their older name.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, loc_by_alias=False
+    )
 
     key_sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
-    folder: SeenFolder
+    folders: SeenFolders = Field(validation_alias=AliasChoices("folders", "folder"))
     deny: Annotated[tuple[Folder, ...], BeforeValidator(_patterns)] = ()
     # Never more than write.allow, and only in write.folders.
     write: WriteRights = ()
     toolset: Toolset | None = None  # None: that of `mcp.toolset`
 
     def lacks_folder(self, root: Path, *, writes: bool) -> bool:
-        """Whether its folder is missing or misspelt. One that may create notes makes its own."""
+        """Whether a folder is missing or misspelt. One that may create notes makes its own."""
         makes_it = writes and "create" in self.write
-        return not makes_it and is_folder(root) and not is_folder(root / self.folder)
+        return (
+            not makes_it
+            and is_folder(root)
+            and not all(is_folder(root / folder) for folder in self.folders)
+        )
 
 
 def named(agents: Mapping[str, Any]) -> Mapping[str, Any]:

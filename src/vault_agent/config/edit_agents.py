@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def add_agent(
     path: Path,
     name: str,
-    folder: str,
+    folders: tuple[str, ...],
     deny: tuple[str, ...],
     write: tuple[str, ...] = (),
     *,
@@ -48,7 +48,7 @@ def add_agent(
             raise invalid([Problem(f"{SECTION}.{name}", rule)])
         table = tomlkit.table()
         table["key_sha256"] = _digest(key)
-        table["folder"] = folder
+        table["folders"] = list(folders)
         if deny:
             table["deny"] = list(deny)
         if write:

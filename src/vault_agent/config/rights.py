@@ -13,7 +13,7 @@ from vault_agent.model.writing import Right
 from vault_agent.text.names import fold, lies_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from vault_agent.config.layers import Layer
 
@@ -32,19 +32,22 @@ class ToolsFor(NamedTuple):
 
 
 def allowed_rights(
-    allow: Iterable[str], folders: Iterable[str], folder: str, write: Iterable[str]
+    allow: Iterable[str], writable: Iterable[str], seen: Sequence[str], write: Iterable[str]
 ) -> frozenset[Right]:
     """Return what an agent may write, where writing is on.
 
     Args:
         allow: `write.allow`.
-        folders: `write.folders`.
-        folder: that of the agent.
+        writable: `write.folders`.
+        seen: the folders of the agent; () for the whole vault.
         write: what the agent may write.
     """
-    mine = fold(folder)
-    given = [fold("" if each == "." else each) for each in folders]
-    if not any(lies_in(mine, each) or lies_in(each, mine) for each in given):
+    open_folders = [fold("" if folder == "." else folder) for folder in writable]
+    if not any(
+        lies_in(mine, folder) or lies_in(folder, mine)
+        for mine in map(fold, seen or ("",))
+        for folder in open_folders
+    ):
         return frozenset()
     return frozenset(map(Right, allow)) & frozenset(map(Right, write))
 
@@ -66,9 +69,9 @@ def tools_for(layers: Iterable[Layer], agent: str | None) -> ToolsFor | None:
         allow = setting(ordered, "write.allow")
         rights = frozenset(map(Right, allow))
         if agent is not None:
-            folders = setting(ordered, "write.folders")
-            folder = rules.seen_folder(str(own.get("folder", "")))
-            rights = allowed_rights(allow, folders, folder, own.get("write", ()))
+            writable = setting(ordered, "write.folders")
+            seen = rules.seen_folders(own.get("folders", own.get("folder")))
+            rights = allowed_rights(allow, writable, seen, own.get("write", ()))
     toolset = own.get("toolset") or setting(ordered, "mcp.toolset")
     switched_on = {name for name in SWITCHES if setting(ordered, name)}
     return ToolsFor(

@@ -276,11 +276,20 @@ def vault_folder(value: str) -> str:
     return "/".join(parts)
 
 
-def seen_folder(value: str) -> str:
-    """Return the folder that an agent sees, "" for the whole vault, which is written as "."."""
-    if not value.strip():
-        raise ValueError('must be a folder of the vault, or "." for the whole vault')
-    return vault_folder(value)
+def seen_folders(value: object) -> tuple[str, ...]:
+    """Return the folders that an agent sees; () for the whole vault, which is written as ".".
+
+    A single folder may be a string.
+    """
+    listed = [value] if isinstance(value, str) else value
+    if (
+        not isinstance(listed, list | tuple)
+        or not listed
+        or not all(isinstance(folder, str) and folder.strip() for folder in listed)
+    ):
+        raise ValueError('must be folders of the vault, or "." for the whole vault')
+    folders = tuple(dict.fromkeys(map(vault_folder, listed)))
+    return () if "" in folders else folders
 
 
 def writable_folders(value: object) -> tuple[str, ...]:

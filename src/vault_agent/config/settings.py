@@ -163,8 +163,8 @@ def _problems(error: ValidationError, layers: tuple[Layer, ...]) -> list[Problem
 def _rule(item: ErrorDetails) -> str:
     if item["type"] == "bool_parsing":
         return "must be true or false"
-    if item["type"] == "missing":  # only an agent's folder has no default
-        return 'must be set, such as folder = "Work", or folder = "." for the whole vault'
+    if item["type"] == "missing":  # only an agent's folders have no default
+        return 'must be set, such as folders = ["Work"], or folders = ["."] for the whole vault'
     rule = item["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
     if item["type"] == "literal_error" and isinstance(item["loc"][-1], int):  # a value of a list
         return rule.replace("must be", "must be one or more of", 1)

@@ -9,27 +9,36 @@ from vault_agent.text.names import covers, fold
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One folder of a vault without some others. What lies outside does not exist for the caller.
+    """Folders of a vault without some others. What lies outside does not exist for the caller.
 
-    Paths are vault-relative, and compared as names are: without letter case. `folder` is "" for
-    the whole vault. `deny` has folders and notes, whose suffix is optional.
+    Paths are vault-relative, and compared as names are: without letter case. `folders` is () for
+    the whole vault. `deny` has folders and notes, whose suffix is optional. With `base`, names are
+    relative to this folder, and the scope is the same.
     """
 
-    folder: str = ""
+    folders: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    base: str | None = None
+
+    @property
+    def folder(self) -> str:
+        """The folder that names are relative to: the only one, or "" for the vault itself."""
+        if self.base is not None:
+            return self.base
+        return self.folders[0] if len(self.folders) == 1 else ""
 
     def contains(self, path: str) -> bool:
         """Whether a note with this path lies in the scope."""
-        if not (self.folder or self.deny):
+        if not (self.folders or self.deny):
             return True  # the whole vault: lists ask for each of its notes
         path = fold(path)
-        if self.folder and not path.startswith(f"{fold(self.folder)}/"):
+        if self.folders and not any(path.startswith(f"{fold(folder)}/") for folder in self.folders):
             return False
-        return not any(covers(fold(each), path) for each in self.deny)
+        return not any(covers(fold(name), path) for name in self.deny)
 
     def reaches(self, folder: str) -> bool:
-        """Whether a folder is the scope's own or lies above it, so that a walk must enter it."""
-        return f"{fold(self.folder)}/".startswith(f"{fold(folder)}/")
+        """Whether a folder is one of the scope or lies above one, so that a walk must enter it."""
+        return any(f"{fold(mine)}/".startswith(f"{fold(folder)}/") for mine in self.folders)
 
     def inner(self, path: str) -> str:
         """Return a path of the vault relative to the folder, if it is below it."""

@@ -140,7 +140,7 @@ def _caller(request: web.Request) -> Caller:
     return Caller(
         CallerKind.AGENT,
         name,
-        Scope(agent.folder, agent.deny),
+        Scope(agent.folders, agent.deny),
         rights=rights_of(config, agent),
         client=_client(request),
     )
@@ -156,13 +156,13 @@ def _client(request: web.Request) -> str:
 
 
 def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
-    """Return what a client may write: nothing if writing is off, or off in its folder."""
+    """Return what a client may write: nothing if writing is off, or off in its folders."""
     write = config.write
     if not write.enabled:
         return frozenset()
     if agent is None:
         return frozenset(map(Right, write.allow))
-    return allowed_rights(write.allow, write.folders, agent.folder, agent.write)
+    return allowed_rights(write.allow, write.folders, agent.folders, agent.write)
 
 
 def _limit(request: web.Request) -> int:
@@ -257,9 +257,7 @@ async def _require_folder(config: Config, agent: AgentSettings | None) -> None:
     if agent is None or root is None:
         return
     if await in_thread(lambda: agent.lacks_folder(root, writes=config.write.enabled)):
-        raise Misconfigured(
-            "AGENT_FOLDER_NOT_FOUND", "The folder of this agent is not in the vault."
-        )
+        raise Misconfigured("AGENT_FOLDER_NOT_FOUND", "A folder of this agent is not in the vault.")
 
 
 class _Stream:

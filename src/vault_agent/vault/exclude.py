@@ -1,6 +1,6 @@
 """Which paths are ignored, by name alone.
 
-What lies outside an agent's folder is excluded from the agent's index, whatever the patterns say.
+What lies outside an agent's folders is excluded from the agent's index, whatever the patterns say.
 
 Hidden names are always excluded. Folders of the default list are excluded unless a pattern of the
 user includes them again. The user's patterns follow gitignore, relative to the vault root: the last
@@ -89,7 +89,7 @@ class Exclusions:
     @property
     def fingerprint(self) -> str:
         """A short hash of the rules. It changes whenever other files may be excluded."""
-        seen = () if self.scope == EVERYTHING else (self.scope.folder, self.scope.deny)
+        seen = () if self.scope == EVERYTHING else (*self.scope.folders, self.scope.deny)
         rules = repr((_RULES_VERSION, sorted(DEFAULT_FOLDERS), self.patterns, *seen))
         return hashlib.sha256(rules.encode()).hexdigest()[:16]
 

@@ -28,7 +28,6 @@ from vault_agent.mcp.tool import (
 )
 from vault_agent.mcp.toolsets.whole import text_fields, whole_note
 from vault_agent.mcp.writing import at_this_moment, perform, write_warnings
-from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.text.names import NOTE_SUFFIXES
 from vault_agent.text.visible import hidden
@@ -53,7 +52,8 @@ def _inside(view: View, given: Mapping[str, Any]) -> View:
         what = "repository_name must be the name of one folder, which does not begin with a dot."
         raise InvalidRequest("INVALID_REQUEST", what)
     scope = view.caller.scope
-    return replace(view, caller=replace(view.caller, scope=Scope(scope.outer(name), scope.deny)))
+    narrower = replace(scope, base=scope.outer(name))
+    return replace(view, caller=replace(view.caller, scope=narrower))
 
 
 def _below(inside: View, path: str) -> list[str]:
