@@ -24,17 +24,25 @@ from tests.mcp.conftest import META, MODERN, Agent
 from tests.security.test_access_table import ALLOWED
 from tests.support.waiting import eventually
 
+from vault_agent.store.layout import IndexDirectory
+
 CALLS = 300
 MANY_CALLS = 12_000
+ROUND = 75
+"""Calls until the next round: rounds that change notes and rounds that only read take turns."""
 RIGHTS = ["create", "append", "edit", "overwrite", "move", "delete"]
 AGENTS: dict[str, dict[str, Any]] = {
     "reader": {"folder": "team/pub"},
     "writer": {"folder": "team/pub", "write": RIGHTS},
     "iso": {"toolset": "agentiso", "folder": "team/pub", "write": RIGHTS},
-    "third": {"toolset": "obsidian-vault-mcp", "folder": "team/pub/deep", "write": RIGHTS},
+    "third": {"toolset": "obsidian-vault-mcp", "folder": "team/pub", "write": RIGHTS},
+    "two": {"folders": ["team/pub/deep", "team/pub/locked"], "write": RIGHTS},
+    "shelves": {
+        "toolset": "obsidian-vault-mcp", "folders": ["team/pub", "team/none"], "write": RIGHTS,
+    },
     "co": {"toolset": "co-cli", "folder": ".", "deny": ["priv", "team/other", "Home.md", "zoo"]},
     "synk": {"toolset": "synk", "folder": "team/pub", "deny": ["team/pub/locked"], "write": RIGHTS},
-}
+}  # fmt: skip
 WORDS = (
     "lantern", "harbour", "ledger", "meadow", "signal", "orchard", "copper", "velvet", "quarry",
     "lanterns", "harbourmaster", "zanzibarplan", "zanzibarplot", "東京", "東",
@@ -43,7 +51,7 @@ INSIDE = WORDS[:9]
 PLACES = (
     "", "A0", "A3.md", "deep/A4", "deep", "locked/L1", "locked", "team/pub/A0.md", "priv/s1.md",
     "priv", "s1", "Home", "zoo/z2", "team", "A 99", "new.md", "deep/new", "*.md", "**/A*", "pub",
-    "other", "Guessed", "moved.md",
+    "other", "Guessed", "moved.md", "team/pub/deep/A4", "team/pub/deep/new.md", "pub/A0.md",
 )  # fmt: skip
 TEXTS = (
     "# Title\n\nlantern [[A1]] and [[Guessed]]\n", "copper #tag/one",
@@ -58,7 +66,8 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "key": ("status", "aliases", "rank"), "value": ("open", 3, ["a"], True),
     "files": (["src/a.py"], ["src/secret.py"]), "filePaths": (["src/a.py"],), "links": (["A1"],),
     "frontmatter": ({"status": "done"},), "search": ("lantern", "copper", "l.ntern"),
-    "replace": ("velvet", "[[A5]]"), "expectedHash": ("0" * 12,), "repository_name": ("vault",),
+    "replace": ("velvet", "[[A5]]"), "expectedHash": ("0" * 12,),
+    "repository_name": ("deep", "team", "vault", "priv"),
     "confirm": (True,), "queries": (
         [{"query": "lantern ledger"}], [{"query": "zanzibarplan"}],
         [{"kind": "read", "query": name} for name in ("A3", "s1", "L3", "zoo/z2")],
@@ -109,6 +118,22 @@ class Host(Agent):
             lambda: self.ask_route("GET", "/health", None, owner)[1]["data"],
             lambda now: not now["runningJob"] and not now["watch"]["pending"],
         )
+
+    def rebuild(self) -> None:
+        """Rebuild the index of the owner and of every agent.
+
+        What the engine's statistics still count of removed documents is gone afterwards.
+        """
+        agents = sorted(self.indexes.glob("indexes/*/agents/*"))
+        before = [IndexDirectory(agent).current() for agent in agents]
+        assert None not in before
+        owner = {"Authorization": f"Bearer {KEY}"}
+        assert self.ask_route("POST", "/reindex", b"{}", owner)[0] == 202
+        eventually(
+            lambda: [IndexDirectory(agent).current() for agent in agents],
+            lambda now: all(old != new for old, new in zip(before, now, strict=True)),
+        )
+        self.settle()
 
     def ask_route(
         self, method: str, target: str, data: bytes | None, headers: dict[str, str]
@@ -285,23 +310,29 @@ def asked(hosts: tuple[Host, Host], agent: str, tool: Any, sent: list[Any]) -> l
 def differences(hosts: tuple[Host, Host], seed: int, calls: int) -> list[tuple[Any, ...]]:
     """Return the calls to which the two servers reply differently.
 
-    The first half of the calls only read. In the second half notes change.
+    The first half of the calls only read. In the second half, rounds that change notes and rounds
+    that read what they have left take turns.
     """
     chosen = random.Random(seed)
     names = list(AGENTS)
     tools = {}
     for name in names:
-        listed = [each.call(name, "tools/list", {}) for each in hosts]
+        listed = [server.call(name, "tools/list", {}) for server in hosts]
         assert listed[0] == listed[1]
         tools[name] = list(listed[0][1]["result"]["tools"])
-    found = []
+    different: list[tuple[Any, ...]] = []
     cursors: dict[tuple[str, str], list[Any]] = {}
+    was_writing = False
     for number in range(calls):
+        writes = number >= calls // 2 and (number - calls // 2) // ROUND % 2 == 0
+        if was_writing and not writes:
+            with ThreadPoolExecutor(2) as both:
+                list(both.map(Host.rebuild, hosts))
+        was_writing = writes
         agent = chosen.choice(names)
-        writes = number > calls // 2
         tool = chosen.choice([tool for tool in tools[agent] if writes or is_reading(tool)])
         if writes and ranks(tool):
-            continue  # the engine's statistics keep what was removed until it merges its files
+            continue  # the engine's statistics count what was removed until it merges its files
         sent = [arguments(chosen, tool["name"], tool["inputSchema"])] * 2
         more = cursors.pop((agent, tool["name"]), None)
         if more is not None:
@@ -311,7 +342,7 @@ def differences(hosts: tuple[Host, Host], seed: int, calls: int) -> list[tuple[A
         if first != second:
             at = next(n for n in range(len(first) + 1) if first[: n + 1] != second[: n + 1])
             near = slice(max(at - 100, 0), at + 200)
-            found.append((agent, tool["name"], sent[0], first[near], second[near]))
+            different.append((number, agent, tool["name"], sent[0], first[near], second[near]))
         nexts = [_OPAQUE.search(json.dumps(reply)) for reply in replies]
         if all(nexts) and more is None and chosen.random() < 0.7:
             cursors[agent, tool["name"]] = [
@@ -319,7 +350,7 @@ def differences(hosts: tuple[Host, Host], seed: int, calls: int) -> list[tuple[A
                 for given, match in zip(sent, nexts, strict=True)
                 if match is not None
             ]
-    return found
+    return different
 
 
 @pytest.mark.fault(
