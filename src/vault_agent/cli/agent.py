@@ -14,7 +14,6 @@ from vault_agent.cli.terminal import clean, counted, envelope, say, tell, tell_p
 from vault_agent.config.keys import Toolset
 from vault_agent.config.layers import config_path
 from vault_agent.errors import Misconfigured
-from vault_agent.system.files import is_folder
 
 command = Noun("agent")
 
@@ -206,18 +205,14 @@ def add(
     A folder of an agent that may create notes is made at its first write there.
     """
     from vault_agent.config import build_config
+    from vault_agent.config.agents import lacks_any
     from vault_agent.config.edit_agents import add_agent
 
     config = build_config(invocation.layers())
     root = config.vault.root
     rights = tuple(right for each in write.split(",") if (right := each.strip()))
     inside = [folder.replace("\\", "/").strip("/") for folder in folders]  # as the server reads
-    is_lacking = (
-        root is not None
-        and is_folder(root)
-        and not all(is_folder(root / folder) for folder in inside)
-    )
-    if is_lacking and not rights:
+    if root is not None and not rights and lacks_any(root, inside):
         raise Misconfigured(
             "AGENT_FOLDER_NOT_FOUND",
             "The vault has no such folder. The agent was not added.",

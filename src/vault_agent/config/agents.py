@@ -20,7 +20,7 @@ from vault_agent.config.rules import seen_folders, vault_folder
 from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 SECTION = "agents"
@@ -66,11 +66,12 @@ class AgentSettings(BaseModel):
     def lacks_folder(self, root: Path, *, writes: bool) -> bool:
         """Whether a folder is missing or misspelt. One that may create notes makes its own."""
         makes_it = writes and "create" in self.write
-        return (
-            not makes_it
-            and is_folder(root)
-            and not all(is_folder(root / folder) for folder in self.folders)
-        )
+        return not makes_it and lacks_any(root, self.folders)
+
+
+def lacks_any(root: Path, folders: Iterable[str]) -> bool:
+    """Whether a vault that is there lacks one of these folders."""
+    return is_folder(root) and not all(is_folder(root / folder) for folder in folders)
 
 
 def named(agents: Mapping[str, Any]) -> Mapping[str, Any]:
