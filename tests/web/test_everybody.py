@@ -76,15 +76,9 @@ def states(page: Page, frost: str) -> list[tuple[str, Callable[[], None]]]:
         fold = page.locator(".legend button[aria-expanded]")
         if fold.is_visible():
             fold.click()
-        page.get_by_text("Groups").click()
-        page.get_by_role("button", name="Add a group").click()
-        page.get_by_role("textbox", name="What group 1 finds").fill("tag:frost")
-        expect(page.locator(".group .mode")).to_have_text("2")
-        page.get_by_role("textbox", name="What group 1 finds").blur()
-
-    def colour_of_a_group() -> None:
-        page.get_by_role("button", name="Colour of group 1").click()
-        expect(page.locator(".menu .entry").first).to_be_visible()
+        page.get_by_role("textbox", name="Only what a search finds").fill("tag:frost")
+        expect(page.locator(".filters .mode")).to_have_text("2")
+        page.get_by_role("textbox", name="Only what a search finds").blur()
 
     return [
         ("list", at("/notes", ".row")),
@@ -105,7 +99,6 @@ def states(page: Page, frost: str) -> list[tuple[str, Callable[[], None]]]:
         ("graph", at("/graph", ".filters")),
         ("graph as a list", press("l", ".graph-list .entry")),
         ("settings of the graph", settings_of_the_graph),
-        ("colour of a group", colour_of_a_group),
     ]
 
 

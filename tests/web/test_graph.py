@@ -141,48 +141,6 @@ def test_a_search_filters_the_graph(visit: Callable[..., Page]):
     expect(label).to_have_attribute("aria-label", "Graph of 239 notes. Press L to see a list.")
 
 
-def test_groups_by_keys_alone(visit: Callable[..., Page]):
-    page = visit("/graph")
-    plain = picture(page)
-    page.get_by_text("Groups", exact=True).focus()
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Add a group").focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("textbox", name="What group 1 finds")).to_be_focused()
-    page.keyboard.type("path:more")
-    found = page.locator(".group .mode")
-    expect(found).to_have_text("230")
-    teal = picture(page, other_than=plain)
-    page.get_by_role("button", name="Colour of group 1: Teal").focus()
-    page.keyboard.press("Enter")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Colour of group 1: Orange")).to_be_focused()
-    orange = picture(page, other_than=teal)
-    # The first group that finds a note colours it.
-    page.get_by_role("button", name="Add a group").click()
-    expect(page.get_by_role("textbox", name="What group 2 finds")).to_be_focused()
-    page.keyboard.type("path:more")
-    expect(found).to_have_text(["230", "230"])
-    assert picture(page) == orange
-    page.reload()
-    page.get_by_text("Groups", exact=True).click()
-    expect(page.get_by_role("textbox", name="What group 2 finds")).to_have_value("path:more")
-    page.get_by_role("button", name="Remove group 1").click()
-    expect(found).to_have_count(1)
-    expect(page.get_by_role("button", name="Add a group")).to_be_focused()
-
-
-def test_the_defaults_of_the_graph_come_back(visit: Callable[..., Page]):
-    page = visit("/graph")
-    query = page.get_by_role("textbox", name="Only what a search finds")
-    query.fill("tag:frost")
-    page.get_by_role("button", name="Restore the defaults").click()
-    expect(query).to_have_value("")
-    page.get_by_role("button", name="Undo").click()
-    expect(query).to_have_value("tag:frost")
-
-
 @pytest.mark.fault(
     "The web page",
     "a graph that is empty, cut, with impossible links or positions",

@@ -224,7 +224,6 @@ export function neighbours(of, from) {
  *   orphans: boolean,
  *   first: number,
  *   last: number,
- *   ids: Set<string> | null,
  *   folder: string,
  *   tag: string,
  * }} Filter
@@ -239,7 +238,6 @@ export function passing(of, by, kind) {
     if (by.hidden.includes(id === null ? "missing" : kind(of.types[at]))) continue;
     if (!by.orphans && !of.degree[at]) continue;
     if (day !== null && (day < by.first || day > by.last)) continue;
-    if (by.ids && (id === null || !by.ids.has(id))) continue;
     if (by.folder && of.folders[at] !== by.folder && !of.folders[at].startsWith(`${by.folder}/`)) continue;
     if (by.tag && !of.tags[at].some((tag) => tag === by.tag || tag.startsWith(`${by.tag}/`))) continue;
     mask[at] = 1;

@@ -1,4 +1,4 @@
-// How the graph is shown in this browser, kept for each vault: its filter and its groups.
+// The filter of the graph by a query, kept in this browser for each vault.
 
 import { effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly, vaultId } from "../wire.js";
@@ -7,38 +7,24 @@ import { readOfVault, writeOfVault } from "./settings.js";
 /** @import { Graph } from "./graph.js" */
 /** @import { Filters } from "./query.js" */
 
-/**
- * Notes of one colour: those that a query finds. `colour` is the number of a token.
- * @typedef {{ query: string, colour: number }} Group
- */
-/** @typedef {{ query: string, groups: Group[] }} Look */
-
-/** @type {Look} */
-export const USUAL = { query: "", groups: [] };
-export const look = signal(USUAL);
+export const query = signal("");
 effect(() => {
-  if (vaultId.value) look.value = { ...USUAL, ...readOfVault("graph", {}) };
+  if (vaultId.value) query.value = readOfVault("graph", { query: "" }).query;
 });
 
-/** @param {Partial<Look>} changes */
-export function setLook(changes) {
-  look.value = { ...look.peek(), ...changes };
-  writeOfVault("graph", look.peek());
+/** @param {string} text */
+export function setQuery(text) {
+  query.value = text;
+  writeOfVault("graph", { query: text });
 }
 
 /**
  * What a query finds among the nodes of a graph. `cut`: only the best results of its words are known.
- * @typedef {{
- *   ids: Graph["ids"],
- *   mask: Uint8Array,
- *   count: number,
- *   cut: boolean,
- *   fault: Fault | null,
- * }} Match
+ * @typedef {{ mask: Uint8Array, count: number, cut: boolean, fault: Fault | null }} Match
  */
 
-/** What each query found. */
-export const matches = signal(/** @type {Map<string, Match>} */ (new Map()));
+/** What the query found, or null without one. While another is asked for, this stays. */
+export const matched = signal(/** @type {Match | null} */ (null));
 
 const PAGE = 50;
 const MOST = 200; // results of a search
@@ -103,25 +89,21 @@ async function found({ ids, titles }, query, signal) {
     mask[at] = 1;
     count += 1;
   });
-  return { ids, mask, count, cut: Boolean(hits && hits.size >= MOST), fault: null };
+  return { mask, count, cut: Boolean(hits && hits.size >= MOST), fault: null };
 }
 
-/** Ask what queries find in a graph, one after another; what is known of it already is kept. */
-export const match = newestOnly(async (abort, /** @type {Graph} */ of, /** @type {string[]} */ queries) => {
-  const known = [...matches.peek()].filter(([query, { ids }]) => queries.includes(query) && ids === of.ids);
-  matches.value = new Map(known);
-  for (const query of new Set(queries)) {
-    if (matches.peek().has(query)) continue;
-    /** @type {Match} */
-    let next;
-    try {
-      next = await found(of, query, abort);
-    } catch (error) {
-      if (abort.aborted) return;
-      const fault = /** @type {Fault} */ (error);
-      next = { ids: of.ids, mask: new Uint8Array(of.ids.length), count: 0, cut: false, fault };
-    }
+/** Ask what a query finds in a graph. */
+export const match = newestOnly(async (abort, /** @type {Graph} */ of, /** @type {string} */ text) => {
+  if (!text) {
+    matched.value = null;
+    return;
+  }
+  try {
+    const next = await found(of, text, abort);
+    if (!abort.aborted) matched.value = next;
+  } catch (error) {
     if (abort.aborted) return;
-    matches.value = new Map(matches.peek()).set(query, next);
+    const mask = matched.peek()?.mask ?? new Uint8Array(of.ids.length).fill(1);
+    matched.value = { mask, count: 0, cut: false, fault: /** @type {Fault} */ (error) };
   }
 });

@@ -18,8 +18,7 @@ import { GROUPS, radius, shape } from "../parts/shapes.js";
  *   names: { group: number, name: string, size: number }[],
  *   clusters: boolean,
  *   grouped: boolean,
- *   own: Int8Array,
- * }} Scene `own`: the colour that a person gave, or -1
+ * }} Scene
  */
 /** @typedef {{ k: number, x: number, y: number }} View  screen = world * k + (x, y) */
 
@@ -84,18 +83,12 @@ export function newAtlas(colours, ratio) {
 }
 
 /**
- * The colour of a node: the one that a person gave, or of its type, or of its group.
+ * The colour of a node: of its type, or of its group.
  * @param {Scene} scene
  * @param {number} at
  */
 const colourOf = (scene, at) =>
-  scene.own[at] >= 0
-    ? `group-${scene.own[at]}`
-    : !scene.grouped
-      ? scene.kinds[scene.kind[at]]
-      : scene.group[at] < 0
-        ? "note"
-        : `group-${scene.group[at] % GROUPS}`;
+  !scene.grouped ? scene.kinds[scene.kind[at]] : scene.group[at] < 0 ? "note" : `group-${scene.group[at] % GROUPS}`;
 
 /**
  * Draw into a canvas of some size. Yields between slices. Returns how many links were left out.

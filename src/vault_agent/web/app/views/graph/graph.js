@@ -9,8 +9,7 @@ import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { graph, graphFault, grouped, loadGraph, passing, pin, pins } from "../../state/graph.js";
 import { near } from "../../state/places.js";
-import { look, match, matches } from "../../state/look.js";
-import { filtered, results, searching } from "../../state/results.js";
+import { match, matched, query } from "../../state/look.js";
 import { mayWrite, revision } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { collator, count, words } from "../../words.js";
@@ -35,7 +34,6 @@ export const NO_FILTER = {
   colour: "", // by type, or by folder where there is one type only
   first: -Infinity,
   last: Infinity,
-  search: false,
   folder: "",
   tag: "",
 };
@@ -65,35 +63,20 @@ export function View() {
   }, [now]);
   const colour = filter.value.colour || (counts.size > 1 ? "type" : "folder");
   const middle = now && middleId ? now.ids.indexOf(middleId) : -1;
-  const ids = filter.value.search && (searching.value || filtered.value) ? results.value.rows : null;
-  const { query, groups } = look.value;
-  const queries = [query, ...groups.map((each) => each.query)].map((each) => each.trim()).filter(Boolean);
+  const text = query.value.trim();
   const asked = useRef(false);
   useEffect(() => {
     if (!now) return;
-    const timer = setTimeout(() => void match(now, queries), asked.current ? WAIT : 0);
+    const timer = setTimeout(() => void match(now, text), asked.current && text ? WAIT : 0);
     asked.current = true;
     return () => clearTimeout(timer);
-  }, [now?.ids, queries.join("\n")]);
-  // While a query is typed and asked for, what the one before found stays.
-  const kept = useRef(/** @type {Uint8Array | null} */ (null));
-  const matched = matches.value.get(query.trim());
-  kept.current = query.trim() ? (matched && !matched.fault ? matched.mask : kept.current) : null;
-  const within = kept.current?.length === now?.ids.length ? kept.current : null;
-  const own = useMemo(() => {
-    const made = new Int8Array(now?.ids.length ?? 0).fill(-1);
-    for (const each of groups) {
-      const found = matches.value.get(each.query.trim())?.mask;
-      if (found?.length === made.length)
-        for (let at = 0; at < made.length; at += 1) if (found[at] && made[at] < 0) made[at] = each.colour;
-    }
-    return made;
-  }, [now, groups, matches.value]);
+  }, [now?.ids, text]);
+  const within = matched.value?.mask.length === now?.ids.length ? matched.value?.mask : null;
   const unlinked = useMemo(() => now?.ids.filter((id, each) => id !== null && !now.degree[each]).length ?? 0, [now]);
   const orphans = filter.value.orphans ?? unlinked > NEARLY * (now?.ids.length ?? 0);
   const mask = useMemo(() => {
     if (!now) return new Uint8Array();
-    const made = passing(now, { ...filter.value, orphans, ids: ids && new Set(ids.map((row) => row.id)) }, kindOf);
+    const made = passing(now, { ...filter.value, orphans }, kindOf);
     if (within) for (let each = 0; each < made.length; each += 1) made[each] &= within[each];
     if (middle >= 0) {
       const distance = near(now.edges, middle, Number(depth) || 1);
@@ -101,7 +84,7 @@ export function View() {
       made[middle] = 1;
     }
     return made;
-  }, [now, filter.value, orphans, middle, depth, ids, within]);
+  }, [now, filter.value, orphans, middle, depth, within]);
   const sought = find.value.trim().toLocaleLowerCase();
   const found = useMemo(() => {
     if (!now || !sought) return null;
@@ -143,7 +126,6 @@ export function View() {
         names: clusterNames(now, colour),
         clusters: clusters && middle < 0,
         grouped: coloured,
-        own,
       },
     });
   };
@@ -161,10 +143,9 @@ export function View() {
           clusters: clusters && middle < 0,
           group: colour === "folder" ? now.folderGroup : now.group,
           names: clusterNames(now, colour),
-          own,
         },
       });
-  }, [clusters, colour, grouped.value, own]);
+  }, [clusters, colour, grouped.value]);
 
   /** @param {number} next */
   const choose = (next) => {
@@ -280,8 +261,6 @@ export function View() {
         notes=${notes}
         list=${list.value}
         onList=${() => (list.value = !list.peek())}
-        onReset=${() => (filter.value = NO_FILTER)}
-        searched=${searching.value || filtered.value}
       />`
     }
     ${

@@ -3,12 +3,12 @@
 import { html, useSignal } from "../../../vendor/preact.js";
 import { Icon, KINDS, Shape } from "../../parts/sign.js";
 import { Choices, Field, Switch } from "../../parts/controls.js";
+import { sentence } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { later } from "../../later.js";
-import { look, setLook } from "../../state/look.js";
+import { matched, query, setQuery } from "../../state/look.js";
 import { count, words } from "../../words.js";
-import { Groups, Query, Reset } from "./look.js";
 
 /** @typedef {typeof import("./graph.js").NO_FILTER} Filter */
 
@@ -30,26 +30,9 @@ const t = later.graph;
  *   notes: string[],
  *   list: boolean,
  *   onList: () => void,
- *   onReset: () => void,
- *   searched: boolean,
  * }} given
  */
-export function Panel({
-  counts,
-  colour,
-  names,
-  filter,
-  span,
-  found,
-  find,
-  onFind,
-  onFilter,
-  notes,
-  list,
-  onList,
-  onReset,
-  searched,
-}) {
+export function Panel({ counts, colour, names, filter, span, found, find, onFind, onFilter, notes, list, onList }) {
   const folded = useSignal(true);
   const { near, depth } = address.value;
   const toggle = (/** @type {string} */ kind) =>
@@ -59,13 +42,9 @@ export function Panel({
   const kinds = KINDS.filter((kind) => counts.get(kind));
   const scopes = [
     { value: "", face: t.whole },
-    ...(near ? [1, 2, 3].map((each) => ({ value: String(each), face: t.steps(each) })) : []),
-    ...(!near && searched ? [{ value: "results", face: t.results }] : []),
+    ...[1, 2, 3].map((steps) => ({ value: String(steps), face: t.steps(steps) })),
   ];
-  const show = (/** @type {string} */ scope) => {
-    onFilter({ search: scope === "results" });
-    go(scope > "" && near ? { depth: scope === "1" ? "" : scope } : { near: "" });
-  };
+  const show = (/** @type {string} */ scope) => go(scope ? { depth: scope === "1" ? "" : scope } : { near: "" });
   return html`<section class="panel filters" aria-label=${t.filters} data-folded=${folded.value}>
     <${Field}
       label=${t.find}
@@ -102,11 +81,11 @@ export function Panel({
       </button>
     </div>
     ${
-      (near || searched) &&
+      near &&
       html`<div class="scope big">
         <${Choices}
           label=${t.title}
-          value=${near ? depth || "1" : filter.search ? "results" : ""}
+          value=${depth || "1"}
           choices=${scopes}
           onChoose=${show}
         />
@@ -129,14 +108,7 @@ export function Panel({
         </div>
       </div>`
     }
-    <div class="big">
-      <${Query}
-        label=${t.query}
-        hint=${t.filterHint}
-        value=${look.value.query}
-        onInput=${(/** @type {string} */ query) => setLook({ query })}
-      />
-    </div>
+    <div class="big"><${Query} /></div>
     ${
       (names.folders.length > 0 || names.tags.length > 0) &&
       html`<div class="big among">
@@ -192,10 +164,24 @@ export function Panel({
       }
       <${Switch} on=${list} onClick=${onList}>${t.list}<//>
     </div>
-    <${Groups} />
-    <${Reset} onReset=${onReset} />
     ${notes.map((each) => html`<p class="note-line big" key=${each}>${each}</p>`)}
   </section>`;
+}
+
+/** The field for a query, with the number of what it found. */
+function Query() {
+  const found = matched.value;
+  const number = found && (found.cut ? t.atLeast(count(found.count)) : count(found.count));
+  const said = found?.fault ? sentence(found.fault) : number;
+  return html`<${Field}
+    label=${t.query}
+    maxlength="1000"
+    placeholder=${t.filterHint}
+    value=${query.value}
+    onInput=${(/** @type {Typed} */ event) => setQuery(event.target.value)}
+  >
+    ${query.value.trim() && said && html`<span class="mode num cut" role="status" title=${said}>${said}</span>`}
+  <//>`;
 }
 
 /**

@@ -108,6 +108,5 @@ function sceneOf({ nodes, edges }, type) {
     names: [],
     clusters: false,
     grouped: false,
-    own: new Int8Array(size).fill(-1),
   };
 }
