@@ -317,11 +317,6 @@ def test_the_palette_shows_files(desk: Desk):
     expect(page.get_by_role("dialog", name="Öl & Holz.png")).to_be_visible()
 
 
-def keep_daily_notes(desk: Desk) -> None:
-    """Write the daily note of a day that is not today, so that there is a calendar."""
-    desk.note(f"daily/{datetime.now(UTC).year - 1}-07-01.md", "# Summer\n")
-
-
 def test_a_canvas_is_drawn_and_its_files_lead_on(desk: Desk):
     canvas = {
         "nodes": [
@@ -349,47 +344,42 @@ def test_a_canvas_is_drawn_and_its_files_lead_on(desk: Desk):
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_starred_and_daily_notes_are_where_one_begins(desk: Desk):
+def test_starred_notes_are_where_one_begins(desk: Desk):
     page = desk.open(f"/notes/{desk.id_of('Door')}")
     page.get_by_role("button", name="Star this note").click()
     page.evaluate("location.hash = '#/notes'")
     start = page.locator(".start")
     expect(start).to_be_visible()
-    keep_daily_notes(desk)
     desk.note("index.md", "# All of it\n")
     expect(start.locator("section", has_text="Home").get_by_role("link")).to_have_text("All of it")
-    expect(start.locator(".day[tabindex='0']")).to_have_count(1)
-    start.locator(".day").first.focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowDown")
-    expect(start.locator(".day").nth(8)).to_be_focused()
     expect(start.locator("section", has_text="Starred").get_by_role("link")).to_have_text("Door")
-    today = start.locator(".day[aria-current]")
-    expect(today).to_have_attribute("data-has", "false")
-    page.get_by_role("button", name="Today's note").click()
+
+
+def test_the_note_of_today_is_made_beside_the_others_and_opened(desk: Desk):
+    desk.note(f"daily/{datetime.now(UTC).year}-01-01.md", "# New year\n")
+    page = desk.open("/notes")
     name = page.evaluate("new Date().toLocaleDateString('sv')")
-    create = page.get_by_role("dialog")
+
+    def open_today() -> None:
+        page.keyboard.press("Control+k")
+        page.get_by_role("dialog").get_by_role("combobox").fill(">today")
+        page.keyboard.press("Enter")
+
+    open_today()
+    create = page.get_by_role("dialog", name="New note")
     expect(create.get_by_role("textbox", name="Title")).to_have_value(name)
+    expect(create).to_contain_text(f"daily/{name}.md")
     page.keyboard.press("Escape")
     desk.note(f"daily/{name}.md", f"# {name}\n\nRain.\n")
-    expect(today).to_have_attribute("data-has", "true")
-    today.click()
-    expect(page.locator(".prose")).to_contain_text("Rain.")
-    page.evaluate("location.hash = '#/notes'")
-    expect(page.locator(".prose")).to_have_count(0)
-    page.keyboard.press("Control+k")
-    page.get_by_role("dialog").get_by_role("combobox").fill(">today")
-    page.keyboard.press("Enter")
+    open_today()
     expect(page.locator(".prose")).to_contain_text("Rain.")
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
 def test_axe_finds_nothing_in_the_tree_and_its_dialogs(desk: Desk, theme: str, width: int):
-    keep_daily_notes(desk)
     page = desk.open("/notes", color_scheme=theme, viewport={"width": width, "height": 800}, reduced_motion="reduce")  # fmt: skip
     found = {}
     if width > 720:  # a phone shows the list there
-        expect(page.locator(".calendar")).to_be_visible()
         found["start"] = violations(page, RULES)
     tree(page)
     leaf(page, "stock").click()

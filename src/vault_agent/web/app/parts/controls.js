@@ -92,9 +92,9 @@ export const Field = ({ label, children, ...given }) => html`<label class="field
 /**
  * One stop for Tab in a group of controls, which arrow keys walk. Return what the element of the group gets.
  * @param {string} controls a selector
- * @param {{ begin?: string, columns?: number }} [how] `begin`: a selector of the first stop; `columns`: of a table
+ * @param {{ begin?: string }} [how] `begin`: a selector of the first stop
  */
-export function useRoving(controls, { begin = "", columns = 0 } = {}) {
+export function useRoving(controls, { begin = "" } = {}) {
   const ref = useRef(/** @type {HTMLElement | null} */ (null));
   const last = useRef(/** @type {HTMLElement | null} */ (null));
   const all = () => /** @type {HTMLElement[]} */ ([...(ref.current?.querySelectorAll(controls) ?? [])]);
@@ -120,11 +120,10 @@ export function useRoving(controls, { begin = "", columns = 0 } = {}) {
         ArrowLeft: at - 1,
         Home: 0,
         End: now.length - 1,
-        ...(columns && { ArrowDown: at + columns, ArrowUp: at - columns }),
       }[event.key];
       if (at < 0 || to === undefined) return;
       event.preventDefault();
-      (columns ? now[to] : now[(to + now.length) % now.length])?.focus();
+      now[(to + now.length) % now.length]?.focus();
     },
   };
 }
