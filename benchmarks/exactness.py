@@ -28,13 +28,13 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.markdown.address import Address
+from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import Splice, append, editable, overwrite, prepend, spliced
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.tag_edit import edit_tags
-from vault_agent.markdown.task_edit import NewTask, Status, Wanted, new_line, set_status
+from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress, new_line, set_status
 from vault_agent.markdown.yaml.edit import read_keys, set_keys
 
 if TYPE_CHECKING:
@@ -360,7 +360,7 @@ class Check:
 
     def section(self, action: Any, section: Any, start: int, end: int) -> None:
         """Edit one section. Nothing outside of it changes, and its heading stays one."""
-        address = Address(heading_id=section.id)
+        address = PartAddress(heading_id=section.id)
         after = self.edit(f"section: {action}", edit_section, address, action, TEXT)
         between(self.note, after, start, end)
         text = after.removeprefix(BOM).decode()
@@ -373,7 +373,7 @@ class Check:
     def rename(self, section: Any, start: int) -> None:
         """Rename a heading, and back."""
         operation = "section: renameHeading"
-        address = Address(heading_id=section.id)
+        address = PartAddress(heading_id=section.id)
         after = self.edit(operation, edit_section, address, "renameHeading", "Exactness `1`")
         between(self.note, after, start, self.byte(section.content))
         index = int(section.id.split(":")[1])
@@ -382,7 +382,7 @@ class Check:
         written = self.text[section.start : section.content].strip()
         if written.startswith("#") and "^" not in written and not written.endswith("#"):
             raw = written.lstrip("#").strip(" \t")
-            again = edit_section(after, Address(heading_id=new.id), "renameHeading", raw)
+            again = edit_section(after, PartAddress(heading_id=new.id), "renameHeading", raw)
             check(
                 right=spliced(after, again.splices) == self.note,
                 what="renaming back is not the original",
@@ -390,7 +390,7 @@ class Check:
 
     def block(self, action: Any, block: Any, start: int, end: int) -> None:
         """Edit one block. Nothing outside of it changes, and its ID stays."""
-        address = Address(block_id=block.id)
+        address = PartAddress(block_id=block.id)
         after = self.edit(f"block: {action}", edit_section, address, action, TEXT)
         between(self.note, after, start, end)
         check(right=f"^{block.id}".encode() in after, what="the ID is gone")
@@ -413,7 +413,7 @@ class Check:
 
     def task(self, task: Any, status: Any) -> None:
         """Set the status of one task, and set it back."""
-        place, wanted = task.place, Wanted(task.line)
+        place, wanted = task.place, TaskAddress(task.line)
         line = self.text[place.start : place.end]
         operation = f"task: {status}"
         after = self.edit(operation, set_status, wanted, status, DAY)

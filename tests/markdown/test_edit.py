@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown.edit import (
-    Change,
     Splice,
+    TextChange,
     append,
     editable,
     lines,
@@ -178,7 +178,7 @@ def test_changes_of_characters_are_splices_of_bytes(note: bytes, data: st.DataOb
     text = editable(note)
     places = sorted(data.draw(st.lists(st.integers(0, len(text.text)), max_size=8)))
     changes = [
-        Change(start, end, data.draw(TEXTS))
+        TextChange(start, end, data.draw(TEXTS))
         for start, end in zip(places[::2], places[1::2], strict=False)
     ]
     expected, done = "", 0

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.markdown.address import Address
+from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.tag_edit import edit_tags
@@ -96,7 +96,7 @@ def check_block(yaml: str, body: str, value: Any) -> None:
 def check_body(body: str, action: Any, content: str, deep: bool) -> None:
     """Edit sections and blocks, and tags of the text."""
     note = body.encode()
-    for address in (Address(("h",)), Address(("a", "h")), Address(block_id="b")):
+    for address in (PartAddress(("h",)), PartAddress(("a", "h")), PartAddress(block_id="b")):
         options = {"deep": deep, "create_if_missing": not deep}
         after = edited(note, edit_section, address, action, content, **options)
         assert after is None or len(after) >= len(note) or action in ("replace", "renameHeading")

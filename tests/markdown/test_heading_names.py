@@ -13,7 +13,7 @@ import pytest
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown import frontmatter
-from vault_agent.markdown.address import Address, find_section
+from vault_agent.markdown.address import PartAddress, find_section
 from vault_agent.markdown.broken import Anchors
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.named_parts import part
@@ -90,7 +90,9 @@ def read(case: Case) -> Found:
 def edit(case: Case) -> Found:
     """Edit a section, as tools name it."""
     try:
-        return find_section(Document(case.note), Address(tuple(place(case.text)["heading"]))).line
+        return find_section(
+            Document(case.note), PartAddress(tuple(place(case.text)["heading"]))
+        ).line
     except VaultAgentError as error:
         return SEVERAL if error.code == "HEADING_AMBIGUOUS" else None
 

@@ -11,14 +11,14 @@ from tests.markdown.rendering import html_of
 from tests.support.clocks import assert_linear
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.markdown.address import Address
+from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import append, overwrite, prepend
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.tag_edit import edit_tags
-from vault_agent.markdown.task_edit import Status, Wanted, set_status
+from vault_agent.markdown.task_edit import Status, TaskAddress, set_status
 from vault_agent.markdown.yaml.edit import set_keys
 
 UNITS = (
@@ -67,10 +67,10 @@ OPERATIONS = {
     "headings": lambda text: Document(text).headings.find(("a", "b"), strict=False),
     "tags": lambda text: edit_tags(text.encode(), ["x"], ["b"], "both"),
     "section": lambda text: edit_section(
-        text.encode(), Address(("b",)), "append", "x", create_if_missing=True
+        text.encode(), PartAddress(("b",)), "append", "x", create_if_missing=True
     ),
     "heading": lambda text: edit_section(
-        f"# a\n{text}".encode(), Address(("a",)), "renameHeading", "c"
+        f"# a\n{text}".encode(), PartAddress(("a",)), "renameHeading", "c"
     ),
     "properties": lambda text: set_keys(text.encode(), {"a": 1}, ["b"]),
     "properties in a long line": lambda text: set_keys(
@@ -84,7 +84,7 @@ OPERATIONS = {
         text.encode(), "([ab])", r"\1\1", regex=True, whole_word=True, expected_count=None
     ),
     "task": lambda text: set_status(
-        f"{text}\n\n- [ ] do it\n".encode(), Wanted(0, text="do it"), Status.DONE, TODAY
+        f"{text}\n\n- [ ] do it\n".encode(), TaskAddress(0, text="do it"), Status.DONE, TODAY
     ),
     "parsing": lambda text: parse_note(text, path="a.md"),
 }

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.clocks import assert_linear
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound, VaultAgentError
-from vault_agent.markdown.address import Address
+from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.document import Document, section_hash
 from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.section_edit import edit_section
@@ -40,7 +40,7 @@ deep
 
 
 def after(note: str, action: Any, content: str, *heading: str, **options: Any) -> str:
-    address = options.pop("address", Address(heading))
+    address = options.pop("address", PartAddress(heading))
     data = note.encode()
     return spliced(data, edit_section(data, address, action, content, **options).splices).decode()
 
@@ -138,7 +138,7 @@ def test_several_headings_of_a_name_are_ambiguous():
     error = refused(NOTE, "append", "x", "Log")
     assert error.code == "HEADING_AMBIGUOUS"
     assert [each["line"] for each in error.details["headings"]] == [8, 19]
-    by_id = Address(heading_id=error.details["headings"][1]["headingId"])
+    by_id = PartAddress(heading_id=error.details["headings"][1]["headingId"])
     assert after(NOTE, "append", "x", address=by_id).endswith("# Other\n## Log\nx")
     assert after(NOTE, "append", "x", "Other", "Log").endswith("# Other\n## Log\nx")
 
@@ -153,9 +153,9 @@ def test_a_heading_that_is_not_there_is_an_error_with_the_nearest():
 def test_an_id_still_counts_after_lines_have_moved():
     sub = Document(NOTE).sections[2]
     moved = NOTE.replace("# Project\n", "# Project\n\n## New\n")
-    assert "\ndeep\nx\n" in after(moved, "append", "x", address=Address(heading_id=sub.id))
+    assert "\ndeep\nx\n" in after(moved, "append", "x", address=PartAddress(heading_id=sub.id))
     gone = moved.replace("### Sub", "### Sup")
-    assert refused(gone, "append", "", address=Address(heading_id=sub.id)).code == (
+    assert refused(gone, "append", "", address=PartAddress(heading_id=sub.id)).code == (
         "HEADING_NOT_FOUND"
     )
 
@@ -203,7 +203,7 @@ def test_a_replaced_section_keeps_its_heading_and_empty_lines():
     assert after("## A\r\none\r\n", "replace", "x", "A") == "## A\r\nx\r\n"
     assert after("## A\none\n\n", "replace", "x", "A") == "## A\nx\n\n"
     assert after("## A\none", "replace", "x", "A") == "## A\nx"
-    assert after("- a ^b\n", "replace", "- x", address=Address(block_id="b")) == "- x ^b\n"
+    assert after("- a ^b\n", "replace", "- x", address=PartAddress(block_id="b")) == "- x ^b\n"
 
 
 def test_an_underlined_heading_takes_no_text_from_above():
@@ -214,7 +214,7 @@ def test_an_underlined_heading_takes_no_text_from_above():
 
 
 def test_an_empty_text_changes_nothing():
-    assert edit_section(NOTE.encode(), Address(("Sub",)), "append", "").splices == ()
+    assert edit_section(NOTE.encode(), PartAddress(("Sub",)), "append", "").splices == ()
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_an_empty_text_changes_nothing():
     ],
 )
 def test_a_renamed_heading_keeps_all_but_its_text(note: str, new: str):
-    address = Address(heading_id=Document(note).sections[0].id)
+    address = PartAddress(heading_id=Document(note).sections[0].id)
     assert after(note, "renameHeading", "New *1*", address=address) == new
 
 
@@ -250,7 +250,7 @@ def test_an_underlined_heading_stays_one(name: str):
 
 def test_a_missing_heading_can_be_made():
     edit = edit_section(
-        NOTE.encode(), Address(("Sub", "New")), "append", "x", create_if_missing=True
+        NOTE.encode(), PartAddress(("Sub", "New")), "append", "x", create_if_missing=True
     )
     assert edit.created
     assert edit.hash_before is None
@@ -272,7 +272,7 @@ def test_a_heading_is_not_made_where_the_parent_is_unknown():
 
 
 def test_the_hashes_are_those_of_the_section():
-    edit = edit_section(NOTE.encode(), Address(("Sub",)), "append", "x")
+    edit = edit_section(NOTE.encode(), PartAddress(("Sub",)), "append", "x")
     assert edit.hash_before == sha256(b"### Sub\n\ndeep\n\n").hexdigest()
     assert edit.hash_after == sha256(b"### Sub\n\ndeep\nx\n\n").hexdigest()
 
@@ -300,23 +300,25 @@ BLOCKS = "# A\n\ntext ^p\n\n- item ^i\n  - child\n- next\n\n| a |\n|---|\n\n^t\n
     ],
 )
 def test_a_block_keeps_its_id(name: str, action: str, old: str, new: str):
-    changed = after(BLOCKS, action, "x", address=Address(block_id=name))
+    changed = after(BLOCKS, action, "x", address=PartAddress(block_id=name))
     assert changed == BLOCKS.replace(old, new, 1)
 
 
 def test_a_replaced_block_may_bring_its_id():
-    address = Address(block_id="i")
+    address = PartAddress(block_id="i")
     assert after(BLOCKS, "replace", "- y ^i\n  - z", address=address) == BLOCKS.replace(
         "- item ^i\n  - child\n", "- y ^i\n  - z\n"
     )
 
 
 def test_blocks_that_are_not_there_or_twice_are_refused():
-    assert refused(BLOCKS, "append", "x", address=Address(block_id="no")).code == "BLOCK_NOT_FOUND"
-    twice = refused("a ^x\n\nb ^x\n", "append", "x", address=Address(block_id="x"))
+    assert (
+        refused(BLOCKS, "append", "x", address=PartAddress(block_id="no")).code == "BLOCK_NOT_FOUND"
+    )
+    twice = refused("a ^x\n\nb ^x\n", "append", "x", address=PartAddress(block_id="x"))
     assert twice.code == "HEADING_AMBIGUOUS"
     assert twice.details["lines"] == [1, 3]
-    assert refused(BLOCKS, "renameHeading", "x", address=Address(block_id="p")).code == (
+    assert refused(BLOCKS, "renameHeading", "x", address=PartAddress(block_id="p")).code == (
         "INVALID_REQUEST"
     )
 
@@ -340,7 +342,7 @@ def test_blocks_that_are_not_there_or_twice_are_refused():
 )
 def test_the_time_is_linear(part: str):
     def work(note: bytes) -> None:
-        for address in (Address(("last",)), Address(("x",)), Address(block_id="b")):
+        for address in (PartAddress(("last",)), PartAddress(("x",)), PartAddress(block_id="b")):
             try:
                 edit_section(note, address, "append", "one")
             except (NotFound, Conflict):
@@ -410,7 +412,7 @@ def check_section(made: Any, action: Any, content: str, deep: bool, data: st.Dat
     before = "".join(texts[: index + 1]).encode()
     behind = "".join(texts[last + 1 :])
     behind = (behind if text.endswith(behind) else behind.rstrip("\r\n")).encode()
-    address = Address(heading_id=found[index].id)
+    address = PartAddress(heading_id=found[index].id)
     try:
         edit = edit_section(note, address, action, content, deep=deep)
     except InvalidRequest:

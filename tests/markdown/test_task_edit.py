@@ -15,8 +15,8 @@ from vault_agent.markdown.edit import append, editable, spliced
 from vault_agent.markdown.task_edit import (
     NewTask,
     Status,
+    TaskAddress,
     TaskEdit,
-    Wanted,
     line_of,
     new_line,
     set_status,
@@ -28,7 +28,7 @@ TODAY = date(2025, 5, 6)
 
 
 def edited(text: str, status: Status, line: int = 1, form: str = "auto") -> str:
-    return after(text, set_status(text.encode(), Wanted(line), status, TODAY, form))
+    return after(text, set_status(text.encode(), TaskAddress(line), status, TODAY, form))
 
 
 def after(text: str, edit: TaskEdit) -> str:
@@ -226,7 +226,7 @@ def test_a_task_with_lines_of_its_own_is_not_removed(below: str):
 
 def test_a_bom_and_other_line_ends_stay():
     note = b"\xef\xbb\xbf---\r\na: 1\r\n---\r\n- [ ] a \xf0\x9f\x94\x81 every day"
-    edit = set_status(note, Wanted(4), Status.DONE, TODAY)
+    edit = set_status(note, TaskAddress(4), Status.DONE, TODAY)
     new = spliced(note, edit.splices)
     assert new == (
         b"\xef\xbb\xbf---\r\na: 1\r\n---\r\n- [ ] a \xf0\x9f\x94\x81 every day\r\n"
@@ -236,7 +236,7 @@ def test_a_bom_and_other_line_ends_stay():
 
 
 def test_what_blocks_a_completed_task_is_told():
-    edit = set_status("- [ ] a ⛔ x1, y2".encode(), Wanted(1), Status.DONE, TODAY)
+    edit = set_status("- [ ] a ⛔ x1, y2".encode(), TaskAddress(1), Status.DONE, TODAY)
     assert edit.depends_on == ("x1", "y2")
 
 
@@ -251,22 +251,22 @@ MOVED = "- [ ] b\n- [ ] a 📅 2025-01-01\n- [ ] twice\n- [ ] twice\n"
 @pytest.mark.parametrize(
     ("wanted", "line"),
     [
-        (Wanted(2), 2),
-        (Wanted(2, line_digest("- [ ] a 📅 2025-01-01")), 2),
-        (Wanted(9, line_digest("- [ ] a 📅 2025-01-01")), 2),
-        (Wanted(1, line_digest("- [ ] a 📅 2025-01-01")), 2),
-        (Wanted(3, line_digest("- [ ] twice")), 3),
-        (Wanted(4, line_digest("- [ ] twice")), 4),
-        (Wanted(1, text="a"), 2),
-        (Wanted(1, text="a 📅 2025-01-01"), 2),
-        (Wanted(9, line_digest("- [ ] twice")), "TASK_AMBIGUOUS"),
-        (Wanted(9, text="twice"), "TASK_AMBIGUOUS"),
-        (Wanted(2, line_digest("- [ ] other")), "TASK_NOT_FOUND"),
-        (Wanted(2, text="other"), "TASK_NOT_FOUND"),
-        (Wanted(9), "TASK_NOT_FOUND"),
+        (TaskAddress(2), 2),
+        (TaskAddress(2, line_digest("- [ ] a 📅 2025-01-01")), 2),
+        (TaskAddress(9, line_digest("- [ ] a 📅 2025-01-01")), 2),
+        (TaskAddress(1, line_digest("- [ ] a 📅 2025-01-01")), 2),
+        (TaskAddress(3, line_digest("- [ ] twice")), 3),
+        (TaskAddress(4, line_digest("- [ ] twice")), 4),
+        (TaskAddress(1, text="a"), 2),
+        (TaskAddress(1, text="a 📅 2025-01-01"), 2),
+        (TaskAddress(9, line_digest("- [ ] twice")), "TASK_AMBIGUOUS"),
+        (TaskAddress(9, text="twice"), "TASK_AMBIGUOUS"),
+        (TaskAddress(2, line_digest("- [ ] other")), "TASK_NOT_FOUND"),
+        (TaskAddress(2, text="other"), "TASK_NOT_FOUND"),
+        (TaskAddress(9), "TASK_NOT_FOUND"),
     ],
 )
-def test_a_task_that_moved_is_found_again(wanted: Wanted, line: int | str):
+def test_a_task_that_moved_is_found_again(wanted: TaskAddress, line: int | str):
     try:
         found: int | str = set_status(MOVED.encode(), wanted, Status.DONE, TODAY).line
     except VaultAgentError as refused:
@@ -374,8 +374,8 @@ def hostile(n: int) -> dict[str, str]:
 def test_an_edit_takes_linear_time(name: str):
     def work(note: bytes) -> None:
         try:
-            set_status(note, Wanted(1), Status.DONE, TODAY)
-            set_status(note, Wanted(1, text="x"), Status.DONE, TODAY)
+            set_status(note, TaskAddress(1), Status.DONE, TODAY)
+            set_status(note, TaskAddress(1, text="x"), Status.DONE, TODAY)
         except VaultAgentError as refused:
             assert refused.code == "TASK_NOT_FOUND"  # noqa: PT017 - both calls cost
 
@@ -417,7 +417,7 @@ def check_one_line(text: str, status: Status, data) -> None:
         return
     task = data.draw(st.sampled_from(tasks))
     try:
-        edit = set_status(note, Wanted(task.line), status, TODAY)
+        edit = set_status(note, TaskAddress(task.line), status, TODAY)
     except Conflict:
         return  # a recurrence that is not supported
     except Failed:

@@ -15,9 +15,9 @@ from tests.writing.authored import write
 from tests.writing.opened import Vault
 
 from vault_agent.errors import NotFound, TooLarge
-from vault_agent.markdown.address import Address
+from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.edit import append
-from vault_agent.markdown.task_edit import NewTask, Status, Wanted
+from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress
 from vault_agent.model.writing import Right
 from vault_agent.system.workers import SMALL_BYTES, Allowance
 from vault_agent.writing.costly import Costly
@@ -129,7 +129,7 @@ async def test_a_note_that_is_saved_while_it_is_worked_on_is_worked_on_again(vau
 async def test_every_edit_of_a_large_note_does_what_it_does_to_a_small_one(vault: Vault):
     vault.put("Large.md", LARGE)
     writing, made = vault.writing, write(right=Right.EDIT)
-    await edit_section(writing, "Large.md", made, Address(("A",)), "prepend", content="first\n")
+    await edit_section(writing, "Large.md", made, PartAddress(("A",)), "prepend", content="first\n")
     await replace_text(
         writing, "Large.md", made, "Some", "Any", regex=False, case_sensitive=True,
         whole_word=False, in_frontmatter=False, expected_count=1,
@@ -140,7 +140,7 @@ async def test_every_edit_of_a_large_note_does_what_it_does_to_a_small_one(vault
         return []
 
     done = await set_task(
-        writing, "Large.md", made, Wanted(0, text="buy milk"), Status.CANCELLED,
+        writing, "Large.md", made, TaskAddress(0, text="buy milk"), Status.CANCELLED,
         today=date(2026, 1, 2), form="tasks", open_tasks=open_tasks,
     )  # fmt: skip
     added = await add_task(writing, "Large.md", made, NewTask("call"), section=("A",), form="tasks")
@@ -150,5 +150,5 @@ async def test_every_edit_of_a_large_note_does_what_it_does_to_a_small_one(vault
     assert text.endswith("- [ ] call\n")
     assert (done.changed, added.changed) == (True, True)
     with pytest.raises(NotFound) as refused:
-        await edit_section(writing, "Large.md", made, Address(("No",)), "append", content="x")
+        await edit_section(writing, "Large.md", made, PartAddress(("No",)), "append", content="x")
     assert refused.value.code == "HEADING_NOT_FOUND"

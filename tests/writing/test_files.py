@@ -23,7 +23,7 @@ from vault_agent.errors import (
     TooLarge,
     VaultAgentError,
 )
-from vault_agent.markdown.address import Address
+from vault_agent.markdown.address import PartAddress
 from vault_agent.model.writing import Right, WriteLimits, Writer
 from vault_agent.text.names import SPARE
 from vault_agent.writing import transactions
@@ -310,7 +310,7 @@ async def test_a_caller_learns_nothing_of_notes_outside_its_folders(vault: Vault
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
         await vault.files.make_folder("B", opened.write("folder", Right.CREATE, caller=agent))
     edit = opened.write("section", Right.EDIT, caller=agent)
-    renamed = await vault.files.rename_heading("a/Old.md", edit, Address(("Log",)), "Diary")
+    renamed = await vault.files.rename_heading("a/Old.md", edit, PartAddress(("Log",)), "Diary")
     moved = await vault.move("a/Old.md", "a/Free", caller=agent, links=False)
     await vault.move("a/Free.md", "a/Old")
     async with vault.snapshot(up_to_date=True):
@@ -510,7 +510,7 @@ async def test_links_that_name_a_heading_by_its_old_text_are_named_in_the_reply(
         pass
     before = vault.tree()
     write = opened.write("section", Right.EDIT)
-    done = await vault.files.rename_heading("N.md", write, Address(("Log",)), "Diary")
+    done = await vault.files.rename_heading("N.md", write, PartAddress(("Log",)), "Diary")
     assert vault.tree() == {**before, "N.md": before["N.md"].replace(b"# Log", b"# Diary", 1)}
     [warning] = done.warnings
     assert warning.code == "LINKS_BROKEN"
@@ -534,7 +534,7 @@ async def test_canvases_that_name_a_heading_by_its_old_text_are_named_in_the_rep
         pass
     before = vault.tree()
     write = opened.write("section", Right.EDIT)
-    done = await vault.files.rename_heading("N.md", write, Address(("Log",)), "Diary")
+    done = await vault.files.rename_heading("N.md", write, PartAddress(("Log",)), "Diary")
     [warning] = done.warnings
     assert warning.code == "LINKS_NOT_REWRITTEN"
     assert warning.details == {"count": 2, "paths": ["Card.canvas", "Text.canvas"]}
@@ -553,7 +553,7 @@ async def test_canvases_that_are_too_many_or_too_large_are_named_after_a_heading
     monkeypatch.setattr("vault_agent.writing.canvases._MAX_BYTES", 1_000)
     monkeypatch.setattr("vault_agent.writing.canvases.MAX_CANVASES", 2)
     write = opened.write("section", Right.EDIT)
-    done = await vault.files.rename_heading("N.md", write, Address(("Log",)), "Diary")
+    done = await vault.files.rename_heading("N.md", write, PartAddress(("Log",)), "Diary")
     [warning] = done.warnings
     assert warning.code == "LINKS_NOT_REWRITTEN"
     assert warning.details == {"count": 2, "paths": ["2.canvas", "3.canvas"]}

@@ -9,7 +9,7 @@ import pytest
 from tests.writing.opened import Vault, write
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
-from vault_agent.markdown.address import Address
+from vault_agent.markdown.address import PartAddress
 from vault_agent.model.writing import Right, Written
 from vault_agent.writing.notes import change_tags
 from vault_agent.writing.sections import edit_section
@@ -24,7 +24,7 @@ async def edited(vault: Vault, action: Any, content: str, *heading: str, **optio
         vault.writing,
         "a.md",
         write("section", Right.EDIT, **extra),
-        Address(heading or ("Log",)),
+        PartAddress(heading or ("Log",)),
         action,
         content=content,
         **options,

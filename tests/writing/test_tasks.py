@@ -8,7 +8,7 @@ import pytest
 from tests.writing.authored import OpenedVault, write
 
 from vault_agent.errors import IndexUnavailable, VaultAgentError
-from vault_agent.markdown.task_edit import NewTask, Status, Wanted
+from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress
 from vault_agent.writing.tasks import add_task, set_task
 
 TODAY = date(2025, 5, 6)
@@ -73,7 +73,7 @@ async def test_a_task_without_a_place_is_refused(opened_vault: OpenedVault, note
 
 async def done(vault: OpenedVault, line: int, open_tasks) -> tuple:
     return await set_task(
-        vault.writing, "a.md", write(), Wanted(line), Status.DONE,
+        vault.writing, "a.md", write(), TaskAddress(line), Status.DONE,
         today=TODAY, form="auto", open_tasks=open_tasks,
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ from vault_agent.api.writing import (
     visible_path,
 )
 from vault_agent.errors import InvalidRequest
-from vault_agent.markdown.task_edit import NewTask, Status, Wanted
+from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress
 from vault_agent.model.fields import (
     Content,
     Date,
@@ -145,10 +145,10 @@ async def set_task(call: CallContext, sent: SetTaskBody) -> Found[Written]:
     """Complete, cancel or open a task."""
     if sent.task_id is not None:
         note_id, line, digest = sent.task_id.split(":")
-        wanted = Wanted(int(line), digest, only_this_line=sent.only_this_line)
+        wanted = TaskAddress(int(line), digest, only_this_line=sent.only_this_line)
     else:
         note_id = sent.note_id or ""
-        wanted = Wanted(sent.line or 0, text=sent.text, only_this_line=sent.only_this_line)
+        wanted = TaskAddress(sent.line or 0, text=sent.text, only_this_line=sent.only_this_line)
     if sent.path is None:
         resolved = await call.vault.read(resolve, note_id, roots=call.vault.roots)
         path = call.vault.scope.outer(resolved.notes[0].path)

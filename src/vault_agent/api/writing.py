@@ -14,7 +14,7 @@ from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Found, write
 from vault_agent.api.replies import shown_job
 from vault_agent.errors import InvalidRequest, NotFound
-from vault_agent.markdown.address import Address
+from vault_agent.markdown.address import PartAddress
 from vault_agent.model.fields import (
     BlockId,
     Content,
@@ -341,7 +341,7 @@ async def write_tags(call: CallContext, sent: TagsBody) -> Found[Written]:
 async def write_section(call: CallContext, sent: SectionBody) -> Found[Written]:
     """Change a section or a block of a note."""
     path = await path_of(call, sent)
-    address = Address(sent.heading_path or (), sent.heading_id or "", sent.block_id or "")
+    address = PartAddress(sent.heading_path or (), sent.heading_id or "", sent.block_id or "")
     # Of the rights, a section has only this one: the rest of the note is there before and after.
     write = asked(call.caller, sent, "section", Right.EDIT)
     if sent.action == "renameHeading":

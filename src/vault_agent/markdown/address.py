@@ -23,7 +23,7 @@ _HEADING_ID = re.compile(r"h:(\d{1,7}):([0-9a-f]{8})\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class PartAddress:
     """What a caller names: one of a path of headings, the ID of a heading, the ID of a block."""
 
     heading: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Address:
     block_id: str = ""  # with or without `^`
 
 
-def find_section(found: Document, address: Address) -> Section:
+def find_section(document: Document, address: PartAddress) -> Section:
     """Return the section of a heading.
 
     The index of an ID is only a hint: after lines have moved, the one heading with its hash counts.
@@ -42,46 +42,48 @@ def find_section(found: Document, address: Address) -> Section:
         NotFound: `HEADING_NOT_FOUND` with the nearest headings.
     """
     if address.heading_id:
-        return _by_id(found, address.heading_id)
+        return _by_id(document, address.heading_id)
     if not address.heading:
         raise InvalidRequest("INVALID_REQUEST", "The request names no heading.")
-    matches = [found.sections[each] for each in found.headings.find(address.heading, strict=False)]
+    matches = [
+        document.sections[index] for index in document.headings.find(address.heading, strict=False)
+    ]
     if not matches:
-        raise _not_found(found, address.heading[-1])
+        raise _not_found(document, address.heading[-1])
     return _only(matches)
 
 
-def find_block(found: Document, name: str) -> Block:
+def find_block(document: Document, name: str) -> Block:
     """Return the block with an ID.
 
     Raises:
         Conflict: `HEADING_AMBIGUOUS` if several blocks have the ID.
         NotFound: `BLOCK_NOT_FOUND`.
     """
-    matches = found.blocks_named(name)
+    matches = document.blocks_named(name)
     if not matches:
         raise NotFound("BLOCK_NOT_FOUND", "The note has no block with this ID.")
     if len(matches) > 1:
         raise Conflict(
             "HEADING_AMBIGUOUS",
             f"The note has {len(matches)} blocks with this ID.",
-            {"lines": [each.line for each in matches[:MAX_LISTED]]},
+            {"lines": [block.line for block in matches[:MAX_LISTED]]},
             remedy="Give each block an ID of its own in an editor.",
         )
     return matches[0]
 
 
-def _by_id(found: Document, name: str) -> Section:
+def _by_id(document: Document, name: str) -> Section:
     match = _HEADING_ID.match(name)
     if match is None:
         raise InvalidRequest("INVALID_REQUEST", "This is not the ID of a heading.")
     index = int(match[1])
-    if index < len(found.sections) and found.sections[index].id == name:
-        return found.sections[index]
+    if index < len(document.sections) and document.sections[index].id == name:
+        return document.sections[index]
     digits = match[2]
-    matches = [section for section in found.sections if section.id.endswith(f":{digits}")]
+    matches = [section for section in document.sections if section.id.endswith(f":{digits}")]
     if not matches:
-        raise _not_found(found, "")
+        raise _not_found(document, "")
     return _only(matches)
 
 
@@ -91,12 +93,12 @@ def _only(matches: Sequence[Section]) -> Section:
     raise Conflict(
         "HEADING_AMBIGUOUS",
         f"The note has {len(matches)} such headings.",
-        {"headings": [_listed(each) for each in matches[:MAX_LISTED]]},
+        {"headings": [_listed(section) for section in matches[:MAX_LISTED]]},
     )
 
 
-def _not_found(found: Document, name: str) -> NotFound:
-    texts = [spelling(section.text) for section in found.sections]
+def _not_found(document: Document, name: str) -> NotFound:
+    texts = [spelling(section.text) for section in document.sections]
     if name:
         ranked = process.extract(spelling(plain(name)), texts, scorer=fuzz.ratio, limit=NEAREST)
         nearest = [index for _, _, index in ranked]
@@ -106,9 +108,9 @@ def _not_found(found: Document, name: str) -> NotFound:
         "HEADING_NOT_FOUND",
         "The note has no such heading.",
         {
-            "headings": [_heading_line(found.sections[index]) for index in nearest],
+            "headings": [_heading_line(document.sections[index]) for index in nearest],
             "more": len(texts) - len(nearest),
-            "nearest": [_listed(found.sections[index]) for index in nearest],
+            "nearest": [_listed(document.sections[index]) for index in nearest],
         },
     )
 

@@ -30,41 +30,41 @@ class FoundBlock(NamedTuple):
     id_start: int  # of its `^`
 
 
-def find_blocks(source: str, masked: str, found: list[Part]) -> Iterator[FoundBlock]:
+def find_blocks(source: str, masked: str, parts: list[Part]) -> Iterator[FoundBlock]:
     """Yield the blocks with an ID, in the order of these.
 
-    `masked` is `source` with code, HTML and comments masked, and `found` are its parts. Lines end
+    `masked` is `source` with code, HTML and comments masked, and `parts` are its parts. Lines end
     in LF or CR LF.
     """
     if "^" not in masked:
         return
-    starts = [part.start for part in found]
+    starts = [part.start for part in parts]
     content_ends: dict[int, int] = {}
 
     def content_end(index: int) -> int:
         if index not in content_ends:
-            part = found[index]
+            part = parts[index]
             content_ends[index] = part.start + len(source[part.start : part.end].rstrip())
         return content_ends[index]
 
     for match in BLOCK_ID.finditer(masked):
         at, name = match.start(), match[1]
         line_start, next_line = source.rfind("\n", 0, at) + 1, _next_line(source, at)
-        index = _innermost(found, bisect_right(starts, at) - 1, at)
+        index = _innermost(parts, bisect_right(starts, at) - 1, at)
         if index is None:
             yield FoundBlock(name, "paragraph", line_start, at, next_line, at)
             continue
-        part = found[index]
+        part = parts[index]
         alone = part.start == at and content_end(index) == match.end(1)
-        if alone and part.previous is not None and found[part.previous].kind != "heading":
-            before = found[part.previous]
+        if alone and part.previous is not None and parts[part.previous].kind != "heading":
+            before = parts[part.previous]
             start = source.rfind("\n", 0, before.start) + 1
             text_end = _next_line(source, content_end(part.previous) - 1)
             yield FoundBlock(name, before.kind, start, text_end, next_line, at)
             continue
         parent = part.parent if part.kind == "paragraph" else None
-        if parent is not None and found[parent].kind == "item":
-            index, part = parent, found[parent]
+        if parent is not None and parts[parent].kind == "item":
+            index, part = parent, parts[parent]
         start = source.rfind("\n", 0, part.start) + 1
         end = max(next_line, _next_line(source, content_end(index) - 1))
         text_end = end
@@ -75,11 +75,11 @@ def find_blocks(source: str, masked: str, found: list[Part]) -> Iterator[FoundBl
         yield FoundBlock(name, part.kind, start, text_end, end, at)
 
 
-def _innermost(found: list[Part], index: int, at: int) -> int | None:
+def _innermost(parts: list[Part], index: int, at: int) -> int | None:
     """Return the innermost block around an offset; `index` is the last that starts before it."""
     parent: int | None = index if index >= 0 else None
-    while parent is not None and not found[parent].start <= at < found[parent].end:
-        parent = found[parent].parent
+    while parent is not None and not parts[parent].start <= at < parts[parent].end:
+        parent = parts[parent].parent
     return parent
 
 

@@ -94,19 +94,23 @@ def names_folder(source_path: str, kind: LinkKind, target: str, folders: Collect
 
 
 def faults(
-    kind: LinkKind, target: str, fragment: str | None, found: Resolution, anchors: Anchors | None
+    kind: LinkKind,
+    target: str,
+    fragment: str | None,
+    resolution: Resolution,
+    anchors: Anchors | None,
 ) -> list[Fault]:
     """Return what is wrong with a link, given its resolution; usually nothing or one fault.
 
     `anchors` are those of the note that it leads to, or None if they are not known.
     """
-    if found.path is None:
+    if resolution.path is None:
         return [missing(kind, target)]
     wrong = []
-    if fragment and found.is_note and anchors is not None:
+    if fragment and resolution.is_note and anchors is not None:
         fault = anchors.fault(kind, fragment)
         if fault is not None:
             wrong.append(fault)
-    if found.ambiguous:
+    if resolution.ambiguous:
         wrong.append(Fault.AMBIGUOUS)
     return wrong

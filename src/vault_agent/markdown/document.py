@@ -132,9 +132,9 @@ class Document:
     def sections(self) -> list[Section]:
         """The headings, each with what belongs to it."""
         text, headings = self.text, self.structure.headings
-        starts = [*(self.body + each.start for each in headings), len(text)]
-        ends = _ends([each.level for each in headings])
-        found: list[Section] = []
+        starts = [*(self.body + heading.start for heading in headings), len(text)]
+        ends = _ends([heading.level for heading in headings])
+        sections: list[Section] = []
         above: list[tuple[int, str]] = []
         for index, heading in enumerate(headings):
             above = [*((level, name) for level, name in above if level < heading.level)]
@@ -144,7 +144,7 @@ class Document:
             match = _LINE_END.search(text, last)
             content = match.end() if match else len(text)
             digits = sha256(text[start:last].encode("utf-8", "replace")).hexdigest()[:8]
-            found.append(
+            sections.append(
                 Section(
                     f"h:{index}:{digits}",
                     heading.level,
@@ -159,7 +159,7 @@ class Document:
                     self.lines.line(max(start, end - 1)),
                 )
             )
-        return found
+        return sections
 
     @cached_property
     def headings(self) -> Headings:
@@ -232,8 +232,8 @@ class Document:
         return self._links_with(())
 
     def _links_with(self, chunk_ends: Sequence[int]) -> list[Link]:
-        found = [*links.frontmatter_links(self.front, self.lines, self.text)]
-        return found + links.placed(self.body_links.links, self.lines, self.body, chunk_ends)
+        of_front = [*links.frontmatter_links(self.front, self.lines, self.text)]
+        return of_front + links.placed(self.body_links.links, self.lines, self.body, chunk_ends)
 
     @cached_property
     def web_links(self) -> list[ExternalLink]:

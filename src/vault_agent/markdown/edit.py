@@ -34,7 +34,7 @@ class Splice(NamedTuple):
     text: bytes
 
 
-class Change(NamedTuple):
+class TextChange(NamedTuple):
     """Replace the characters [start, end) of a text by `text`."""
 
     start: int
@@ -78,7 +78,7 @@ class Text:
         ending = self.line_end()
         return content if ending is None else _LINE_END.sub(ending, content)
 
-    def edited(self, changes: Iterable[Change]) -> Edited:
+    def edited(self, changes: Iterable[TextChange]) -> Edited:
         """Return the edit that carries out changes of the text, which are in order.
 
         Changes that change nothing are left out.
@@ -86,7 +86,9 @@ class Text:
         Raises:
             Failed: `EDIT_NOT_PROVEN` if the spliced bytes are not the changed text.
         """
-        changes = [each for each in changes if self.text[each.start : each.end] != each.text]
+        changes = [
+            change for change in changes if self.text[change.start : change.end] != change.text
+        ]
         splices = []
         done, byte = 0, self.origin
         for start, end, text in changes:
@@ -201,7 +203,7 @@ def append(note: bytes, content: str, *, blank_line: bool = False) -> tuple[Spli
         return ()
     at = len(text.text)
     between = before(text.text, text.line_end() or line_end_of(content), blank_line=blank_line)
-    return text.edited([Change(at, at, between + content)]).splices
+    return text.edited([TextChange(at, at, between + content)]).splices
 
 
 def prepend(note: bytes, content: str, *, blank_line: bool = False) -> tuple[Splice, ...]:
@@ -227,7 +229,7 @@ def prepend(note: bytes, content: str, *, blank_line: bool = False) -> tuple[Spl
         content = before(text.text[:at], ending, blank_line=False) + content
     if at < len(text.text):
         content += before(content, ending, blank_line=blank_line and text.text[at] not in "\r\n")
-    return text.edited([Change(at, at, content)]).splices
+    return text.edited([TextChange(at, at, content)]).splices
 
 
 def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
@@ -246,19 +248,19 @@ def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
     last = _equal_lines(old[first:][::-1], new[first:][::-1])
     start, end = _length(old[:first]), len(text.text) - _length(old[len(old) - last :])
     changed = content[_length(new[:first]) : len(content) - _length(new[len(new) - last :])]
-    return text.edited([Change(start, end, changed)]).splices
+    return text.edited([TextChange(start, end, changed)]).splices
 
 
 def lines(text: str) -> list[str]:
     """Return the lines of a text with their ends. Lines end in LF, CR LF or CR."""
-    found = []
+    whole = []
     done = 0
     for match in _LINE_END.finditer(text):
-        found.append(text[done : match.end()])
+        whole.append(text[done : match.end()])
         done = match.end()
     if done < len(text):
-        found.append(text[done:])
-    return found
+        whole.append(text[done:])
+    return whole
 
 
 def line_end_of(content: str) -> str:

@@ -63,15 +63,15 @@ def bounds(text: str) -> Bounds:
     and closes with `---` or `...`. An unclosed block is body, so that its text can be found. So is
     prose between two thematic breaks.
     """
-    found = _fenced(text)
-    if found.block is None:
-        return found
-    block = text[found.block : found.fence]
-    if text[found.block - 1] == "\r":  # MULTILINE does not recognise it as the end of a line
+    fenced = _fenced(text)
+    if fenced.block is None:
+        return fenced
+    block = text[fenced.block : fenced.fence]
+    if text[fenced.block - 1] == "\r":  # MULTILINE does not recognise it as the end of a line
         block = block.replace("\r", "\n")
     if block.strip() and _KEY.search(block) is None and not block.lstrip().startswith(_INDICATORS):
         return Bounds(1 if text.startswith("\ufeff") else 0)  # prose
-    return found
+    return fenced
 
 
 def has_prose_block(text: str) -> bool:
@@ -100,9 +100,9 @@ def opens(text: str) -> bool:
     return _OPENING.match(text, 1 if text.startswith("\ufeff") else 0) is not None
 
 
-def read(text: str, found: Bounds | None = None) -> Frontmatter:
+def read(text: str, place: Bounds | None = None) -> Frontmatter:
     """Split the frontmatter off `text`, as `bounds` finds it, and read it. Never raises."""
-    end, start, fence = found or bounds(text)
+    end, start, fence = place or bounds(text)
     if start is None:
         return Frontmatter(end)
     block = text[start:fence]

@@ -68,9 +68,9 @@ def anchor_key(name: str) -> str:
 
 def key_of(source: str, heading: Heading) -> str:
     """Return the key of a heading of a body. Of `[[a|b]]` it has both parts."""
-    written = source[heading.start : heading.end]
-    both = "[[" in written and "|" in written
-    return anchor_key(written.rstrip("=- \r\n") if both else heading.text)
+    source_text = source[heading.start : heading.end]
+    both = "[[" in source_text and "|" in source_text
+    return anchor_key(source_text.rstrip("=- \r\n") if both else heading.text)
 
 
 def without_marks(name: str) -> str:
@@ -112,7 +112,7 @@ class Headings:
 
     def walk(self, keys: Sequence[str]) -> tuple[int, ...]:
         """Return the heading that each part of a fragment names; nothing if one is missing."""
-        found: list[int] = []
+        named: list[int] = []
         level, last = 0, -1
         for key in filter(None, keys):
             following = [
@@ -125,8 +125,8 @@ class Headings:
                 return ()
             last = min(following)
             level = self.all[last].level
-            found.append(last)
-        return tuple(found)
+            named.append(last)
+        return tuple(named)
 
     def find_slug(self, fragment: str) -> list[int]:
         """Return the headings that a fragment names as renderers do, such as `#late-frost`.
@@ -134,36 +134,36 @@ class Headings:
         Renderers number repeated headings: `#frost`, `#frost-1`.
         """
         wanted = fold(fragment)
-        found = self._slugs.get(_NOT_SLUG.sub("", wanted), [])
+        headings = self._slugs.get(_NOT_SLUG.sub("", wanted), [])
         number = _REPEATED.search(wanted)
-        if found or number is None:
-            return found
-        found = self._slugs.get(_NOT_SLUG.sub("", wanted[: number.start()]), [])
-        return found[int(number[1]) :][:1]
+        if headings or number is None:
+            return headings
+        headings = self._slugs.get(_NOT_SLUG.sub("", wanted[: number.start()]), [])
+        return headings[int(number[1]) :][:1]
 
     @cached_property
     def _places(self) -> dict[tuple[str, int], list[int]]:
         """The headings of each key and level, in order."""
-        found: dict[tuple[str, int], list[int]] = {}
+        places: dict[tuple[str, int], list[int]] = {}
         for index, heading in enumerate(self.all):
-            found.setdefault((heading.key, heading.level), []).append(index)
-        return found
+            places.setdefault((heading.key, heading.level), []).append(index)
+        return places
 
     @cached_property
     def _slugs(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        slugs: dict[str, list[int]] = {}
         for index, heading in enumerate(self.all):
-            found.setdefault(_NOT_SLUG.sub("", heading.key), []).append(index)
-        return found
+            slugs.setdefault(_NOT_SLUG.sub("", heading.key), []).append(index)
+        return slugs
 
     @cached_property
     def _paths(self) -> list[tuple[int, ...]]:
-        found: list[tuple[int, ...]] = []
+        paths: list[tuple[int, ...]] = []
         above: tuple[int, ...] = ()
         for index, heading in enumerate(self.all):
-            above = (*(each for each in above if self.all[each].level < heading.level), index)
-            found.append(above)
-        return found
+            above = (*(outer for outer in above if self.all[outer].level < heading.level), index)
+            paths.append(above)
+        return paths
 
     def _ending_with(self, path: Sequence[str]) -> list[int]:
         """Return the headings with which a path of names ends, by the closest way to compare."""
@@ -176,12 +176,15 @@ class Headings:
             wanted = [compared(name) for name in names]
             if not all(wanted):
                 return []
-            known = [names_of(heading) for heading in self.all]
-            ends = [index for index, own in enumerate(known) if wanted[-1] in own]
+            own_names = [names_of(heading) for heading in self.all]
+            ends = [index for index, own in enumerate(own_names) if wanted[-1] in own]
             for fits in (_is_end, _is_in_order):
-                paths = ((index, [known[each] for each in self._paths[index]]) for index in ends)
-                if found := [index for index, own in paths if fits(wanted, own)]:
-                    return found
+                paths = (
+                    (index, [own_names[heading] for heading in self._paths[index]])
+                    for index in ends
+                )
+                if fitting := [index for index, own in paths if fits(wanted, own)]:
+                    return fitting
         return []
 
 

@@ -88,18 +88,18 @@ class BodyLinks(NamedTuple):
 
 def body_links(source: str, text: str, structure: Structure) -> BodyLinks:
     """Return the links of a body; `text` is `source` with code, HTML and comments masked."""
-    found, ranges = wikilinks(source, text)
+    wiki, ranges = wikilinks(source, text)
     count = len(ranges)
     if not (structure.links or structure.autolinks):
-        return BodyLinks(found, count, [], 0, ranges)
+        return BodyLinks(wiki, count, [], 0, ranges)
     more, more_count, external, external_count = markdown_links(source, text, structure, ranges)
     if more:
-        found = sorted([*found, *more], key=itemgetter(0))[:MAX_LINKS]
-    return BodyLinks(found, count + more_count, external, external_count, ranges)
+        wiki = sorted([*wiki, *more], key=itemgetter(0))[:MAX_LINKS]
+    return BodyLinks(wiki, count + more_count, external, external_count, ranges)
 
 
 def placed(
-    written: Iterable[Written], lines: Lines, body: int, chunk_ends: Sequence[int]
+    wikilinks: Iterable[Written], lines: Lines, body: int, chunk_ends: Sequence[int]
 ) -> list[Link]:
     """Return links of the body that starts at an offset of a text, with their places there.
 
@@ -108,8 +108,8 @@ def placed(
     """
     starts, chunks, shift = lines.starts, len(chunk_ends), lines.shift
     before = None if shift is None else body + shift
-    found = []
-    for at, end, kind, target, fragment, text, first, last in written:
+    links = []
+    for at, end, kind, target, fragment, text, first, last in wikilinks:
         line, chunk = bisect_right(starts, body + at), bisect_right(chunk_ends, at)
         if first < 0:
             span = None
@@ -122,19 +122,19 @@ def placed(
         if chunk < chunks:
             start = chunk_ends[chunk - 1] if chunk else 0
             number, place = chunk, (at - start, end - start)
-        found.append(Link(kind, target, fragment, text, line, column, span, number, place))
-    return found
+        links.append(Link(kind, target, fragment, text, line, column, span, number, place))
+    return links
 
 
 def placed_addresses(
-    written: Iterable[WrittenExternal], lines: Lines, body: int
+    addresses: Iterable[WrittenExternal], lines: Lines, body: int
 ) -> list[ExternalLink]:
     """Return web addresses of the body that starts at an offset of a text."""
-    found = []
-    for at, url, _, text in written:
+    links = []
+    for at, url, _, text in addresses:
         line = bisect_right(lines.starts, body + at)
-        found.append(ExternalLink(url, text, line, body + at - lines.starts[line - 1] + 1))
-    return found
+        links.append(ExternalLink(url, text, line, body + at - lines.starts[line - 1] + 1))
+    return links
 
 
 def wikilinks(source: str, text: str) -> tuple[list[Written], list[tuple[int, int]]]:
@@ -142,10 +142,10 @@ def wikilinks(source: str, text: str) -> tuple[list[Written], list[tuple[int, in
 
     `text` is `source` with code, HTML and comments masked.
     """
-    found: list[Written] = []
+    links: list[Written] = []
     spans: list[tuple[int, int]] = []
     if "[[" not in text:
-        return found, spans
+        return links, spans
     for match in _WIKILINK.finditer(text):
         start, end = match.span()
         inner = match[1]
@@ -168,13 +168,13 @@ def wikilinks(source: str, text: str) -> tuple[list[Written], list[tuple[int, in
             continue
         at = start - embed
         spans.append((at, end))
-        if len(found) == MAX_LINKS:
+        if len(links) == MAX_LINKS:
             continue
-        name, fragment, shown, offset = link
+        name, fragment, label, offset = link
         offset += start + 2
         kind = LinkKind.EMBED if embed else LinkKind.WIKILINK
-        found.append((at, end, kind, name, fragment, shown, offset, offset + len(name)))
-    return found, spans
+        links.append((at, end, kind, name, fragment, label, offset, offset + len(name)))
+    return links, spans
 
 
 def markdown_links(
@@ -189,7 +189,7 @@ def markdown_links(
     CommonMark finds links in its brackets too. `text` is `source` with code, HTML and comments
     masked.
     """
-    found: list[Written] = []
+    inside_vault: list[Written] = []
     external: list[WrittenExternal] = []
     count = external_count = 0
     spans = iter(wikilink_spans)
@@ -204,22 +204,22 @@ def markdown_links(
         if span is not None and span[0] <= link.start:
             continue
         destination = link.destination.strip()
-        at, shown = link.start, link.text or None
+        at, label = link.start, link.text or None
         if _ELSEWHERE.match(destination):
             address = _address(destination)
             if address is not None:
                 external_count += 1
                 if len(external) < MAX_LINKS:
-                    external.append((at, *address, shown))
+                    external.append((at, *address, label))
             continue
         inside = _destination(destination)
         if inside is not None:
             count += 1
-            if len(found) < MAX_LINKS:
+            if len(inside_vault) < MAX_LINKS:
                 kind = LinkKind.IMAGE if link.image else LinkKind.MARKDOWN
                 target = destinations.range(link, destination.partition("#")[0])
-                found.append((at, link.end, kind, *inside, shown, *target))
-    return found, count, external, external_count
+                inside_vault.append((at, link.end, kind, *inside, label, *target))
+    return inside_vault, count, external, external_count
 
 
 class _Destinations:
@@ -250,12 +250,12 @@ class _Destinations:
             ):
                 return start, start + len(wanted)
         start, end = self._whole(link)
-        written = source[start:end] if start >= 0 else ""
-        hash_mark = _FRAGMENT.search(written) if "#" not in wanted else None
+        text = source[start:end] if start >= 0 else ""
+        hash_mark = _FRAGMENT.search(text) if "#" not in wanted else None
         if hash_mark:
             end = start + hash_mark.start()
-            written = source[start:end]
-        return (start, end) if _unescaped(written) == wanted else (-1, -1)
+            text = source[start:end]
+        return (start, end) if _unescaped(text) == wanted else (-1, -1)
 
     def _whole(self, link: MarkdownLink) -> tuple[int, int]:
         source = self._source
@@ -273,28 +273,28 @@ class _Destinations:
 def _trimmed(source: str, match: re.Match[str]) -> tuple[int, int]:
     """Return the range of a destination's match without the spaces inside `<…>`."""
     start, end = match.span("angle") if match["angle"] is not None else match.span("bare")
-    written = source[start:end]
-    start += len(written) - len(written.lstrip())
-    return start, max(start, end - (len(written) - len(written.rstrip())))
+    text = source[start:end]
+    start += len(text) - len(text.lstrip())
+    return start, max(start, end - (len(text) - len(text.rstrip())))
 
 
 def _definitions(source: str, text: str) -> dict[str, tuple[int, int]]:
     """Return the ranges of the destinations of reference definitions, by label. The first wins."""
-    found: dict[str, tuple[int, int]] = {}
+    ranges: dict[str, tuple[int, int]] = {}
     for match in _DEFINITION.finditer(text):
-        found.setdefault(_label(source[slice(*match.span("label"))]), _trimmed(source, match))
-    return found
+        ranges.setdefault(_label(source[slice(*match.span("label"))]), _trimmed(source, match))
+    return ranges
 
 
 def _label(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _unescaped(written: str) -> str:
+def _unescaped(destination: str) -> str:
     """Return a destination without escapes, as CommonMark reads it."""
-    if "\\" in written:
-        written = _BACKSLASH.sub(r"\1", written)
-    return html.unescape(written) if "&" in written else written
+    if "\\" in destination:
+        destination = _BACKSLASH.sub(r"\1", destination)
+    return html.unescape(destination) if "&" in destination else destination
 
 
 def _address(destination: str) -> tuple[str, str] | None:
@@ -305,9 +305,9 @@ def _address(destination: str) -> tuple[str, str] | None:
     match = _ADDRESS.match(destination)
     if match is None or len(destination) > 3 * MAX_TARGET_CHARS:
         return None
-    scheme, written, path = match.group("scheme", "host", "path")
-    host = (_PORT.sub("", written) if ":" in written else written).lower()
-    url = f"{scheme or ''}//{written}{path}"
+    scheme, authority, path = match.group("scheme", "host", "path")
+    host = (_PORT.sub("", authority) if ":" in authority else authority).lower()
+    url = f"{scheme or ''}//{authority}{path}"
     return (url[:MAX_TARGET_CHARS].replace(MASK, "\ufffd"), host) if host else None
 
 
@@ -342,10 +342,10 @@ def _wikilink(inner: str) -> tuple[str, str | None, str | None, int] | None:
     """Return a wikilink's name, fragment, text shown, and the offset of the name."""
     target, text, fragment = inner, None, ""
     if "|" in inner:
-        target, _, shown = inner.partition("|")
+        target, _, label = inner.partition("|")
         # In a table the pipe is escaped. The backslash is not part of the name.
         target = target.removesuffix("\\")
-        text = " ".join(shown.split())[:MAX_TARGET_CHARS] or None
+        text = " ".join(label.split())[:MAX_TARGET_CHARS] or None
     if len(target) > MAX_TARGET_CHARS:
         return None
     if "#" in target:
@@ -358,18 +358,18 @@ def _wikilink(inner: str) -> tuple[str, str | None, str | None, int] | None:
     return name, fragment or None, text, offset
 
 
-def target_of_wikilink(written: str) -> str | None:
+def target_of_wikilink(text: str) -> str | None:
     """Return the target of a text that is one wikilink, or None for any other text."""
-    found, ranges = wikilinks(written, written)
-    return found[0][3] if ranges == [(0, len(written))] else None
+    links, ranges = wikilinks(text, text)
+    return links[0][3] if ranges == [(0, len(text))] else None
 
 
-def target_of_destination(written: str) -> str | None:
+def target_of_destination(text: str) -> str | None:
     """Return the target of a Markdown link by its destination as written, without `<` and `>`.
 
     Return None if the destination has a fragment or leads out of the vault.
     """
-    destination = _unescaped(written).strip()
+    destination = _unescaped(text).strip()
     inside = None if _ELSEWHERE.match(destination) else _destination(destination)
     return inside[0] if inside is not None and inside[1] is None else None
 
@@ -418,10 +418,10 @@ def frontmatter_links(front: Frontmatter, lines: Lines, text: str) -> Iterator[L
             link = _frontmatter_link(scalar, plain=key == "links")
             if link is None:
                 continue
-            target, fragment, shown, offset, length = link
+            target, fragment, label, offset, length = link
             span = lines.span(*_written_in(text, front, scalar, offset, offset + length))
             yield Link(
-                LinkKind.FRONTMATTER, target, fragment, shown, scalar.line, scalar.column, span
+                LinkKind.FRONTMATTER, target, fragment, label, scalar.line, scalar.column, span
             )
 
 
@@ -448,12 +448,12 @@ def _written_in(
 
 def target_of(text: str) -> str | None:
     """Return the target of a property's value if all of it is one wikilink, else None."""
-    written = text.strip().removeprefix("!")
-    match = _WIKILINK.search(written) if "[[" in written else None
-    if match is None or _extent(match) != (0, len(written)):
+    link_text = text.strip().removeprefix("!")
+    match = _WIKILINK.search(link_text) if "[[" in link_text else None
+    if match is None or _extent(match) != (0, len(link_text)):
         return None
-    found = _wikilink(written[2:-2])
-    return found[0] if found is not None else None
+    link = _wikilink(link_text[2:-2])
+    return link[0] if link is not None else None
 
 
 def _frontmatter_link(
@@ -462,11 +462,11 @@ def _frontmatter_link(
     """Return target, fragment, text, and the target's offset and length in the scalar."""
     stripped = scalar.strip()
     at = scalar.find(stripped)
-    written = stripped.removeprefix("!")
-    match = _WIKILINK.search(written)
-    if match and _extent(match) == (0, len(written)):
-        at += len(stripped) - len(written) + 2
-        return _at(_wikilink(written[2:-2]), at)
+    link_text = stripped.removeprefix("!")
+    match = _WIKILINK.search(link_text)
+    if match and _extent(match) == (0, len(link_text)):
+        at += len(stripped) - len(link_text) + 2
+        return _at(_wikilink(link_text[2:-2]), at)
     if not plain:
         return None
     match = _WHOLE_MARKDOWN_LINK.match(stripped)

@@ -24,7 +24,7 @@ def block_id(name: str) -> str:
 
 def name_of(heading: Node) -> str:
     """Return the text by which links name a heading: both parts of its links, and its ID."""
-    return f"{plain(heading, shown=False)} {heading.block or ''}"
+    return f"{plain(heading, as_shown=False)} {heading.block or ''}"
 
 
 def part(root: Node, fragment: str) -> list[Node] | None:
@@ -32,13 +32,13 @@ def part(root: Node, fragment: str) -> list[Node] | None:
     if fragment.startswith("^"):
         return _block(root, fragment[1:].lower())
     blocks = root.children
-    places = [place for place, each in enumerate(blocks) if each.kind == "heading"]
+    places = [place for place, block in enumerate(blocks) if block.kind == "heading"]
     nodes = (blocks[place] for place in places)
-    headings = [KnownHeading(each.value, anchor_key(name_of(each))) for each in nodes]
-    found = Headings(headings).find(fragment.split("#"), strict=True)
-    if not found:
+    headings = [KnownHeading(node.value, anchor_key(name_of(node))) for node in nodes]
+    indices = Headings(headings).find(fragment.split("#"), strict=True)
+    if not indices:
         return None
-    start, level = places[found[0]], headings[found[0]].level
+    start, level = places[indices[0]], headings[indices[0]].level
     following = (place for place in places if place > start and blocks[place].value <= level)
     return blocks[start : next(following, len(blocks))]
 

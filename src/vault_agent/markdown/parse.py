@@ -68,9 +68,9 @@ def parse_document(document: Document, *, path: str) -> ParsedNote:
     """Parse a document from `document_of`, as `parse_note` does."""
     limits = _Limits(path)
     chunks = limits.first(document.chunks, MAX_CHUNKS, "chunks")
-    front, written = document.front, document.body_links
+    front, body_links = document.front, document.body_links
     values = front.values
-    head_links = len(document.links) - len(written.links)
+    head_links = len(document.links) - len(body_links.links)
     inline = (tag.name for tag in document.tags)
     anchors, lines, body = _anchors(document), document.lines, document.body
     return ParsedNote(
@@ -85,10 +85,10 @@ def parse_document(document: Document, *, path: str) -> ParsedNote:
         types=_types(values),
         chunks=chunks,
         links=limits.first(
-            document.links, links.MAX_LINKS, "links", head_links + written.link_count
+            document.links, links.MAX_LINKS, "links", head_links + body_links.link_count
         ),
         external_links=limits.first(
-            document.web_links, links.MAX_LINKS, "external links", written.external_count
+            document.web_links, links.MAX_LINKS, "external links", body_links.external_count
         ),
         anchors=limits.first(
             [
@@ -117,7 +117,7 @@ def beside_links(document: Document) -> tuple[object, ...]:
         tags.distinct([*tags.frontmatter_tags(values), *inline]),
         [(link.url, link.line) for link in document.web_links],
         [(level, line(document.body + start)) for start, level, _ in _anchors(document)],
-        [(each.name, each.listed, each.line) for each in properties(values)],
+        [(entry.name, entry.listed, entry.line) for entry in properties(values)],
         [(document.text[task.place.symbol], task.line) for task in document.tasks],
     )
 
@@ -153,16 +153,16 @@ def _shown(document: Document, chunks: Sequence[Chunk]) -> tuple[str, ...]:
 
 def _anchors(document: Document) -> list[tuple[int, int, str]]:
     """Return the headings and blocks that a fragment can name in order: offset, level and key."""
-    found = [
+    anchors = [
         (heading.start, heading.level, key)
         for heading in document.structure.headings
         if (key := key_of(document.source, heading))
     ]
     if "^" in document.masked:
         blocks = BLOCK_ID.finditer(document.masked)
-        found += ((match.start(), 0, anchor_key(match[1])) for match in blocks)
-        found.sort()
-    return found
+        anchors += ((match.start(), 0, anchor_key(match[1])) for match in blocks)
+        anchors.sort()
+    return anchors
 
 
 def _tasks(document: Document) -> Iterator[Task]:
@@ -187,21 +187,21 @@ class _Limits:
         self.warnings: list[Warning] = []
 
     def first(
-        self, items: Iterable[_Item], limit: int, part: str, found: int = 0
+        self, items: Iterable[_Item], limit: int, part: str, count: int = 0
     ) -> tuple[_Item, ...]:
-        """Return at most `limit` items. `found` is their number if more exist than are given."""
-        if isinstance(items, (list, tuple)) and max(len(items), found) <= limit:
+        """Return at most `limit` items. `count` is their number if more exist than are given."""
+        if isinstance(items, (list, tuple)) and max(len(items), count) <= limit:
             return tuple(items)
         remaining = iter(items)
         kept = tuple(islice(remaining, limit))
         if len(kept) == limit:
-            found = max(found, len(kept) + sum(1 for _ in remaining))
-        if found > len(kept):
+            count = max(count, len(kept) + sum(1 for _ in remaining))
+        if count > len(kept):
             self.warnings.append(
                 Warning(
                     "NOTE_TRUNCATED",
                     f"A note has more {part} than the index keeps: the first {len(kept)} are kept.",
-                    {"path": self._path, "part": part, "kept": len(kept), "found": found},
+                    {"path": self._path, "part": part, "kept": len(kept), "found": count},
                 )
             )
         return kept
@@ -238,28 +238,28 @@ def _first_heading(structure: Structure) -> str | None:
 def with_keys(note: ParsedNote, path: str) -> ParsedNote:
     """Return a note of a vault with types: with its folder's type, and the keys of links to it."""
     types = note.types or (type_of_folder(path),)
-    identifier = next((each.value for each in note.properties if each.name == "id"), "")
-    known = identifier if 0 < len(identifier) <= MAX_ID_CHARACTERS else None
-    return replace(note, types=types, keys=keys_of(path, types[0], known))
+    identifier = next((entry.value for entry in note.properties if entry.name == "id"), "")
+    own_id = identifier if 0 < len(identifier) <= MAX_ID_CHARACTERS else None
+    return replace(note, types=types, keys=keys_of(path, types[0], own_id))
 
 
 def _aliases(values: Mapping[str, Value]) -> tuple[str, ...]:
     """Return the aliases of a list or a comma-separated string, without duplicates."""
-    found: dict[str, None] = {}
+    aliases: dict[str, None] = {}
     for key in ("aliases", "alias"):
         value = values.get(key)
         parts = value.split(",") if isinstance(value, str) else texts_of(value)
         for part in parts:
             alias = " ".join(part.split())[:MAX_TITLE_CHARS]
             if alias:
-                found.setdefault(alias)
-    return tuple(found)
+                aliases.setdefault(alias)
+    return tuple(aliases)
 
 
 def _types(values: Mapping[str, Value]) -> tuple[str, ...]:
     """Return the note's types. A wikilink counts as the name it shows."""
-    found = (" ".join(shown_name(text).split()) for text in texts_of(values.get("type")))
-    return tuple(dict.fromkeys(text[:MAX_TYPE_CHARS] for text in found if text))[:MAX_TYPES]
+    names = (" ".join(shown_name(text).split()) for text in texts_of(values.get("type")))
+    return tuple(dict.fromkeys(text[:MAX_TYPE_CHARS] for text in names if text))[:MAX_TYPES]
 
 
 def _cut(text: str | None) -> str | None:

@@ -153,11 +153,11 @@ def next_day(rule: Rule, start: date) -> date | None:
 
 def _numbers(name: str, short: tuple[str, ...], text: str) -> tuple[int, ...]:
     """Return the places of the names in a text, in order. `short` has their first letters."""
-    found = {
-        next(number for number, each in enumerate(short) if each.startswith(word[:3].lower()))
+    numbers = {
+        next(number for number, prefix in enumerate(short) if prefix.startswith(word[:3].lower()))
         for word in re.findall(name, text, re.IGNORECASE)
     }
-    return tuple(sorted(found))
+    return tuple(sorted(numbers))
 
 
 def _in_weeks(rule: Rule, start: date) -> date:
@@ -192,8 +192,8 @@ def _on_days(rule: Rule, start: date) -> date | None:
         if not (rule.days or rule.in_month):
             days = [start.day]
         for day in sorted(days):
-            if 1 <= day <= length and (found := date(year, month, day)) > start:
-                return found
+            if 1 <= day <= length and (following := date(year, month, day)) > start:
+                return following
 
 
 def _later(start: date, months: int) -> tuple[int, int]:

@@ -79,15 +79,15 @@ def respelled(link: Link, note: bytes, was: Places, now: Places, leads: Leads) -
     for target in dict.fromkeys(_targets(link, was, now, leads)):
         if by_path and not leads_by_path(link.kind, target, now):
             continue
-        found = leads.resolve(now.source, target, link.kind)
-        if found.path != now.dest or (found.ambiguous and second is not None):
+        resolution = leads.resolve(now.source, target, link.kind)
+        if resolution.path != now.dest or (resolution.ambiguous and second is not None):
             continue
-        written = write(target)
-        if written is None:
+        spelling = write(target)
+        if spelling is None:
             continue
-        if not found.ambiguous:
-            return written.encode()
-        second = written.encode()
+        if not resolution.ambiguous:
+            return spelling.encode()
+        second = spelling.encode()
     return second
 
 
@@ -208,13 +208,13 @@ def _names_suffix(target: str, kind: LinkKind, dest: str) -> bool:
 # --- how it is written --------------------------------------------------------------------------
 
 
-def writer(kind: LinkKind, note: bytes, start: int, written: str) -> Callable[[str], str | None]:
-    """Return the function that writes a target in place of `written`, at `start` in a note.
+def writer(kind: LinkKind, note: bytes, start: int, old_target: str) -> Callable[[str], str | None]:
+    """Return the function that writes a target in place of `old_target`, at `start` in a note.
 
     It returns None for a target that can't be written there.
     """
     if kind in ADDRESSES:
-        return _Destination(written, note[:start].rstrip(b" \t").endswith(b"<")).of
+        return _Destination(old_target, note[:start].rstrip(b" \t").endswith(b"<")).of
     if kind is not LinkKind.FRONTMATTER:
         return _name
     line = note[note.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "replace")
@@ -222,7 +222,7 @@ def writer(kind: LinkKind, note: bytes, start: int, written: str) -> Callable[[s
     opening = (match and match["opening"]) or ""
     yaml = _Yaml((match and match["quote"]) or "", _FLOW.search(line) is not None)
     if opening.endswith(("(", "<")):
-        destination = _Destination(written, opening.endswith("<"), frontmatter=True)
+        destination = _Destination(old_target, opening.endswith("<"), frontmatter=True)
         return lambda target: yaml.of(destination.of(target))
     return lambda target: yaml.of(_name(target))
 
@@ -243,33 +243,37 @@ class _Destination:
     frontmatter: bool = False
 
     def of(self, target: str) -> str | None:
-        written = self._in_angles(target) if self.angle else self._bare(target)
+        destination = self._in_angles(target) if self.angle else self._bare(target)
         if self.frontmatter:
-            written = re.sub(r"[()]", _encoded, written)
-        return written if target_of_destination(written) == target else None
+            destination = re.sub(r"[()]", _encoded, destination)
+        return destination if target_of_destination(destination) == target else None
 
     def _bare(self, target: str) -> str:
-        written = target.replace("%", "%25")
-        written = _UNSAFE.sub(_encoded, _ENTITY.sub("%26", written).replace("#", "%23"))
-        if not _balanced(written):
-            written = re.sub(r"[()]", _encoded, written)
-        return self._finished(written)
+        destination = target.replace("%", "%25")
+        destination = _UNSAFE.sub(_encoded, _ENTITY.sub("%26", destination).replace("#", "%23"))
+        if not _balanced(destination):
+            destination = re.sub(r"[()]", _encoded, destination)
+        return self._finished(destination)
 
     def _in_angles(self, target: str) -> str:
-        written = _ENCODED_CHARACTER.sub("%25", target)
-        written = _UNSAFE_IN_ANGLES.sub(_encoded, _ENTITY.sub("%26", written).replace("#", "%23"))
+        destination = _ENCODED_CHARACTER.sub("%25", target)
+        destination = _UNSAFE_IN_ANGLES.sub(
+            _encoded, _ENTITY.sub("%26", destination).replace("#", "%23")
+        )
         if "%20" in self.like and " " not in self.like:
-            written = written.replace(" ", "%20")
-        return self._finished(written)
+            destination = destination.replace(" ", "%20")
+        return self._finished(destination)
 
-    def _finished(self, written: str) -> str:
-        written = _DOUBLED.sub(_encoded, written)
-        head, colon, rest = written.partition(":")
+    def _finished(self, destination: str) -> str:
+        destination = _DOUBLED.sub(_encoded, destination)
+        head, colon, rest = destination.partition(":")
         if colon and "/" not in head:  # not a scheme, as of a web address
-            written = f"{head}%3A{rest}"
+            destination = f"{head}%3A{rest}"
         if self.like.isascii() and _ENCODED_LETTER.search(self.like):
-            written = "".join(each if each.isascii() else quote(each) for each in written)
-        return written
+            destination = "".join(
+                character if character.isascii() else quote(character) for character in destination
+            )
+        return destination
 
 
 def _encoded(match: re.Match[str]) -> str:

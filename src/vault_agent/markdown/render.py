@@ -86,8 +86,8 @@ class _Shared:
 def render(tree: Tree, path: str, vault: Vault, *, depth: int) -> Html:
     """Return the HTML of the note at `path`, with embedded notes up to a depth."""
     shared = _Shared(vault, depth)
-    written = _Page(shared, tree, ((path, None),)).whole()
-    return Html(clean(written), tuple(shared.outline), tuple(shared.assets.values()))
+    html = _Page(shared, tree, ((path, None),)).whole()
+    return Html(clean(html), tuple(shared.outline), tuple(shared.assets.values()))
 
 
 def is_embeddable(target: Target) -> bool:
@@ -107,13 +107,13 @@ class _Page:
     """
 
     def __init__(
-        self, shared: _Shared, tree: Tree, shown: tuple[tuple[str, str | None], ...]
+        self, shared: _Shared, tree: Tree, ancestry: tuple[tuple[str, str | None], ...]
     ) -> None:
         self._shared = shared
         self._tree = tree
-        self._shown = shown
-        self._path = shown[-1][0]
-        self._embedded = len(shown) > 1
+        self._shown = ancestry
+        self._path = ancestry[-1][0]
+        self._embedded = len(ancestry) > 1
         self._mark = f"e{shared.embeds}-" if self._embedded else ""
         self._ids: dict[str, int] = {}
         self._notes: dict[str, int] = {}  # the numbers of footnotes
@@ -127,13 +127,13 @@ class _Page:
 
     def part(self, fragment: str) -> str | None:
         """Return the HTML of a section or a block, or None if the note has none of this name."""
-        found = part(self._tree.root, fragment)
-        return None if found is None else self._blocks(found) + self._footnotes()
+        blocks = part(self._tree.root, fragment)
+        return None if blocks is None else self._blocks(blocks) + self._footnotes()
 
     # --- blocks ---------------------------------------------------------------------------------
 
     def _blocks(self, nodes: Sequence[Node]) -> str:
-        marked = highlights(nodes) if any(each.kind == "text" for each in nodes) else {}
+        marked = highlights(nodes) if any(node.kind == "text" for node in nodes) else {}
         out = []
         for index, node in enumerate(nodes):
             if index in marked:
@@ -189,7 +189,7 @@ class _Page:
 
     def _callout(self, node: Node) -> str:
         kind, fold, title = node.value
-        shown = self._inline(title).strip() or escape(kind.replace("-", " ").capitalize())
+        title_html = self._inline(title).strip() or escape(kind.replace("-", " ").capitalize())
         folded = {"+": ' data-fold="open"', "-": ' data-fold="closed"'}.get(fold, "")
         turned = ' dir="rtl"' if runs_right_to_left([*title, node]) else ""
         start = f' class="callout" data-callout="{escape(kind)}"{folded}{turned}'
@@ -197,7 +197,7 @@ class _Page:
         inner = f'<div class="callout-content">{content}</div>' if content else ""
         return (
             f"<div{self._attributes(node, start)}>"
-            f'<div class="callout-title" dir="auto">{shown}</div>{inner}</div>\n'
+            f'<div class="callout-title" dir="auto">{title_html}</div>{inner}</div>\n'
         )
 
     def _code(self, node: Node) -> str:
@@ -231,7 +231,10 @@ class _Page:
         return f"<li{self._attributes(node, more)}>{inner}</li>\n"
 
     def _table(self, node: Node) -> str:
-        aligned = [f' align="{each.lower()}"' if each != "None" else "" for each in node.value]
+        aligned = [
+            f' align="{alignment.lower()}"' if alignment != "None" else ""
+            for alignment in node.value
+        ]
         rows = []
         for row in node.children:
             name = "th" if row.kind == "head" else "td"
@@ -251,7 +254,7 @@ class _Page:
         return f"<hr{self._attributes(node)}>\n"
 
     def _html(self, node: Node) -> str:
-        return self._own_html.prepare("".join(each.value for each in node.children), whole=True)
+        return self._own_html.prepare("".join(child.value for child in node.children), whole=True)
 
     def _footnotes(self) -> str:
         """Return the footnotes that were referred to, in the order of their numbers."""
@@ -285,17 +288,17 @@ class _Page:
         text, display = node.value
         if len(text) > MAX_MATH_CHARACTERS:
             return f"<code>{escape(text)}</code>"
-        shown = "true" if display else "false"
-        return f'<span class="math" data-display="{shown}">{escape(text)}</span>'
+        is_display = "true" if display else "false"
+        return f'<span class="math" data-display="{is_display}">{escape(text)}</span>'
 
     def _reference(self, node: Node) -> str:
         if node.value not in self._tree.notes:
             return f"[^{escape(node.value)}]"
-        known = node.value in self._notes
-        if not known:
+        is_repeated = node.value in self._notes
+        if not is_repeated:
             self._note_names.append(node.value)
         number = self._notes.setdefault(node.value, len(self._notes) + 1)
-        name = "" if known else f' id="{self._note_id("fnref", number)}"'
+        name = "" if is_repeated else f' id="{self._note_id("fnref", number)}"'
         to = self._note_id("fn", number)
         return f'<sup class="footnote-ref"><a href="#{to}"{name}>{number}</a></sup>'
 
@@ -348,36 +351,36 @@ class _Page:
         return f"{start[:-1]}{_titled(title)}>{inner}</a>"
 
     def _internal(self, target: Target, inner: str, title: str = "") -> str:
-        found = self._find(target)
-        if found is None:
+        file = self._find(target)
+        if file is None:
             missing = escape(target.target)
             return f'<a class="unresolved" data-target="{missing}"{_titled(title)}>{inner}</a>'
-        path = escape(found.path)
-        if found.note_id is None:
-            url = escape(self._asset(found.path, "file") + place_in_file(target.fragment))
+        path = escape(file.path)
+        if file.note_id is None:
+            url = escape(self._asset(file.path, "file") + place_in_file(target.fragment))
             return f"{file_link(url, path)}{_titled(title)}>{inner}</a>"
         place = ""
         if target.fragment:
             place = f' data-anchor="{escape(anchor(target.fragment))}"'
         return (
-            f'<a class="internal" href="#/notes/{found.note_id}" data-note="{found.note_id}"'
+            f'<a class="internal" href="#/notes/{file.note_id}" data-note="{file.note_id}"'
             f' data-path="{path}"{place}{_titled(title)}>{inner}</a>'
         )
 
     def _file(self, target: Target, alt: str, size: str) -> str:
         """Return an image, sound or video, or a card for another file."""
-        found = self._find(target)
-        if found is None:
-            shown = escape(alt or target.target)
-            return f'<span class="missing" data-target="{escape(target.target)}">{shown}</span>'
-        if found.note_id is not None:
-            return self._internal(target, escape(alt or found.title or target.target))
-        kind = kind_of(found.path)
-        url, path = escape(self._asset(found.path, kind)), escape(found.path)
+        file = self._find(target)
+        if file is None:
+            label = escape(alt or target.target)
+            return f'<span class="missing" data-target="{escape(target.target)}">{label}</span>'
+        if file.note_id is not None:
+            return self._internal(target, escape(alt or file.title or target.target))
+        kind = kind_of(file.path)
+        url, path = escape(self._asset(file.path, kind)), escape(file.path)
         if kind == "image":
-            shown = escape(alt or found.path.rpartition("/")[2])
+            label = escape(alt or file.path.rpartition("/")[2])
             return (
-                f'<img class="image" src="{url}" alt="{shown}"{size} loading="lazy"'
+                f'<img class="image" src="{url}" alt="{label}"{size} loading="lazy"'
                 f' data-path="{path}">'
             )
         if kind in ("audio", "video"):
@@ -385,29 +388,29 @@ class _Page:
                 f'<{kind} class="{kind}" src="{url}" controls preload="none"{size}'
                 f' data-path="{path}"></{kind}>'
             )
-        name = escape(alt or found.path.rpartition("/")[2])
+        name = escape(alt or file.path.rpartition("/")[2])
         url += place_in_file(target.fragment)
         return f"{file_link(url, path, target.fragment or '')}>{name}</a>"
 
     def _asset(self, path: str, kind: str) -> str:
-        known = self._shared.assets.get(path)
-        if known is None:
+        asset = self._shared.assets.get(path)
+        if asset is None:
             url = self._shared.vault.address(path)
-            known = self._shared.assets[path] = Asset(path, url, kind)
-        return known.url
+            asset = self._shared.assets[path] = Asset(path, url, kind)
+        return asset.url
 
     def _embed(self, target: Target) -> str:
         """Return an embedded note. A circle, too deep a note or one too many is a link."""
-        found = self._find(target)
-        if found is None or found.note_id is None:
-            if found is None and target.target:
+        file = self._find(target)
+        if file is None or file.note_id is None:
+            if file is None and target.target:
                 missing = escape(target.target)
-                shown = escape(shown_of(target))
-                return f'<span class="missing" data-target="{missing}">{shown}</span>'
+                label = escape(shown_of(target))
+                return f'<span class="missing" data-target="{missing}">{label}</span>'
             return self._file(target, target.text or "", "")
         shared = self._shared
-        source = shared.vault.notes.get(found.path)
-        place = found.path, target.fragment
+        source = shared.vault.notes.get(file.path)
+        place = file.path, target.fragment
         if (
             source is None
             or place in self._shown
@@ -424,26 +427,28 @@ class _Page:
         shared.embedded += len(inner)
         title = self._internal(target, escape(shown_of(target._replace(target=source.title))))
         return (
-            f'<div class="embed" data-note="{found.note_id}" data-path="{escape(found.path)}">'
+            f'<div class="embed" data-note="{file.note_id}" data-path="{escape(file.path)}">'
             f'<div class="embed-title">{title}</div><div class="embed-content">{inner}</div></div>'
         )
 
     # --- HTML of the note itself ------------------------------------------------------------------
 
-    def _raw_link(self, given: Mapping[str, str]) -> str:
-        address = given.get("href", "").strip()
+    def _raw_link(self, attributes: Mapping[str, str]) -> str:
+        address = attributes.get("href", "").strip()
         scheme = address.partition(":")[0].lower()
         if scheme in REMOTE_SCHEMES and "//" in address:
             return external_link(address, host_of(address))
         return f'<a href="{escape(address)}">' if scheme == "mailto" else "<a>"
 
-    def _raw_image(self, given: Mapping[str, str]) -> str:
-        source, alt = given.get("src", "").strip(), given.get("alt", "")
+    def _raw_image(self, attributes: Mapping[str, str]) -> str:
+        source, alt = attributes.get("src", "").strip(), attributes.get("alt", "")
         target = image_target(source)
         if target is None:
             return _remote(source, alt)
         size = "".join(
-            f' {name}="{escape(given[name])}"' for name in ("width", "height") if name in given
+            f' {name}="{escape(attributes[name])}"'
+            for name in ("width", "height")
+            if name in attributes
         )
         return self._file(target, alt, size)
 
@@ -471,9 +476,9 @@ def _remote(address: str, alt: str) -> str:
     if address.startswith("//"):
         address = f"https:{address}"
     host = host_of(address) if address.partition(":")[0].lower() in REMOTE_SCHEMES else ""
-    shown = address if host else ""
+    safe_address = address if host else ""
     return (
-        f'<span class="remote" data-url="{escape(shown)}" data-host="{escape(host)}">'
+        f'<span class="remote" data-url="{escape(safe_address)}" data-host="{escape(host)}">'
         f"{escape(alt)}</span>"
     )
 
@@ -561,7 +566,7 @@ def highlights(children: Sequence[Node]) -> dict[int, list[str]]:
             tags.setdefault(opened[0], []).append((opened[1], "<mark>"))
             tags.setdefault(index, []).append((start, "</mark>"))
             opened = None
-    found: dict[int, list[str]] = {}
+    pieces_by_child: dict[int, list[str]] = {}
     for index, marks in tags.items():
         text, done = children[index].value, 0
         pieces: list[str] = []
@@ -569,12 +574,12 @@ def highlights(children: Sequence[Node]) -> dict[int, list[str]]:
             pieces += text[done:start], tag
             done = start + 2
         pieces.append(text[done:])
-        found[index] = pieces
-    return found
+        pieces_by_child[index] = pieces
+    return pieces_by_child
 
 
-def _tag(written: str) -> str:
-    name = escape(written[1:])
+def _tag(tag: str) -> str:
+    name = escape(tag[1:])
     return f'<span class="tag" data-tag="{name}">#{name}</span>'
 
 

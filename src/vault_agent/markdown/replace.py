@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
 
-from .edit import Change, editable, insertable
+from .edit import TextChange, editable, insertable
 from .lines import Lines
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ def replace(
     start = 0 if in_frontmatter else text.document.body
     plain = _Plain(text.text, start)
     find = _regex if regex else _literal
-    found = find(
+    matches = find(
         plain, search, replacement, text, case_sensitive=case_sensitive, whole_word=whole_word
     )
-    changes = list(islice(_of_limited_size(found), MAX_MATCHES + 1))
+    changes = list(islice(_of_limited_size(matches), MAX_MATCHES + 1))
     if not changes and search in text.text[:start]:
         what = "Only the frontmatter contains this text."
         raise NotFound("TEXT_NOT_FOUND", what, remedy="Change the property instead.")
@@ -85,7 +85,7 @@ def replace(
     return text.edited(changes).splices
 
 
-def _of_limited_size(changes: Iterable[Change]) -> Iterator[Change]:
+def _of_limited_size(changes: Iterable[TextChange]) -> Iterator[TextChange]:
     size = 0
     for change in changes:
         size += len(change.text)
@@ -121,7 +121,7 @@ def _literal(
     *,
     case_sensitive: bool,
     whole_word: bool,
-) -> Iterator[Change]:
+) -> Iterator[TextChange]:
     content = text.own(replacement)
     escaped = re.escape(_LINE_END.sub("\n", search))
     if whole_word and _in_word(search[0]):
@@ -130,7 +130,7 @@ def _literal(
         escaped = rf"{escaped}(?!\w)"
     pattern = re.compile(escaped, 0 if case_sensitive else re.IGNORECASE)
     for match in pattern.finditer(plain.text):
-        yield Change(plain.back(match.start()), plain.back(match.end()), content)
+        yield TextChange(plain.back(match.start()), plain.back(match.end()), content)
 
 
 def _regex(
@@ -141,7 +141,7 @@ def _regex(
     *,
     case_sensitive: bool,
     whole_word: bool,
-) -> Iterator[Change]:
+) -> Iterator[TextChange]:
     if len(search) > MAX_PATTERN_CHARS:
         raise InvalidRequest(
             "REGEX_INVALID", f"The pattern is longer than {MAX_PATTERN_CHARS:,} characters."
@@ -153,8 +153,8 @@ def _regex(
     if compiled.fullmatch(b"") is not None:
         raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")
     template = _template(replacement, compiled)
-    pieces = [text.own(each) if isinstance(each, str) else each for each in template]
-    numbers = {each for each in pieces if isinstance(each, int)}
+    pieces = [text.own(piece) if isinstance(piece, str) else piece for piece in template]
+    numbers = {piece for piece in pieces if isinstance(piece, int)}
     lines = Lines(plain.text)
 
     def span(match: Any, group: int) -> tuple[int, int]:
@@ -169,11 +169,11 @@ def _regex(
             raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")
         if whole_word and not _is_word(text.text, start, end):
             continue
-        groups = {each: text.text[slice(*span(match, each))] for each in numbers}
-        content = [groups[each] if isinstance(each, int) else each for each in pieces]
+        groups = {number: text.text[slice(*span(match, number))] for number in numbers}
+        content = [groups[piece] if isinstance(piece, int) else piece for piece in pieces]
         if sum(map(len, content)) > MAX_NEW_CHARS:
             raise _too_large()
-        yield Change(start, end, "".join(content))
+        yield TextChange(start, end, "".join(content))
 
 
 def _template(replacement: str, compiled: Any) -> list[Piece]:
@@ -245,20 +245,20 @@ def _in_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _check_count(text: str, found: Sequence[Change], expected: int | None) -> None:
-    if not found:
+def _check_count(text: str, matches: Sequence[TextChange], expected: int | None) -> None:
+    if not matches:
         raise NotFound("TEXT_NOT_FOUND", "The note does not contain this text.")
-    more = len(found) > MAX_MATCHES
-    if expected in (None, len(found)) and not more:
+    more = len(matches) > MAX_MATCHES
+    if expected in (None, len(matches)) and not more:
         return
-    count = f"more than {MAX_MATCHES:,}" if more else f"{len(found):,}"
-    ends = [match.end() for match in _LINE_END.finditer(text, 0, found[-1].start)]
-    places = [bisect_right(ends, each.start) + 1 for each in found[:MAX_LINES]]
+    count = f"more than {MAX_MATCHES:,}" if more else f"{len(matches):,}"
+    ends = [match.end() for match in _LINE_END.finditer(text, 0, matches[-1].start)]
+    places = [bisect_right(ends, match.start) + 1 for match in matches[:MAX_LINES]]
     raise Conflict(
         "MATCH_COUNT_MISMATCH",
         f"There are {count} matches, not {expected}."
         if expected
         else f"There are {count} matches.",
-        {"count": len(found), "expectedCount": expected, "lines": sorted(set(places))},
+        {"count": len(matches), "expectedCount": expected, "lines": sorted(set(places))},
         remedy="Search for more of the text." if more else None,
     )

@@ -53,11 +53,11 @@ def _in_order(match: re.Match[str]) -> str:
 
 def attributes_of(text: str) -> dict[str, str]:
     """Return the attributes of a tag, by their names in lower case. The first of each counts."""
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(text):
         value = match[2] if match[2] is not None else match[3] or match[4] or ""
-        found.setdefault(match[1].lower(), unescape(value))
-    return found
+        attributes.setdefault(match[1].lower(), unescape(value))
+    return attributes
 
 
 _Shown: TypeAlias = "Callable[[dict[str, str]], str]"
@@ -116,10 +116,10 @@ class Raw:
             return ""
         if name not in _ELEMENTS or not self._fits(name, ends=bool(match[1])):
             return f"&lt;{escape(match[0][1:])}"
-        shown = self._shown.get(name)
-        if shown is None or match[1]:
+        counterpart = self._shown.get(name)
+        if counterpart is None or match[1]:
             return match[0]
-        return shown(attributes_of(match[3]))
+        return counterpart(attributes_of(match[3]))
 
     def _fits(self, name: str, *, ends: bool) -> bool:
         """Count a tag. Return False for a start tag beyond the limit, which is not counted."""
@@ -161,7 +161,7 @@ def _cleaner() -> nh3.Cleaner:
 def _attribute(tag: str, name: str, value: str) -> str | None:
     """Return the value of an attribute that may stay, or None."""
     if name == "class":
-        kept = [each for each in value.split() if each in _CLASSES or each.startswith("language-")]
+        kept = [name for name in value.split() if name in _CLASSES or name.startswith("language-")]
         return " ".join(kept) or None
     if name == "src":  # never anything of another server, nor another route of ours
         return value if _FILES.match(value) else None

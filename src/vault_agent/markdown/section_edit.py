@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.text.names import fold
 
-from .address import Address, find_block, find_section
+from .address import PartAddress, find_block, find_section
 from .document import Document, section_hash
 from .edit import (
-    Change,
+    TextChange,
     before,
     editable,
     line_end_of,
@@ -56,7 +56,7 @@ class SectionEdit:
 
 def edit_section(
     note: bytes,
-    address: Address,
+    address: PartAddress,
     action: Action,
     content: str,
     *,
@@ -83,15 +83,15 @@ def edit_section(
         NotFound: `HEADING_NOT_FOUND`, `BLOCK_NOT_FOUND`.
     """
     text = editable(note)
-    found = text.document
+    document = text.document
     own = text.own(content)
     if address.block_id:
-        block = find_block(found, address.block_id)
+        block = find_block(document, address.block_id)
         edited = text.edited(_in_block(text, block, action, own))
         hash_before = section_hash(text.text, block)
         return SectionEdit(edited.splices, hash_before, _block_hash(edited.after, block))
     try:
-        section = find_section(found, address)
+        section = find_section(document, address)
     except NotFound:
         if not (create_if_missing and address.heading and action in _CREATING):
             raise
@@ -100,12 +100,12 @@ def edit_section(
         changes = [_renamed(text, section, own)]
     else:
         changes = _in_section(text, section, action, own, deep=deep)
-    if any(not section.start <= each.start <= each.end <= section.end for each in changes):
+    if any(not section.start <= change.start <= change.end <= section.end for change in changes):
         raise not_proven("Another section would change.")
     edited = text.edited(changes)
     after = edited.after
     shift = len(changes[0].text) if action == "insertBefore" and edited.splices else 0
-    same = (each for each in after.document.sections if each.start == section.start + shift)
+    same = (new for new in after.document.sections if new.start == section.start + shift)
     now = next(same, None)
     if action == "renameHeading":
         _prove_renamed(text, after, section)
@@ -115,7 +115,7 @@ def edit_section(
 
 def _in_section(
     text: Text, section: Section, action: Action, content: str, *, deep: bool
-) -> list[Change]:
+) -> list[TextChange]:
     if action == "replace":
         return _replaced(text, section, content)
     if not content:
@@ -147,7 +147,7 @@ def _closed(text: str, at: int, content: str, ending: str) -> str:
     return content + before(content, ending, blank_line=False) if at < len(text) else content
 
 
-def _inserted(text: Text, at: int, content: str, end: int | None = None) -> Change:
+def _inserted(text: Text, at: int, content: str, end: int | None = None) -> TextChange:
     """Return the change that puts lines at an offset, in place of those up to `end`.
 
     If the next heading would become a part of the content, because it is underlined, an empty line
@@ -159,19 +159,19 @@ def _inserted(text: Text, at: int, content: str, end: int | None = None) -> Chan
     if end == len(text.text) and at and text.text[at - 1] not in "\r\n":
         lines = ending + lines
     sections = text.document.sections
-    next_one = next((each for each in sections if each.start >= end), None)
+    next_one = next((section for section in sections if section.start >= end), None)
     if next_one is None or text.text[end : next_one.start].strip(" \t\r\n") or not lines:
-        return Change(at, end, lines)
+        return TextChange(at, end, lines)
     if next_one.start == end and not _ATX_START.match(text.text, end):
         until_next = text.text[:at] + lines + text.text[end : next_one.content]
         after = Document(until_next).sections
         kept = after and after[-1].start == at + len(lines)
         if not kept:
             lines += ending
-    return Change(at, end, lines)
+    return TextChange(at, end, lines)
 
 
-def _replaced(text: Text, section: Section, content: str) -> list[Change]:
+def _replaced(text: Text, section: Section, content: str) -> list[TextChange]:
     """Return the change of all between a heading and the end of its section.
 
     Empty lines at both ends stay, unless the content has its own.
@@ -187,7 +187,7 @@ def _replaced(text: Text, section: Section, content: str) -> list[Change]:
     elif end > start:
         content = _with_line_end(text.text, end, content)
     if not content:
-        return [Change(start, end, "")]
+        return [TextChange(start, end, "")]
     return [_inserted(text, start, content, end)]
 
 
@@ -211,7 +211,7 @@ def _without_heading(content: str, section: Section) -> str:
     return content
 
 
-def _renamed(text: Text, section: Section, name: str) -> Change:
+def _renamed(text: Text, section: Section, name: str) -> TextChange:
     """Return the change of the text of a heading.
 
     Raises:
@@ -224,14 +224,14 @@ def _renamed(text: Text, section: Section, name: str) -> Change:
     match = _ATX.match(lines)
     if match is None:  # underlined
         underline = max(lines.rfind("\n"), lines.rfind("\r"))
-        written = lines[:underline].rstrip("\r\n")
-        block_id = re.search(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*\Z", written)
-        end = block_id.start() if block_id else len(written)
-        return Change(section.start, section.start + end, name)
+        heading = lines[:underline].rstrip("\r\n")
+        block_id = re.search(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*\Z", heading)
+        end = block_id.start() if block_id else len(heading)
+        return TextChange(section.start, section.start + end, name)
     if match["text"] is None:  # `##` alone
         at = section.start + len(lines.rstrip(" \t#")) + section.level
-        return Change(at, at, f" {name}")
-    return Change(section.start + match.start("text"), section.start + match.end("text"), name)
+        return TextChange(at, at, f" {name}")
+    return TextChange(section.start + match.start("text"), section.start + match.end("text"), name)
 
 
 def _no_heading_text() -> InvalidRequest:
@@ -258,14 +258,14 @@ def _prove_renamed(before: Text, after: Text, section: Section) -> None:
 
 def _created(text: Text, path: tuple[str, ...], content: str) -> SectionEdit:
     """Make a heading with content, at the end of its parent's section or of the note."""
-    found = text.document
+    document = text.document
     name = without_marks(path[-1])
     ending = text.line_end() or line_end_of(content)
     if len(path) > 1:
-        parent = find_section(found, Address(path[:-1]))
+        parent = find_section(document, PartAddress(path[:-1]))
         level, at = parent.level + 1, _content_end(text.text, parent.content, parent.end)
     else:
-        level, at = _level(found), len(text.text)
+        level, at = _level(document), len(text.text)
     if level > MAX_LEVEL:
         raise InvalidRequest("INVALID_REQUEST", "A heading below one of level 6 is not possible.")
     if _LINE_END.search(name) or _CLOSING.search(name):
@@ -275,11 +275,11 @@ def _created(text: Text, path: tuple[str, ...], content: str) -> SectionEdit:
     lines = heading + (f"{ending}{content}" if content else "")
     if at < len(text.text):
         lines += before(lines, ending, blank_line=text.text[at] not in "\r\n")
-    edited = text.edited([Change(at, at, between + lines)])
+    edited = text.edited([TextChange(at, at, between + lines)])
     after = edited.after
     start = at + len(between)
     sections = after.document.sections
-    made = next((index for index, each in enumerate(sections) if each.start == start), None)
+    made = next((index for index, section in enumerate(sections) if section.start == start), None)
     if (
         made is None
         or sections[made].level != level
@@ -290,15 +290,15 @@ def _created(text: Text, path: tuple[str, ...], content: str) -> SectionEdit:
     return SectionEdit(edited.splices, None, hash_after, created=True)
 
 
-def _level(found: Document) -> int:
+def _level(document: Document) -> int:
     """Return the level of a new heading without a parent: that of the others, below a title."""
-    levels = [section.level for section in found.sections]
+    levels = [section.level for section in document.sections]
     if not levels or (levels[0] == 1 and levels.count(1) == 1):
         return 2
     return min(levels)
 
 
-def _in_block(text: Text, block: Block, action: Action, content: str) -> list[Change]:
+def _in_block(text: Text, block: Block, action: Action, content: str) -> list[TextChange]:
     whole = text.text
     ending = text.line_end() or line_end_of(content)
     if action == "renameHeading":
@@ -311,14 +311,14 @@ def _in_block(text: Text, block: Block, action: Action, content: str) -> list[Ch
         at = block.start if action == "insertBefore" else block.end
         return [_beside(whole, at, content, ending, apart=block.kind != "item")]
     if action == "prepend":
-        return [Change(block.start, block.start, _closed(whole, block.start, content, ending))]
+        return [TextChange(block.start, block.start, _closed(whole, block.start, content, ending))]
     at = block.text_end
     if block.kind == "paragraph":  # the ID stays behind its last line
-        return [Change(at, at, ending + content.rstrip("\r\n"))]
-    return [Change(at, at, _closed(whole, at, content, ending))]
+        return [TextChange(at, at, ending + content.rstrip("\r\n"))]
+    return [TextChange(at, at, _closed(whole, at, content, ending))]
 
 
-def _beside(whole: str, at: int, content: str, ending: str, *, apart: bool) -> Change:
+def _beside(whole: str, at: int, content: str, ending: str, *, apart: bool) -> TextChange:
     """Return the change that puts lines before or after a block.
 
     Empty lines keep it `apart`, so that it does not become a part of the block with the ID.
@@ -328,26 +328,26 @@ def _beside(whole: str, at: int, content: str, ending: str, *, apart: bool) -> C
         content = before(whole[:at], ending, blank_line=True) + content.lstrip("\r\n")
     if apart and at < len(whole) and whole[at] not in "\r\n":
         content += before(content, ending, blank_line=True)
-    return Change(at, at, content)
+    return TextChange(at, at, content)
 
 
-def _replaced_block(text: Text, block: Block, content: str) -> Change:
+def _replaced_block(text: Text, block: Block, content: str) -> TextChange:
     mark = re.compile(rf"(?<!\S)\^{re.escape(block.id)}[ \t]*$", re.MULTILINE)
     whole = text.text
     end = block.end
     if not content or mark.search(_LINE_END.sub("\n", content)):
         pass  # the ID goes with the block, or comes with the content
     elif block.kind == "paragraph":
-        return Change(block.start, block.text_end, content.rstrip("\r\n"))
+        return TextChange(block.start, block.text_end, content.rstrip("\r\n"))
     elif block.text_end < block.end:  # the ID has a line of its own
         end = block.text_end
     else:
         first = _LINE_END.search(content)
         at = first.start() if first else len(content)
         content = f"{content[:at].rstrip()} ^{block.id}{content[at:]}"
-    return Change(block.start, end, _with_line_end(whole, end, content))
+    return TextChange(block.start, end, _with_line_end(whole, end, content))
 
 
 def _block_hash(after: Text, block: Block) -> str | None:
-    same = [each for each in after.document.blocks if each.id == block.id]
+    same = [new for new in after.document.blocks if new.id == block.id]
     return section_hash(after.text, same[0]) if len(same) == 1 else None

@@ -81,11 +81,11 @@ def _tags(source: str, structure: Structure) -> Iterator[tuple[int, int]]:
 
 def _wikilinks(source: str, links: BodyLinks, names: dict[str, None]) -> Iterator[tuple[int, int]]:
     """Yield what wikilinks hide: the whole of an embed, and a target that has a text."""
-    for at, after, kind, name, _, shown, start, end in links.links:
+    for at, after, kind, name, _, label, start, end in links.links:
         if kind is LinkKind.EMBED:
             names[_file_name(name)] = None
             yield at, after - 1
-        elif kind is LinkKind.WIKILINK and shown is not None:
+        elif kind is LinkKind.WIKILINK and label is not None:
             yield start, source.find("|", end)
 
 
@@ -99,11 +99,11 @@ def _file_name(target: str) -> str:
     return stem(_decoded(_QUERY.sub("", target)).rpartition("/")[2])
 
 
-def _decoded(written: str) -> str:
-    return unquote(written) if "%" in written else written
+def _decoded(address: str) -> str:
+    return unquote(address) if "%" in address else address
 
 
-def lines_with_words(shown: str) -> frozenset[str]:
+def lines_with_words(text: str) -> frozenset[str]:
     """Return the lines of a shown text that have a word."""
-    lines = shown.replace(MASK, "").split("\n")
-    return frozenset(line for written in lines if _WORD.search(line := written.strip()))
+    lines = map(str.strip, text.replace(MASK, "").split("\n"))
+    return frozenset(filter(_WORD.search, lines))

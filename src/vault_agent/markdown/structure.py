@@ -137,10 +137,10 @@ def scan(source: str, *, parts: bool = False) -> Structure:
     structure = _parsed(source, parts=parts)
     comments = []
     for _ in range(_COMMENT_PASSES):
-        found = find_comments(source, structure.code)
-        if found == comments:
+        new_comments = find_comments(source, structure.code)
+        if new_comments == comments:
             break
-        comments = found
+        comments = new_comments
         structure = _parsed(without_comments(source, comments), parts=parts)
     structure.comments = comments
     return structure
@@ -163,13 +163,13 @@ def _parsed(source: str, *, parts: bool) -> Structure:
 
 
 # One loop is three times faster than calls for each event.
-def _parse(source: str, written: str, with_parts: bool) -> Structure:  # noqa: PLR0912, PLR0915
+def _parse(source: str, original: str, with_parts: bool) -> Structure:  # noqa: PLR0912, PLR0915
     """Collect the structure from the parser's events.
 
-    `written` is `source` with the original brackets. It has the same length and supplies the texts.
+    `original` is `source` with its own brackets. It has the same length and supplies the texts.
     """
-    structure = Structure(source, unfilled=unfilled_lines(written))
-    data = written.encode() if written is not source else b""
+    structure = Structure(source, unfilled=unfilled_lines(original))
+    data = original.encode() if original is not source else b""
     headings, blocks, links = structure.headings, structure.block_bytes, structure.links
     code, html = structure.code, structure.html
     autolinks = structure.autolinks

@@ -10,7 +10,7 @@ from vault_agent.text.names import fold
 
 from . import tags
 from .document import Document
-from .edit import Change, before, editable, insertable
+from .edit import TextChange, before, editable, insertable
 from .yaml.edit import Head, changed_keys
 
 if TYPE_CHECKING:
@@ -62,13 +62,13 @@ def edit_tags(
 
 def _named(names: Iterable[str]) -> dict[str, str]:
     """Return tags by their folded names, without `#`."""
-    found: dict[str, str] = {}
+    tags_by_name: dict[str, str] = {}
     for name in names:
         tag = tags.bare(name)
         if not tag:
             raise InvalidRequest("INVALID_REQUEST", "A tag is empty.")
-        found.setdefault(fold(tag), tag)
-    return found
+        tags_by_name.setdefault(fold(tag), tag)
+    return tags_by_name
 
 
 # --- frontmatter ----------------------------------------------------------------------------------
@@ -83,12 +83,12 @@ def _in_keys(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
             raise Conflict("FRONTMATTER_INVALID", "The frontmatter has a key for tags twice.")
         if key in _KEYS:
             values[key] = entry.json
-    there = [key for key in _KEYS if key in values]
-    held = {fold(tag) for key in there for tag in _tags_of(values[key])}
+    present = [key for key in _KEYS if key in values]
+    held = {fold(tag) for key in present for tag in _tags_of(values[key])}
     missing = [tag for name, tag in wanted.items() if name not in held]
-    changed = {key: _without(values[key], unwanted) for key in there}
+    changed = {key: _without(values[key], unwanted) for key in present}
     if missing:
-        key = there[0] if there else "tags"
+        key = present[0] if present else "tags"
         changed[key] = _with(changed.get(key), missing)
     return changed_keys(text, head, changed)
 
@@ -102,10 +102,10 @@ def tags_in(text: str, values: Mapping[str, Json]) -> tuple[str, ...]:
 
 def _tags_of(value: Json) -> list[str]:
     if isinstance(value, list):
-        return [_tag(each) for each in value]
+        return [_tag(entry) for entry in value]
     if not isinstance(value, str):
         return []
-    return [tags.bare(each) for each in _SEPARATORS.split(value)[::2]]
+    return [tags.bare(name) for name in _SEPARATORS.split(value)[::2]]
 
 
 def _tag(item: Json) -> str:
@@ -115,12 +115,14 @@ def _tag(item: Json) -> str:
 
 def _without(value: Json, unwanted: Container[str]) -> Json:
     if isinstance(value, list):
-        return [each for each in value if fold(_tag(each)) not in unwanted]
+        return [entry for entry in value if fold(_tag(entry)) not in unwanted]
     if not isinstance(value, str):
         return value
     parts = _SEPARATORS.split(value)  # tags and separators in turn
     count = (len(parts) + 1) // 2
-    kept = [2 * each for each in range(count) if fold(tags.bare(parts[2 * each])) not in unwanted]
+    kept = [
+        2 * index for index in range(count) if fold(tags.bare(parts[2 * index])) not in unwanted
+    ]
     if len(kept) == count:
         return value
     pieces: list[str] = []
@@ -135,7 +137,7 @@ def _with(value: Json, missing: list[str]) -> Json:
         spaced = "," not in value and len(value.split()) > 1
         return (" " if spaced else ", ").join([value, *missing])
     if isinstance(value, list):
-        hashes = bool(value) and all(isinstance(each, str) and each[:1] == "#" for each in value)
+        hashes = bool(value) and all(isinstance(entry, str) and entry[:1] == "#" for entry in value)
         return [*value, *(f"#{tag}" if hashes else tag for tag in missing)]
     if value in (None, ""):
         return [*missing]
@@ -146,24 +148,26 @@ def _with(value: Json, missing: list[str]) -> Json:
 
 
 def _in_text(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tuple[Splice, ...]:
-    body, found = text.document.body, text.document.tags
-    held = {fold(tag) for tag, _, _ in found}
+    body, own_tags = text.document.body, text.document.tags
+    held = {fold(tag) for tag, _, _ in own_tags}
     changes = [
-        _removal(text.text, body, start, end) for tag, start, end in found if fold(tag) in unwanted
+        _removal(text.text, body, start, end)
+        for tag, start, end in own_tags
+        if fold(tag) in unwanted
     ]
     changes = _joined(text.text, changes)
     missing = [tag for name, tag in wanted.items() if name not in held]
-    stay = [tag for tag, _, _ in found if fold(tag) not in unwanted]
+    stay = [tag for tag, _, _ in own_tags if fold(tag) not in unwanted]
     if not missing:
         return _proven(text, changes, stay)
     try:
-        addition = _at_the_end(text, body, missing, found, changes)
+        addition = _at_the_end(text, body, missing, own_tags, changes)
         return _proven(text, [*changes, addition], [*stay, *missing])
     except Failed:  # the end is in code or in a comment that is not closed
         return _proven(text, [_at_the_start(text, body, missing), *changes], [*missing, *stay])
 
 
-def _proven(text: Text, changes: list[Change], expected: list[str]) -> tuple[Splice, ...]:
+def _proven(text: Text, changes: list[TextChange], expected: list[str]) -> tuple[Splice, ...]:
     """Return the splices, after which the text has exactly these tags.
 
     Raises:
@@ -176,63 +180,63 @@ def _proven(text: Text, changes: list[Change], expected: list[str]) -> tuple[Spl
     return text.edited(changes).proven(names, expected, "Other tags of the text would change.")
 
 
-def _removal(text: str, body: int, start: int, end: int) -> Change:
+def _removal(text: str, body: int, start: int, end: int) -> TextChange:
     """Return the change that removes a tag and the space before it, or its whole line."""
     floor = max(body, start - _MAX_INDENTATION)
     prefix = text[floor:start].rstrip(" \t")
     starts_line = prefix[-1] in "\r\n" if prefix else floor == body
     rest = _REST_OF_LINE.match(text, end)
     if starts_line and rest is not None:
-        return Change(floor + len(prefix), rest.end(), "")
+        return TextChange(floor + len(prefix), rest.end(), "")
     if start > floor and text[start - 1] in " \t" and not starts_line:
-        return Change(start - 1, end, "")
-    return Change(start, end + (text[end : end + 1] in (" ", "\t")), "")
+        return TextChange(start - 1, end, "")
+    return TextChange(start, end + (text[end : end + 1] in (" ", "\t")), "")
 
 
-def _joined(text: str, changes: list[Change]) -> list[Change]:
+def _joined(text: str, changes: list[TextChange]) -> list[TextChange]:
     """Return removals without overlaps: tags in a row may share a space.
 
     A row at the start of its line takes the space after it, as one tag there does. The space would
     indent what is left, and four of them are code.
     """
-    found: list[Change] = []
+    separate: list[TextChange] = []
     for change in changes:
-        if found and change.start < found[-1].end:
-            start, end = found[-1].start, max(found[-1].end, change.end)
+        if separate and change.start < separate[-1].end:
+            start, end = separate[-1].start, max(separate[-1].end, change.end)
             if text[start] == "#" and text[end : end + 1] in (" ", "\t"):
                 end += 1
-            found[-1] = Change(start, end, "")
+            separate[-1] = TextChange(start, end, "")
         else:
-            found.append(change)
-    return found
+            separate.append(change)
+    return separate
 
 
 def _at_the_end(
     text: Text,
     body: int,
     missing: list[str],
-    found: list[Tag],
-    removed: list[Change],
-) -> Change:
+    held: list[Tag],
+    removed: list[TextChange],
+) -> TextChange:
     """Return the change that adds tags at the end of a text."""
     whole = text.text
     ending = text.line_end() or "\n"
     content = " ".join(f"#{tag}" for tag in missing)
     last = body + len(whole[body:].rstrip())
     line = max(whole.rfind("\n", body, last), whole.rfind("\r", body, last)) + 1 or body
-    stays = bool(found) and found[-1].end == last and not (removed and removed[-1].end >= last)
+    stays = bool(held) and held[-1].end == last and not (removed and removed[-1].end >= last)
     if stays and _TAG_LINE.match(whole[line:last]):
-        return Change(last, last, f" {content}")
+        return TextChange(last, last, f" {content}")
     between = before(whole[body:], ending, blank_line=True)
     if last == body:  # there is no text
         between = before(whole, ending, blank_line=False)
     is_open = bool(whole) and not whole.endswith(("\r", "\n"))
-    return Change(len(whole), len(whole), f"{between}{content}{'' if is_open else ending}")
+    return TextChange(len(whole), len(whole), f"{between}{content}{'' if is_open else ending}")
 
 
-def _at_the_start(text: Text, body: int, missing: list[str]) -> Change:
+def _at_the_start(text: Text, body: int, missing: list[str]) -> TextChange:
     """Return the change that adds tags at the start of a text."""
     ending = text.line_end() or "\n"
     between = before(text.text[:body], ending, blank_line=False)
     content = " ".join(f"#{tag}" for tag in missing)
-    return Change(body, body, f"{between}{content}{ending}{ending}")
+    return TextChange(body, body, f"{between}{content}{ending}{ending}")

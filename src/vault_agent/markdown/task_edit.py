@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
 
-from .edit import Change, editable, insertable, not_proven, spliced
+from .edit import TextChange, editable, insertable, not_proven, spliced
 from .recurrence import SUPPORTED, next_day, parse_rule
 from .task_fields import EMOJI, placed_fields, task_fields, written
 from .tasks import MAX_TEXT_CHARS, line_digest
@@ -51,7 +51,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TaskAddress:
     """Which task: that of a line, if it has the hash or text. Else the only one that has it.
 
     With `only_this_line`, no other. `text` is the task's text, with or without its fields. Without
@@ -74,7 +74,7 @@ class TaskEdit(NamedTuple):
 
 
 def set_status(
-    note: bytes, wanted: Wanted, status: Status, today: date, form: str = AUTO
+    note: bytes, wanted: TaskAddress, status: Status, today: date, form: str = AUTO
 ) -> TaskEdit:
     """Complete, cancel or open a task, with the date that belongs to it.
 
@@ -114,9 +114,12 @@ def set_status(
         new.append(text.text[place.start : place.box] + f"[{symbol}]{spliced(rest, fields)}")
         ending = text.line_end() or "\n"
         changes = [
-            Change(place.start, place.start, above and above + ending),
-            Change(place.symbol, place.symbol + 1, symbol),
-            *(Change(place.rest + start, place.rest + end, value) for start, end, value in fields),
+            TextChange(place.start, place.start, above and above + ending),
+            TextChange(place.symbol, place.symbol + 1, symbol),
+            *(
+                TextChange(place.rest + start, place.rest + end, value)
+                for start, end, value in fields
+            ),
         ]
         line = task.line + bool(above)
     at = tasks.index(task)
@@ -138,13 +141,13 @@ def _is_to_be_deleted(placed: Placed) -> bool:
 
 def _waits_for(placed: Placed) -> tuple[str, ...]:
     depends_on = placed.of("depends_on")
-    return tuple(each.strip() for each in depends_on.value.split(",")) if depends_on else ()
+    return tuple(name.strip() for name in depends_on.value.split(",")) if depends_on else ()
 
 
-def _deletion(text: str, place: TaskLine, following: str) -> Change:
+def _deletion(text: str, place: TaskLine, following: str) -> TextChange:
     """Return the change that removes a completed task, or puts its next occurrence in its place."""
     if following:
-        return Change(place.start, place.end, following)
+        return TextChange(place.start, place.end, following)
     line_end = _LINE_END.match(text, place.end)
     end = line_end.end() if line_end else place.end
     if _LAZY_CONTINUATION.match(text, end) or _indent_below(text, end) > place.indent:
@@ -152,7 +155,7 @@ def _deletion(text: str, place: TaskLine, following: str) -> Change:
             "TASK_UNSUPPORTED",
             "The task is to be deleted when it is done, and the lines below belong to it.",
         )
-    return Change(place.start, end, "")
+    return TextChange(place.start, end, "")
 
 
 def _indent_below(text: str, start: int) -> int:
@@ -161,13 +164,13 @@ def _indent_below(text: str, start: int) -> int:
     return len(match["indent"].expandtabs(4)) if match is not None else 0
 
 
-def _found(text: str, tasks: Sequence[PlacedTask], wanted: Wanted) -> PlacedTask:
+def _found(text: str, tasks: Sequence[PlacedTask], wanted: TaskAddress) -> PlacedTask:
     for task in tasks:
         if task.line == wanted.line and _fits(text, task, wanted):
             return task
     fitting: list[PlacedTask] = []
-    known = wanted.digest is not None or wanted.text is not None
-    if known and not wanted.only_this_line:
+    is_described = wanted.digest is not None or wanted.text is not None
+    if is_described and not wanted.only_this_line:
         fitting = [task for task in tasks if _fits(text, task, wanted)]
     if not fitting and wanted.only_this_line:
         raise NotFound("TASK_NOT_FOUND", "The line has no task, or another one than was listed.")
@@ -183,16 +186,16 @@ def _found(text: str, tasks: Sequence[PlacedTask], wanted: Wanted) -> PlacedTask
     return fitting[0]
 
 
-def _fits(text: str, task: PlacedTask, wanted: Wanted) -> bool:
+def _fits(text: str, task: PlacedTask, wanted: TaskAddress) -> bool:
     place = task.place
     if wanted.digest is not None and line_digest(text[place.start : place.end]) != wanted.digest:
         return False
     if wanted.text is None:
         return True
     rest = text[place.rest : place.end].strip()
-    asked = wanted.text.strip()
+    wanted_text = wanted.text.strip()
     cut = rest[:MAX_TEXT_CHARS]  # as in lists
-    return asked in (rest, cut, task_fields(cut).text)
+    return wanted_text in (rest, cut, task_fields(cut).text)
 
 
 def _status(symbol: str) -> Status:
@@ -203,7 +206,7 @@ def _status(symbol: str) -> Status:
 
 def _status_changes(
     rest: str, placed: Placed, becomes: Status, today: str, form: str
-) -> list[Change]:
+) -> list[TextChange]:
     date_name = {Status.DONE: "done", Status.CANCELLED: "cancelled"}.get(becomes)
     changes = [
         _without(rest, field)
@@ -215,11 +218,11 @@ def _status_changes(
         if present is not None:
             changes.append(_valued(present, today))
         else:
-            changes.append(Change(placed.end, placed.end, written(date_name, today, form)))
+            changes.append(TextChange(placed.end, placed.end, written(date_name, today, form)))
     return sorted(changes)
 
 
-def _without(rest: str, field: Field) -> Change:
+def _without(rest: str, field: Field) -> TextChange:
     """Return the change that takes a field away, with the spaces before it.
 
     They stay if text follows at once: they are all that keeps it from what is before.
@@ -227,11 +230,11 @@ def _without(rest: str, field: Field) -> Change:
     start = field.start
     if field.end == len(rest) or rest[field.end] in " \t":
         start = len(rest[:start].rstrip(" \t"))
-    return Change(start, field.end, "")
+    return TextChange(start, field.end, "")
 
 
-def _valued(field: Field, value: str) -> Change:
-    return Change(field.value_start, field.value_start + len(field.value), value)
+def _valued(field: Field, value: str) -> TextChange:
+    return TextChange(field.value_start, field.value_start + len(field.value), value)
 
 
 def _occurrence(text: str, task: PlacedTask, placed: Placed, today: date) -> str:
@@ -242,7 +245,7 @@ def _occurrence(text: str, task: PlacedTask, placed: Placed, today: date) -> str
     rule = parse_rule(field.value)
     if rule is None:
         raise _unsupported("The recurrence of the task is not supported.")
-    dates = [(each, _day(each)) for name in _DATES if (each := placed.of(name)) is not None]
+    dates = [(field, _day(field)) for name in _DATES if (field := placed.of(name)) is not None]
     reference = dates[0][1] if dates else today
     start = today if rule.when_done else reference
     following = next_day(rule, start)
@@ -250,12 +253,12 @@ def _occurrence(text: str, task: PlacedTask, placed: Placed, today: date) -> str
         raise _unsupported("The recurrence of the task has no next day.")
     place = task.place
     rest = text[place.rest : place.end]
-    changes = [_valued(each, str(_moved(day, following - reference))) for each, day in dates]
-    changes += [_without(rest, each) for each in placed.fields if each.name in _NOT_COPIED]
+    changes = [_valued(field, str(_moved(day, following - reference))) for field, day in dates]
+    changes += [_without(rest, field) for field in placed.fields if field.name in _NOT_COPIED]
     if (created := placed.of("created")) is not None:
         changes.append(_valued(created, str(today)))
     # A block ID names one block, so that of the task is not repeated.
-    changes.append(Change(placed.end, len(rest.rstrip(" \t")), ""))
+    changes.append(TextChange(placed.end, len(rest.rstrip(" \t")), ""))
     return f"{text[place.start : place.box]}[{_OPEN}]{spliced(rest, sorted(changes))}"
 
 

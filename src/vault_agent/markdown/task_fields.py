@@ -111,9 +111,9 @@ def placed_fields(text: str) -> Placed:
 def task_fields(text: str) -> TaskFields:
     """Return the fields of a task's text, and its description without them."""
     placed = placed_fields(text)
-    found = {field.name: field.value for field in reversed(placed.fields)}
-    found.pop("on_completion", None)
-    depends_on = tuple(each.strip() for each in found.pop("depends_on", "").split(",") if each)
+    values = {field.name: field.value for field in reversed(placed.fields)}
+    values.pop("on_completion", None)
+    depends_on = tuple(name.strip() for name in values.pop("depends_on", "").split(",") if name)
     # What is between the fields at the end is spaces and tags.
     at_end = [field.start for field in placed.fields if field.form == EMOJI]
     rest = text[: min([placed.end, *at_end, *(start for start, _ in placed.tags)])]
@@ -122,7 +122,7 @@ def task_fields(text: str) -> TaskFields:
             rest = rest[: field.start] + rest[field.end :]
     description = " ".join([rest.strip(), *(text[start:end] for start, end in placed.tags)]).strip()
     tags = tuple(dict.fromkeys(match[1].rstrip("/") for match in _TAG.finditer(text)))
-    return TaskFields(description, depends_on=depends_on, tags=tags, format=placed.form, **found)
+    return TaskFields(description, depends_on=depends_on, tags=tags, format=placed.form, **values)
 
 
 def written(name: str, value: str, form: str) -> str:
@@ -131,11 +131,11 @@ def written(name: str, value: str, form: str) -> str:
     `name` is that of a date, `priority` or `recurrence`.
     """
     if form == DATAVIEW:
-        key = next(key for key, known in _INLINE_NAMES.items() if known == name)
+        key = next(key for key, field in _INLINE_NAMES.items() if field == name)
         return f"  [{key}:: {value}]"  # two spaces, because Obsidian hides some fields after one
     if name == "priority":
-        return " " + next(emoji for emoji, known in _PRIORITIES.items() if known == value)
-    return f" {next(emoji for emoji, known in _NAMES.items() if known == name)} {value}"
+        return " " + next(emoji for emoji, priority in _PRIORITIES.items() if priority == value)
+    return f" {next(emoji for emoji, field in _NAMES.items() if field == name)} {value}"
 
 
 def _stripped(text: str, end: int) -> int:

@@ -17,7 +17,7 @@ from vault_agent.text.placeholders import has_command
 from . import frontmatter
 from .edit import insertable
 from .yaml.edit import read_keys
-from .yaml.read import Unreadable, compose
+from .yaml.read import UnreadableYaml, compose
 from .yaml.write import written
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def formatted(now: datetime, form: str) -> str:
     if len(form) > MAX_FORMAT:
         raise _unsupported(f"A format of dates has over {MAX_FORMAT} characters.", _FORMAT)
     day, month = _DAYS[now.weekday()], _MONTHS[now.month - 1]
-    known = {
+    tokens = {
         "YYYY": f"{now.year:04}",
         "MMMM": month,
         "MMM": month[:3],
@@ -132,7 +132,7 @@ def formatted(now: datetime, form: str) -> str:
         if match[0] in _OTHER_TOKENS:
             what = f"The format of dates has {match[0]}, which is not supported."
             raise _unsupported(what, _FORMAT)
-        return known.get(match[0], match[0])
+        return tokens.get(match[0], match[0])
 
     return _TOKEN.sub(token, form)
 
@@ -140,7 +140,7 @@ def formatted(now: datetime, form: str) -> str:
 def _filled_head(head: str, filled: Callable[[re.Match[str]], str]) -> str:
     """Fill frontmatter. A value with a title or a variable is written as YAML, quoted if needed."""
     places = list(_PLACE.finditer(head))
-    given = {number for number, place in enumerate(places) if not place["now"]}
+    unquoted = {number for number, place in enumerate(places) if not place["now"]}
     numbers = iter(range(len(places)))
     marked = _PLACE.sub(lambda _: f"{_MARK}{next(numbers)}{_MARK}", head)
 
@@ -155,14 +155,14 @@ def _filled_head(head: str, filled: Callable[[re.Match[str]], str]) -> str:
     start = bounds.block or 0
     try:
         root = compose(marked[start : bounds.fence or 0])
-    except Unreadable:
+    except UnreadableYaml:
         root = None  # that is its author's
     pieces: list[str] = []
     done = 0
     for scalar, flow in _scalars(root):
         first, last = start + scalar.start_mark.index, start + scalar.end_mark.index
         own = {int(number) for number in _MARKED.findall(marked[first:last])}
-        if scalar.style in ("|", ">") or not own & given:
+        if scalar.style in ("|", ">") or not own & unquoted:
             continue
         quote = scalar.style if scalar.style in ("'", '"') else None
         value = _MARKED.sub(text_of, scalar.value)
@@ -176,7 +176,7 @@ def _scalars(node: Any, *, flow: bool = False) -> Iterator[tuple[Any, bool]]:
     if isinstance(node, ScalarNode):
         yield node, flow
     elif node is not None:
-        items = node.value if isinstance(node, SequenceNode) else [each for _, each in node.value]
+        items = node.value if isinstance(node, SequenceNode) else [child for _, child in node.value]
         for item in items:
             yield from _scalars(item, flow=flow or bool(node.flow_style))
 
@@ -189,10 +189,10 @@ def _check_keys(template: str, head: str) -> None:
     except Conflict:
         return  # the template's own frontmatter is broken: that is its author's
     try:
-        found = list(read_keys(head.encode()))
+        keys = list(read_keys(head.encode()))
     except Conflict:
-        found = []
-    if len(found) != len(expected):
+        keys = []
+    if len(keys) != len(expected):
         raise _unsupported(
             "A value would change the structure of the frontmatter.",
             "Give another value, or put quotation marks around its place in the template.",

@@ -86,23 +86,25 @@ def build(body: str, first_line: int = 1) -> Tree:
     if "\r" in source:
         source = with_line_ends(source.replace("\r\n", "\n"))
     source = _OURS.sub("\ufffd", source)
-    prepared, written = _prepared(source)
-    return _Builder(prepared, written, first_line).tree()
+    prepared, links = _prepared(source)
+    return _Builder(prepared, links, first_line).tree()
 
 
-def plain(node: Node, *, shown: bool = True) -> str:
+def plain(node: Node, *, as_shown: bool = True) -> str:
     """Return the text of a node on one line: as it is shown, or with all parts of wikilinks."""
     pieces: list[str] = []
     waiting = [node]
     while waiting:
-        each = waiting.pop()
-        if each.kind in ("text", "span", "math"):
-            pieces.append(each.value if each.kind != "math" else each.value[0])
-        elif each.kind == "wikilink":
-            pieces.append(shown_of(each.value) if shown else " ".join(filter(None, each.value[1:])))
-        elif each.kind in ("soft", "break"):
+        child = waiting.pop()
+        if child.kind in ("text", "span", "math"):
+            pieces.append(child.value if child.kind != "math" else child.value[0])
+        elif child.kind == "wikilink":
+            pieces.append(
+                shown_of(child.value) if as_shown else " ".join(filter(None, child.value[1:]))
+            )
+        elif child.kind in ("soft", "break"):
             pieces.append(" ")
-        waiting.extend(reversed(each.children))
+        waiting.extend(reversed(child.children))
     return " ".join("".join(pieces).replace(ESCAPED, "").split())
 
 
@@ -110,15 +112,15 @@ def runs_right_to_left(nodes: Iterable[Node]) -> bool:
     """Whether the first letter of the text is one of a right-to-left script, such as Arabic."""
     waiting = list(nodes)[::-1]
     while waiting:
-        each = waiting.pop()
-        text = shown_of(each.value) if each.kind == "wikilink" else each.value
-        if each.kind in ("text", "wikilink"):
+        node = waiting.pop()
+        text = shown_of(node.value) if node.kind == "wikilink" else node.value
+        if node.kind in ("text", "wikilink"):
             for character in text:
                 direction = unicodedata.bidirectional(character)
                 if direction in ("L", "R", "AL"):
                     return direction != "L"
-        if each.kind != "code":
-            waiting.extend(reversed(each.children))
+        if node.kind != "code":
+            waiting.extend(reversed(node.children))
     return False
 
 
@@ -152,14 +154,14 @@ def _prepared(source: str) -> tuple[str, list[_Wikilink]]:
         (start, end, _NOT_LINE_END.sub(_COMMENT, source[start:end]))
         for start, end in document.structure.comments
     ]
-    written: list[_Wikilink] = []
+    links: list[_Wikilink] = []
     if "[[" in source:
-        found, spans = wikilinks(source, document.masked)
+        wiki, spans = wikilinks(source, document.masked)
         for (_, _, kind, target, fragment, text, *_), (start, end) in zip(
-            found, spans, strict=False
+            wiki, spans, strict=False
         ):
-            pieces.append((start, end, f"{_OPEN}{len(written)}{_CLOSE}"))
-            written.append(_Wikilink(source[start:end], Target(kind, target, fragment, text)))
+            pieces.append((start, end, f"{_OPEN}{len(links)}{_CLOSE}"))
+            links.append(_Wikilink(source[start:end], Target(kind, target, fragment, text)))
     out: list[str] = []
     done = 0
     for start, end, text in sorted(pieces):
@@ -167,7 +169,7 @@ def _prepared(source: str) -> tuple[str, list[_Wikilink]]:
             out += source[done:start], text
             done = end
     out.append(source[done:])
-    return "".join(out), written
+    return "".join(out), links
 
 
 class _Builder:
@@ -299,7 +301,7 @@ class _Builder:
         """Take the block's ID off. A paragraph of nothing else names the block before it."""
         siblings = self._stack[-1].children
         _take_block_id(node, node)
-        if any(not _is_empty(each) for each in node.children):
+        if any(not _is_empty(child) for child in node.children):
             return
         siblings.pop()
         if node.block is not None and siblings and siblings[-1].kind in BLOCKS:
@@ -371,7 +373,7 @@ def _is_empty(node: Node) -> bool:
 
 def _take_block_id(node: Node, owner: Node) -> None:
     """Move the ID at the end of a block's text to the block. Nested lists come after the text."""
-    inline = [each for each in node.children if each.kind not in BLOCKS]
+    inline = [child for child in node.children if child.kind not in BLOCKS]
     last = inline[-1] if inline else None
     if last is None or last.kind != "text" or "^" not in last.value:
         return
@@ -392,26 +394,26 @@ def _first_text(node: Node) -> tuple[Node, Node] | None:
 
 
 def _make_task(node: Node) -> None:
-    found = _first_text(node)
-    match = _TASK.match(found[1].value) if found else None
-    if found and match:
+    first = _first_text(node)
+    match = _TASK.match(first[1].value) if first else None
+    if first and match:
         node.value = match[1]
-        found[1].value = found[1].value[match.end() :]
+        first[1].value = first[1].value[match.end() :]
 
 
 def _make_callout(node: Node) -> None:
     """Turn a quote that begins with `[!type]` into a callout: (type, fold, title)."""
     if not node.children or node.children[0].kind != "paragraph":
         return
-    found = _first_text(node)
-    match = _CALLOUT.match(found[1].value) if found else None
-    if not (found and match):
+    first = _first_text(node)
+    match = _CALLOUT.match(first[1].value) if first else None
+    if not (first and match):
         return
-    paragraph, text = found
+    paragraph, text = first
     text.value = text.value[match.end() :]
-    breaks = (place for place, each in enumerate(paragraph.children) if each.kind == "soft")
+    breaks = (place for place, child in enumerate(paragraph.children) if child.kind == "soft")
     end = next(breaks, len(paragraph.children))
-    title = [each for each in paragraph.children[:end] if each.kind != "text" or each.value]
+    title = [child for child in paragraph.children[:end] if child.kind != "text" or child.value]
     paragraph.children = paragraph.children[end + 1 :]
     if not paragraph.children:
         del node.children[0]
@@ -435,8 +437,8 @@ def lift(children: Sequence[Node], note: Callable[[list[Node]], Node]) -> list[N
     `note` takes what is in the brackets and returns the reference. Brackets may be nested, and a
     footnote within another one stays as it is written. Linear.
     """
-    found = _outermost(children)
-    if not found:
+    footnotes = _outermost(children)
+    if not footnotes:
         return None
     out: list[Node] = []
     at, offset = 0, 0
@@ -451,9 +453,9 @@ def lift(children: Sequence[Node], note: Callable[[list[Node]], Node]) -> list[N
         if end > offset:
             taken.append(_cut(children[at], offset, end))
             offset = end
-        return [each for each in taken if each.kind != "text" or each.value]
+        return [span for span in taken if span.kind != "text" or span.value]
 
-    for opening, closing in found:
+    for opening, closing in footnotes:
         out += until(opening.child, opening.start)
         offset = opening.end
         out.append(note(until(closing.child, closing.start)))
@@ -464,7 +466,7 @@ def lift(children: Sequence[Node], note: Callable[[list[Node]], Node]) -> list[N
 def _outermost(children: Sequence[Node]) -> list[tuple[_Place, _Place]]:
     """Return where footnotes begin and end, those that are in no other."""
     waiting: list[_Place] = []
-    found: list[tuple[_Place, _Place]] = []
+    footnotes: list[tuple[_Place, _Place]] = []
     for number, child in enumerate(children):
         if child.line:  # a block
             waiting.clear()
@@ -478,10 +480,10 @@ def _outermost(children: Sequence[Node]) -> list[tuple[_Place, _Place]]:
                 opening = waiting.pop()
                 is_note = opening.end - opening.start == len("^[")
                 if is_note and (opening.child, opening.end) != place[:2]:  # not empty
-                    while found and found[-1][0] > opening:
-                        found.pop()
-                    found.append((opening, place))
-    return found
+                    while footnotes and footnotes[-1][0] > opening:
+                        footnotes.pop()
+                    footnotes.append((opening, place))
+    return footnotes
 
 
 def _cut(node: Node, start: int, end: int | None) -> Node:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.markdown import frontmatter
-from vault_agent.markdown.address import Address, find_section
+from vault_agent.markdown.address import PartAddress, find_section
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import editable, spliced
 from vault_agent.markdown.parse import parse_note
@@ -100,7 +100,7 @@ def part_of(original: Original, heading: str) -> Original:
         Conflict: `HEADING_AMBIGUOUS`.
         NotFound: `HEADING_NOT_FOUND`.
     """
-    found = find_section(Document.of_body(original.body), Address(heading=(heading,)))
+    found = find_section(Document.of_body(original.body), PartAddress(heading=(heading,)))
     body = original.body[found.start : found.end]
     head = original.text[: len(original.text) - len(original.body)]
     before = "\n" * original.body.count("\n", 0, found.start)

@@ -82,12 +82,12 @@ class KeptBytes:
 
     def sizes(self) -> dict[bytes, int]:
         """Return the size of all that is kept, by hash."""
-        found = {}
+        sizes = {}
         with os.scandir(self._folder) as entries:
             for entry in entries:
                 with suppress(ValueError, OSError):
-                    found[bytes.fromhex(entry.name)] = entry.stat().st_size
-        return found
+                    sizes[bytes.fromhex(entry.name)] = entry.stat().st_size
+        return sizes
 
     def remove_others(self, needed: Collection[bytes]) -> None:
         """Remove all but these."""
@@ -350,8 +350,8 @@ class WriteLog:
             forgotten = set()
             for seq, at, *hashes in rows:
                 seen.add(seq)
-                new = {each for each in hashes if each is not None} - counted
-                total += sum(sizes.get(each, 0) for each in new)
+                new = {digest for digest in hashes if digest is not None} - counted
+                total += sum(sizes.get(digest, 0) for digest in new)
                 counted |= new
                 if len(seen) > writes or at < now - days * 86_400_000 or total > size:
                     forgotten.add(seq)
@@ -405,7 +405,7 @@ class WriteLog:
                 "SELECT hash_before, hash_after FROM change JOIN write USING (seq)"
                 " WHERE kept = 1 OR swept = 0"
             ).fetchall()
-        self._kept.remove_others({each for row in rows for each in row if each is not None})
+        self._kept.remove_others({digest for row in rows for digest in row if digest is not None})
 
     # --- internals ------------------------------------------------------------------------------
 

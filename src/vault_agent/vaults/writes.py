@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.system.workers import Allowance
     from vault_agent.vaults.following import Following
     from vault_agent.vaults.runs import IndexedVault
-    from vault_agent.writing.files import Index
+    from vault_agent.writing.files import IndexForWrites
 
 
 def limits_of(settings: WriteSettings) -> WriteLimits:
@@ -46,7 +46,7 @@ class Writes:
         self,
         vault: IndexedVault,
         following: Following,
-        links: Index,
+        links: IndexForWrites,
         allowance: Allowance,
         settings: WriteSettings,
         *,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.model.link_resolver import names_of, target_key
 from vault_agent.writing.relinking import (
-    Names,
+    LinkTargets,
     changes,
     leading,
     moved_aliases,
@@ -39,7 +39,7 @@ class PathChange:
     removed: tuple[str, ...] = ()
 
 
-class Known:
+class NamedFiles:
     """The files that links may mean, read from the index as they are needed."""
 
     def __init__(self, reader: LinkReader, change: PathChange) -> None:
@@ -48,23 +48,23 @@ class Known:
         self._read: set[str] = set()  # names
         self._notes: dict[str, tuple[str, ...]] = {}
         self._attachments: set[str] = set()
-        self._names: Names | None = None
+        self._targets: LinkTargets | None = None
         self.changing = self._changing()
         """Names of the files that change, before and after. Only links to these are affected."""
         self.read(self.changing)
 
     def _changing(self) -> set[str]:
         change = self.change
-        found = {name for path in change.added for name in names_of(path)}
+        names = {name for path in change.added for name in names_of(path)}
         own = {*change.moved, *change.removed}
         for path in own:
-            found |= names_of(path) | names_of(change.moved.get(path, path))
-        for path, aliases in self._reader.files_named(found):
+            names |= names_of(path) | names_of(change.moved.get(path, path))
+        for path, aliases in self._reader.files_named(names):
             if path in own:
                 to = change.moved.get(path, path)
-                found |= names_of(path, aliases or ())
-                found |= names_of(to, moved_aliases(aliases or (), path, to))
-        return found
+                names |= names_of(path, aliases or ())
+                names |= names_of(to, moved_aliases(aliases or (), path, to))
+        return names
 
     def read(self, names: Iterable[str]) -> None:
         """Read the files with these names, unless they are known."""
@@ -77,25 +77,25 @@ class Known:
                 self._attachments.add(path)
             else:
                 self._notes[path] = aliases
-        self._names = None
+        self._targets = None
 
-    def read_for(self, links: Mapping[str, Sequence[Link]]) -> Names:
+    def read_for(self, links: Mapping[str, Sequence[Link]]) -> LinkTargets:
         """Return the names with all that decide where links lead, before and after.
 
         Args:
             links: the links of each note, by its path before the change.
         """
-        self.read({target_key(each.target) for found in links.values() for each in found})
-        names = self.names
+        self.read({target_key(link.target) for own in links.values() for link in own})
+        targets = self.targets
         self.read_files(
             {
                 path
-                for source, found in links.items()
-                for link in found
-                if (path := names.before(source, link).path) is not None
+                for source, own in links.items()
+                for link in own
+                if (path := targets.before(source, link).path) is not None
             }
         )
-        return self.names
+        return self.targets
 
     def read_files(self, paths: Iterable[str]) -> None:
         """Read all files that have the names of these files, before or after."""
@@ -108,17 +108,17 @@ class Known:
         )
 
     @property
-    def names(self) -> Names:
-        """Where links with the names read so far lead."""
-        if self._names is None:
-            self._names = Names(
+    def targets(self) -> LinkTargets:
+        """Where links with the names read so far lead, before and after the change."""
+        if self._targets is None:
+            self._targets = LinkTargets(
                 self._notes.items(),
                 self._attachments,
                 moved=self.change.moved,
                 added=self.change.added,
                 removed=self.change.removed,
             )
-        return self._names
+        return self._targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,53 +135,53 @@ class Affected:
     """The number of `links`, each of one line counted."""
 
 
-def affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Known]:
-    """Return the links of the index that a change of paths affects, and the names to judge them."""
-    known = Known(reader, change)
+def affected(reader: LinkReader, change: PathChange) -> tuple[Affected, NamedFiles]:
+    """Return the links that a change of paths affects, and the files to judge them by."""
+    files = NamedFiles(reader, change)
     # A link of a moved note to a moved note is there twice.
-    rows = Counter((*reader.links_to(known.changing), *reader.links_of(change.moved)))
+    rows = Counter((*reader.links_to(files.changing), *reader.links_of(change.moved)))
     links = [row for row in rows if row.link.target]
     by_source: dict[str, list[Link]] = {}
     for row in links:
         by_source.setdefault(row.source, []).append(row.link)
-    names = known.read_for(by_source)
+    targets = files.read_for(by_source)
     gone = set(change.removed)
     changed: list[LinkFrom] = []
     surprises: list[LinkFrom] = []
     for row in links:
         if row.source in gone:
             continue
-        [(link, before)] = leading(row.source, [row.link], names)
-        if any(changes(row.source, [(link, before)], names)):
+        [(link, before)] = leading(row.source, [row.link], targets)
+        if any(changes(row.source, [(link, before)], targets)):
             changed.append(row)
-        elif before is None and _leads_later(row, names):
+        elif before is None and _leads_later(row, targets):
             surprises.append(row)
     notes = tuple(dict.fromkeys(row.source for row in changed))
     count = sum(rows[row] for row in changed)
-    return Affected(notes, tuple(changed), tuple(surprises), count), known
+    return Affected(notes, tuple(changed), tuple(surprises), count), files
 
 
 def links_taken(reader: LinkReader, path: str) -> tuple[LinkFrom, ...]:
     """Return the links that lead to a new file, and would lead to another one without it."""
     if reader.files_at(path):
-        found, known = affected(reader, PathChange(removed=(path,)))
-        resolve = known.names.resolve
+        result, files = affected(reader, PathChange(removed=(path,)))
+        resolve = files.targets.resolve
         return tuple(
             row
-            for row in found.links
+            for row in result.links
             if resolve(row.source, row.link.target, row.link.kind).path is not None
         )
-    found, _ = affected(reader, PathChange(added=(path,)))
-    return found.links
+    result, _ = affected(reader, PathChange(added=(path,)))
+    return result.links
 
 
-def _leads_later(row: LinkFrom, names: Names) -> bool:
-    place = names.place(row.source)
-    return names.resolve(place, row.link.target, row.link.kind).path is not None
+def _leads_later(row: LinkFrom, targets: LinkTargets) -> bool:
+    place = targets.place(row.source)
+    return targets.resolve(place, row.link.target, row.link.kind).path is not None
 
 
 def rewrite(
-    notes: Mapping[str, bytes], known: Known, work: NoteWork
+    notes: Mapping[str, bytes], files: NamedFiles, work: NoteWork
 ) -> dict[str, tuple[Splice, ...]]:
     """Rewrite the links of notes as they are on the disk, by their paths before the change.
 
@@ -198,8 +198,8 @@ def rewrite(
     def parse(note: bytes) -> NoteLinks:
         return work.all([(note_links, note)])[0]
 
-    names = known.read_for({source: note.links for source, note in parsed.items()})
+    targets = files.read_for({source: note.links for source, note in parsed.items()})
     return {
-        source: rewritten(note, source, names, parsed[source], parse)
+        source: rewritten(note, source, targets, parsed[source], parse)
         for source, note in notes.items()
     }

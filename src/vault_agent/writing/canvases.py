@@ -20,7 +20,7 @@ from vault_agent.model.notes import Link, LinkKind
 from vault_agent.store.index.links import LinkFrom
 from vault_agent.vault.entry import Skipped
 from vault_agent.vault.read import read_bytes
-from vault_agent.writing.affected import Known, PathChange
+from vault_agent.writing.affected import NamedFiles, PathChange
 from vault_agent.writing.relinking import changes, leading
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class CanvasEdit:
     """Whether nothing is left that would lead elsewhere."""
 
 
-def rewritten_canvases(root: VaultRoot, reader: LinkReader, known: Known) -> list[CanvasEdit]:
+def rewritten_canvases(root: VaultRoot, reader: LinkReader, files: NamedFiles) -> list[CanvasEdit]:
     """Return the canvases with a card or a link that would lead elsewhere, or that are not read."""
     paths = reader.attachments_ending(".canvas")
     edits = []
@@ -57,8 +57,8 @@ def rewritten_canvases(root: VaultRoot, reader: LinkReader, known: Known) -> lis
         if content is None:
             edits.append(CanvasEdit(path, b""))
             continue
-        splices = rewritten_canvas(content, known.change.moved)
-        is_stale = splices is None or _has_stale_text(content, path, known)
+        splices = rewritten_canvas(content, files.change.moved)
+        is_stale = splices is None or _has_stale_text(content, path, files)
         if splices or is_stale:
             edits.append(CanvasEdit(path, content, splices or (), is_complete=not is_stale))
     return edits + [CanvasEdit(path, b"") for path in paths[MAX_CANVASES:]]
@@ -95,8 +95,8 @@ def links_to_parts(
 
     Return also the canvases that are not read.
     """
-    known = Known(reader, PathChange())
-    found: list[LinkFrom] = []
+    files = NamedFiles(reader, PathChange())
+    links_to_part: list[LinkFrom] = []
     canvases = reader.attachments_ending(".canvas")
     unread = canvases[MAX_CANVASES:]
     for canvas in canvases[:MAX_CANVASES]:
@@ -108,20 +108,20 @@ def links_to_parts(
             part = card.get("subpath")
             if card.get("file") == path and isinstance(part, str):
                 link = Link(LinkKind.WIKILINK, path, part.removeprefix("#"))
-                found.append(LinkFrom(canvas, link))
+                links_to_part.append(LinkFrom(canvas, link))
         links = [link for link in _links(content, canvas) if link.fragment]
-        names = known.read_for({canvas: links})
-        found += [
-            LinkFrom(canvas, link) for link in links if names.before(canvas, link).path == path
+        targets = files.read_for({canvas: links})
+        links_to_part += [
+            LinkFrom(canvas, link) for link in links if targets.before(canvas, link).path == path
         ]
-    return found, sorted(unread)
+    return links_to_part, sorted(unread)
 
 
-def _has_stale_text(content: bytes, path: str, known: Known) -> bool:
+def _has_stale_text(content: bytes, path: str, files: NamedFiles) -> bool:
     """Whether a link in a text card would lead elsewhere."""
     links = _links(content, path)
-    names = known.read_for({path: links})
-    return any(changes(path, leading(path, links, names), names))
+    targets = files.read_for({path: links})
+    return any(changes(path, leading(path, links, targets), targets))
 
 
 def _links(content: bytes, path: str) -> list[Link]:
@@ -150,15 +150,15 @@ def _cards(canvas: Any) -> list[dict[str, Any]]:
 
 def bases_with_names(root: VaultRoot, reader: LinkReader, moved: Iterable[str]) -> list[str]:
     """Return the bases that name a file or folder of these by its path, or that are not read."""
-    names = sorted({each for path in moved for each in (path, without_suffix(path))})
+    names = sorted({name for path in moved for name in (path, without_suffix(path))})
     named = re.compile("|".join(rf"[\"'\[]{re.escape(name)}[\"'\]#|/]" for name in names))
     bases = reader.attachments_ending(".base")
-    found = []
+    naming = []
     for path in bases[:MAX_CANVASES]:
         content = _read(root, path)
         if content is None or named.search(content.decode("utf-8", "replace")):
-            found.append(path)
-    return found + bases[MAX_CANVASES:]
+            naming.append(path)
+    return naming + bases[MAX_CANVASES:]
 
 
 def _read(root: VaultRoot, path: str) -> bytes | None:

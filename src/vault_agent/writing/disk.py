@@ -190,7 +190,7 @@ class Disk:
         """Remove the temporary files of a change that were still being written."""
         if change.temporary is None:
             return
-        for path in {SPARE, *(_folder_of(each) for each in (change.path, change.place))}:
+        for path in {SPARE, *(_folder_of(path) for path in (change.path, change.place))}:
             with suppress(CannotOpen), root.open_folder(path) as folder:
                 remove_temporary(folder, being_written(change.temporary))
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
-    from vault_agent.markdown.address import Address
+    from vault_agent.markdown.address import PartAddress
     from vault_agent.model.writing import Write, Writer, Written
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.links import LinkFrom
@@ -70,7 +70,7 @@ _ATTEMPTS = 5
 _T = TypeVar("_T")
 
 
-class Index(Protocol):
+class IndexForWrites(Protocol):
     """The index of the vault."""
 
     def snapshot(self, *, up_to_date: bool) -> AbstractAsyncContextManager[Snapshot]:
@@ -90,7 +90,7 @@ class Files:
     """
 
     writing: Writing
-    index: Index
+    index: IndexForWrites
     open_root: Callable[[], VaultRoot]
     may_write: Callable[[Writer, str], bool]
 
@@ -116,7 +116,7 @@ class Files:
         control = control or MoveControl()
         if to.endswith("/") and not is_note(to[:-1]):  # `a.md/` is a mistake, and refused
             to += path.rpartition("/")[2]
-        asked = MoveRequest(
+        request = MoveRequest(
             path,
             to,
             rewrite_links,
@@ -134,26 +134,28 @@ class Files:
             since = await self.writing.last_write(own)
             ahead = since is not None and attempt < _ATTEMPTS
             try:
-                return await self._move(own, asked, since if ahead else None)
+                return await self._move(own, request, since if ahead else None)
             except (SnapshotOutdated, Overtaken):
                 continue
         raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
 
-    async def _move(self, write: Write, asked: MoveRequest, since: int | None) -> Written:
+    async def _move(self, write: Write, request: MoveRequest, since: int | None) -> Written:
         """Plan a move and carry it out. Without `since` it is planned while nobody else writes."""
         work = NoteWork() if since is None else NoteWork(self.writing.allowance)
         async with self.index.snapshot(up_to_date=True) as snapshot:
 
             def plan() -> Transaction:
                 with coded(), self.open_root() as root:
-                    return plan_move(snapshot, root, asked, work)
+                    return plan_move(snapshot, root, request, work)
 
             if since is None:
                 return await self.writing.transact(write, plan)
             planned = await _planned(plan, work)
             return await self.writing.transact(write, lambda: planned, since)
 
-    async def rename_heading(self, path: str, write: Write, address: Address, text: str) -> Written:
+    async def rename_heading(
+        self, path: str, write: Write, address: PartAddress, text: str
+    ) -> Written:
         """Give a heading another text, and name the links that no longer lead to it.
 
         `write.expected_hash` is that of the section or of the whole note, and optional.
@@ -190,18 +192,18 @@ class Files:
         validate(path)
         lost = await self._of_index(partial(_links_from_outside, path=path))
         try:
-            written = await self.writing.remove(path, write, permanent=permanent)
+            reply = await self.writing.remove(path, write, permanent=permanent)
         except NotFound:
             if missing_ok:
                 return None
             raise
         seen = [row for row in lost or () if self._seen_by(write.caller)(row.source)]
         if not seen:
-            return written
+            return reply
         warning = notice_of_links(
             "LINKS_BROKEN", f"Links to this file that were not changed: {len(seen)}.", seen
         )
-        return replace(written, broken_links=len(seen), warnings=(*written.warnings, warning))
+        return replace(reply, broken_links=len(seen), warnings=(*reply.warnings, warning))
 
     async def make_folder(self, path: str, write: Write) -> Written:
         """Make a folder, and those above it. One that exists stays as it is.
@@ -211,7 +213,7 @@ class Files:
         """
 
         def plan() -> Transaction:
-            check_scope(lambda each: self.may_write(write.caller, each), path)
+            check_scope(lambda folder: self.may_write(write.caller, folder), path)
             with self.open_root() as root:
                 if folder_exists(root, path):
                     return Transaction(path, ())
@@ -228,7 +230,7 @@ class Files:
             TooLarge: `ATTACHMENT_TOO_LARGE` over 50 MiB.
             VaultAgentError: as `Writing.create`.
         """
-        check_scope(lambda each: self.may_write(write.caller, each), path)
+        check_scope(lambda folder: self.may_write(write.caller, folder), path)
         if len(content) > MAX_ATTACHMENT_BYTES:
             raise TooLarge(
                 "ATTACHMENT_TOO_LARGE",
@@ -242,20 +244,20 @@ class Files:
             )
         return await self.writing.create(path, write, content)
 
-    async def with_bystanders(self, written: Written, caller: Writer = OWNER) -> Written:
+    async def with_bystanders(self, reply: Written, caller: Writer = OWNER) -> Written:
         """Add a warning to the reply of a new file if links to other files now lead to it."""
-        if not (written.created and written.changed):
-            return written
-        taken = await self._of_index(lambda reader: links_taken(reader, written.path))
+        if not (reply.created and reply.changed):
+            return reply
+        taken = await self._of_index(lambda reader: links_taken(reader, reply.path))
         seen = [row for row in taken or () if self._seen_by(caller)(row.source)]
         if not seen:
-            return written
+            return reply
         warning = notice_of_links(
             "LINKS_LEAD_ELSEWHERE",
             f"{len(seen)} links to another file of this name now lead to the new one.",
             seen,
         )
-        return replace(written, warnings=(*written.warnings, warning))
+        return replace(reply, warnings=(*reply.warnings, warning))
 
     def _seen_by(self, caller: Writer) -> Callable[[str], bool]:
         """Return which paths a reply to a caller may depend on: an agent's, what it may write."""

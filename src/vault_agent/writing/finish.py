@@ -266,7 +266,7 @@ class Finisher:
         """
         change = logged.changes[position]
         self._disk.sweep(root, change)
-        remove_folders(root, [each for each in logged.empties if lies_in(change.path, each)])
+        remove_folders(root, [folder for folder in logged.empties if lies_in(change.path, folder)])
         self._log.sweep(logged.seq, position)
 
     def keep_beside(self, root: VaultRoot, logged: LoggedWrite, path: str, data: bytes) -> None:
@@ -303,7 +303,7 @@ def free_beside(root: VaultRoot, disk: Disk, path: str, what: str, data: bytes) 
         numbered(path, f" ({what})" if number == 1 else f" ({what} {number})")
         for number in count(1)
     )
-    return next(each for each in paths if not root.has(each) or disk.read(root, each) == data)
+    return next(free for free in paths if not root.has(free) or disk.read(root, free) == data)
 
 
 def numbered(path: str, mark: str) -> str:

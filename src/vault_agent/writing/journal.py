@@ -75,10 +75,10 @@ class Journal:
             Misconfigured: `VAULT_NOT_FOUND`.
         """
         with self.open_root() as root:
-            found = probe(root)
-        self.disk.replacer.way = found.way
-        self.disk.durable = found.durable
-        return found
+            result = probe(root)
+        self.disk.replacer.way = result.way
+        self.disk.durable = result.durable
+        return result
 
     def recover(self) -> None:
         """Finish what was interrupted, and look at all temporary files that the log names.
@@ -160,13 +160,13 @@ class Journal:
             return None
         if earlier.request != write.request:
             raise InvalidRequest("IDEMPOTENCY_KEY_REUSED", "This key was used for another request.")
-        written = replies.replayed(earlier.reply)
+        reply = replies.replayed(earlier.reply)
         change = earlier.changes[0]
-        texts = [self.log.bytes_of(each) for each in (change.hash_before, change.hash_after)]
+        texts = [self.log.bytes_of(digest) for digest in (change.hash_before, change.hash_after)]
         if change.kind is ChangeKind.MOVE or (change.hash_before is not None and texts[0] is None):
-            return written
-        text, cut = replies.diff(written.path, texts[0], texts[1])
-        return replace(written, diff=text, diff_truncated=cut)
+            return reply
+        text, cut = replies.diff(reply.path, texts[0], texts[1])
+        return replace(reply, diff=text, diff_truncated=cut)
 
     def real(self, root: VaultRoot, write: Write, path: str) -> str:
         """Check a path of a file that exists, and return it with its links followed."""
@@ -224,7 +224,7 @@ class Journal:
         self,
         root: VaultRoot,
         write: Write,
-        written: Written,
+        reply: Written,
         changes: Sequence[VaultChange],
         undoes: str | None = None,
     ) -> LoggedWrite:
@@ -242,8 +242,8 @@ class Journal:
                 SERVER if write.by_itself else write.caller.client,
                 write.operation,
                 changes,
-                write_id=written.write_id,
-                reply=replies.logged(written),
+                write_id=reply.write_id,
+                reply=replies.logged(reply),
                 key=write.key,
                 request=write.request if write.key is not None else None,
                 undoes=undoes,

@@ -40,7 +40,7 @@ class Lingering:
         redo: makes our edit anew of another text; None if it means nothing there.
         base: the hash of the text that it was made of.
         result: the hash of the note after it.
-        known: the hashes of bytes that need no other place.
+        expected: the hashes of bytes that need no other place.
         due: when to look, by the monotonic clock.
     """
 
@@ -49,7 +49,7 @@ class Lingering:
     redo: Callable[[bytes], bytes] | None
     base: bytes | None
     result: bytes | None
-    known: frozenset[bytes]
+    expected: frozenset[bytes]
     due: float
 
     @property
@@ -83,12 +83,12 @@ class Linger:
         `left` is the hash of what it has now, if that is neither the text before nor after.
         """
         change = logged.changes[position]
-        known = frozenset(filter(None, (change.hash_before, change.hash_after, left)))
+        expected = frozenset(filter(None, (change.hash_before, change.hash_after, left)))
         due = time.monotonic() + (self._seconds if seconds is None else seconds)
         self._add(
             Lingering(
                 *(logged, position, change.redo, change.hash_before, change.hash_after),
-                *(known, due),
+                *(expected, due),
             )
         )
 
@@ -97,7 +97,7 @@ class Linger:
         with self._lock:
             before, self._is_closing = self._seconds, True
             saved = before - self._seconds
-            self._files = [replace(each, due=each.due - saved) for each in self._files]
+            self._files = [replace(file, due=file.due - saved) for file in self._files]
 
     @property
     def _seconds(self) -> float:
@@ -110,17 +110,17 @@ class Linger:
 
     def has(self, logged: LoggedWrite, position: int) -> bool:
         """Whether the displaced file of a change waits to be looked at."""
-        asked = (logged.seq, position, logged.changes[position].temporary)
+        wanted = (logged.seq, position, logged.changes[position].temporary)
         with self._lock:
             return any(
-                (each.logged.seq, each.position, each.change.temporary) == asked
-                for each in self._files
+                (file.logged.seq, file.position, file.change.temporary) == wanted
+                for file in self._files
             )
 
     def is_below(self, folder: str) -> bool:
         """Whether a change of a file in a folder waits to be looked at."""
         with self._lock:
-            return any(lies_in(each.change.path, folder) for each in self._files)
+            return any(lies_in(file.change.path, folder) for file in self._files)
 
     def __len__(self) -> int:
         return len(self._files)
@@ -129,7 +129,7 @@ class Linger:
     def next_due(self) -> float | None:
         """When the next file is to be looked at, by the monotonic clock."""
         with self._lock:
-            return min((each.due for each in self._files), default=None)
+            return min((file.due for file in self._files), default=None)
 
     @property
     def due_paths(self) -> list[str]:
@@ -142,8 +142,8 @@ class Linger:
             if first is None:
                 return []
             now = time.monotonic()
-            of_write = [each for each in self._files if each.logged.seq == first.logged.seq]
-            paths = dict.fromkeys(each.change.path for each in of_write if each.due <= now)
+            of_write = [file for file in self._files if file.logged.seq == first.logged.seq]
+            paths = dict.fromkeys(file.change.path for file in of_write if file.due <= now)
         return [*paths][:_AT_ONCE]
 
     def take_due(self, path: str | None = None) -> Lingering | None:
@@ -158,8 +158,8 @@ class Linger:
         return first
 
     def _first_due(self, path: str | None = None) -> Lingering | None:
-        files = (each for each in self._files if path in (None, each.change.path))
-        first = min(files, key=lambda each: each.due, default=None)
+        files = (file for file in self._files if path in (None, file.change.path))
+        first = min(files, key=lambda file: file.due, default=None)
         return first if first is not None and first.due <= time.monotonic() else None
 
     def look(
@@ -178,7 +178,7 @@ class Linger:
         """
         change = lingering.change
         displaced = self._disk.read_temporary(root, change)
-        if displaced is None or content_hash(displaced) in lingering.known:
+        if displaced is None or content_hash(displaced) in lingering.expected:
             self._finisher.sweep(root, lingering.logged, lingering.position)
             return False
         # The editor may still have it open: once more.
@@ -214,7 +214,7 @@ class Linger:
             lingering,
             base=base,
             result=None if new is None else content_hash(new),
-            known=lingering.known | {base},
+            expected=lingering.expected | {base},
             due=time.monotonic() + self._seconds,
         )
 

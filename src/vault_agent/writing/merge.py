@@ -27,7 +27,7 @@ def merged(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     other = list(_hunks(lines, theirs.splitlines(keepends=True)))
     pieces: list[bytes] = []
     done = 0
-    for hunk in sorted([*one, *other], key=lambda each: (each.start, each.end)):
+    for hunk in sorted([*one, *other], key=lambda hunk: (hunk.start, hunk.end)):
         if hunk.start < done:
             return None
         pieces += lines[done : hunk.start]

@@ -20,7 +20,7 @@ from vault_agent.store.index.links import LinkReader
 from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import NOTE_SUFFIX, validate
-from vault_agent.writing.affected import Known, PathChange, affected, rewrite
+from vault_agent.writing.affected import NamedFiles, PathChange, affected, rewrite
 from vault_agent.writing.canvases import bases_with_names, rewritten_canvas, rewritten_canvases
 from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.disk import hash_file
@@ -79,7 +79,7 @@ class MoveRequest:
 
 
 def plan_move(
-    snapshot: Snapshot, root: VaultRoot, asked: MoveRequest, work: NoteWork
+    snapshot: Snapshot, root: VaultRoot, request: MoveRequest, work: NoteWork
 ) -> Transaction:
     """Return the changes of a move. Nothing to do is a transaction without changes.
 
@@ -94,39 +94,41 @@ def plan_move(
         TooLarge: `MOVE_TOO_LARGE`, `NOTE_TOO_LARGE`.
         SnapshotOutdated: if the index has a later revision than the snapshot.
     """
-    path = validate(asked.path)
-    for each in (path, asked.to):
-        check_scope(asked.may_write, each)
+    path = validate(request.path)
+    for place in (path, request.to):
+        check_scope(request.may_write, place)
     is_folder = _is_folder(root, path)
-    to = _place(root, path, asked.to, is_folder=is_folder)
+    to = _place(root, path, request.to, is_folder=is_folder)
     if to == path:
         return Transaction(path, ())
-    move = _move(root, path, to, None if is_folder else asked.check_hash)
+    move = _move(root, path, to, None if is_folder else request.check_hash)
     with snapshot.unchanged() as connection:
         reader = LinkReader(connection)
-        files = [file.path for file in reader.files_at(path)]
-        change = PathChange({each: to + each[len(path) :] for each in files} or {path: to})
-        found, known = affected(reader, change)
-        if asked.rewrite_links:
-            _check(found, asked, len(found.notes))  # before any file is read
-        canvases = rewritten_canvases(root, reader, known)
-        writable = [each for each in canvases if _may_rewrite(each, change, asked)]
-        stale = [each.path for each in canvases if each not in writable or not each.is_complete]
+        paths = [file.path for file in reader.files_at(path)]
+        change = PathChange({file: to + file[len(path) :] for file in paths} or {path: to})
+        links, files = affected(reader, change)
+        if request.rewrite_links:
+            _check(links, request, len(links.notes))  # before any file is read
+        canvases = rewritten_canvases(root, reader, files)
+        writable = [canvas for canvas in canvases if _may_rewrite(canvas, change, request)]
+        stale = [
+            canvas.path for canvas in canvases if canvas not in writable or not canvas.is_complete
+        ]
         warnings = [
-            *_surprises(found, asked),
-            *notice_of_canvases(stale, asked.may_see),
-            *_bases(root, reader, [path, *change.moved], asked),
+            *_surprises(links, request),
+            *notice_of_canvases(stale, request.may_see),
+            *_bases(root, reader, [path, *change.moved], request),
         ]
         edits: list[VaultChange] = []
-        if asked.rewrite_links:
-            _check(found, asked, len(found.notes) + len(writable))
-            edits = _edits(snapshot, known, _read_notes(root, found, asked), work)
-            edits += [_canvas_edit(each, change) for each in writable]
+        if request.rewrite_links:
+            _check(links, request, len(links.notes) + len(writable))
+            edits = _edits(snapshot, files, _read_notes(root, links, request), work)
+            edits += [_canvas_edit(canvas, change) for canvas in writable]
         else:
-            warnings += _broken(found, asked)
-    if asked.stopped():
+            warnings += _broken(links, request)
+    if request.stopped():
         raise MoveStopped
-    asked.on_plan(len(edits), len(edits))
+    request.on_plan(len(edits), len(edits))
     return Transaction(to, (move, *edits), moved_from=path, warnings=tuple(warnings))
 
 
@@ -171,14 +173,14 @@ def _move(
 
 def _is_folder(root: VaultRoot, path: str) -> bool:
     try:
-        found = root.resolve(path)
+        place = root.resolve(path)
     except CannotOpen:
         raise _not_found() from None
-    if found.path != path:
+    if place.path != path:
         raise InvalidRequest(
             "INVALID_PATH", "The path leads through a symbolic link. Give the path without it."
         )
-    return stat.S_ISDIR(found.stat.st_mode)
+    return stat.S_ISDIR(place.stat.st_mode)
 
 
 def _not_found() -> NotFound:
@@ -195,24 +197,23 @@ def _place(root: VaultRoot, path: str, to: str, *, is_folder: bool) -> str:
     return place_for_file(root, to, NOTE_SUFFIX if is_note(path) else suffix, moved=path)
 
 
-def _check(found: Affected, asked: MoveRequest, count: int) -> None:
+def _check(links: Affected, request: MoveRequest, count: int) -> None:
     """Check that the caller may rewrite all notes, and that files and links are not too many."""
-    check_links(found.notes, asked.may_write, asked.may_see)
-    links = found.count
-    if links > MAX_LINKS:
+    check_links(links.notes, request.may_write, request.may_see)
+    if links.count > MAX_LINKS:
         raise TooLarge(
             "MOVE_TOO_LARGE",
-            f"The move changes {links} links.",
-            {"links": links, "limit": MAX_LINKS},
+            f"The move changes {links.count} links.",
+            {"links": links.count, "limit": MAX_LINKS},
             remedy="Move less at once, or move it without changing links.",
         )
-    if count > asked.most_notes:
+    if count > request.most_notes:
         raise TooLarge(
             "MOVE_TOO_LARGE",
             f"The move changes links in {count} notes.",
-            {"notes": count, "limit": asked.most_notes},
+            {"notes": count, "limit": request.most_notes},
         )
-    if asked.at_once is not None and (count > asked.at_once or links > LINKS_AT_ONCE):
+    if request.at_once is not None and (count > request.at_once or links.count > LINKS_AT_ONCE):
         raise NeedsJob
 
 
@@ -236,20 +237,20 @@ def check_links(
     )
 
 
-def _read_notes(root: VaultRoot, found: Affected, asked: MoveRequest) -> dict[str, bytes]:
+def _read_notes(root: VaultRoot, links: Affected, request: MoveRequest) -> dict[str, bytes]:
     notes: dict[str, bytes] = {}
-    for source in found.notes:
-        if asked.stopped():
+    for source in links.notes:
+        if request.stopped():
             raise MoveStopped
         notes[source] = read_file(root, source)
-        asked.on_plan(len(notes) - 1, len(found.notes))
+        request.on_plan(len(notes) - 1, len(links.notes))
     return notes
 
 
 def _edits(
-    snapshot: Snapshot, known: Known, notes: Mapping[str, bytes], work: NoteWork
+    snapshot: Snapshot, files: NamedFiles, notes: Mapping[str, bytes], work: NoteWork
 ) -> list[VaultChange]:
-    change = known.change
+    change = files.change
     return [
         VaultChange.edit(
             change.moved.get(source, source),
@@ -258,7 +259,7 @@ def _edits(
             redo=partial(text_after, _again(snapshot, source, change)),
             links=len(splices),
         )
-        for source, splices in rewrite(notes, known, work).items()
+        for source, splices in rewrite(notes, files, work).items()
         if splices
     ]
 
@@ -278,28 +279,28 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
 
     def plan(note: bytes) -> Planned:
         with snapshot.connection() as connection:
-            known = Known(LinkReader(connection), change)
-            return Planned(rewrite({source: note}, known, NoteWork())[source])
+            files = NamedFiles(LinkReader(connection), change)
+            return Planned(rewrite({source: note}, files, NoteWork())[source])
 
     return plan
 
 
-def _surprises(found: Affected, asked: MoveRequest) -> list[Notice]:
-    seen = [row for row in found.surprises if asked.may_see(row.source)]
+def _surprises(links: Affected, request: MoveRequest) -> list[Notice]:
+    seen = [row for row in links.surprises if request.may_see(row.source)]
     what = f"Broken links that now lead to a file by its new name: {len(seen)}."
     return [notice_of_links("LINKS_LEAD_ELSEWHERE", what, seen)] if seen else []
 
 
-def _broken(found: Affected, asked: MoveRequest) -> list[Notice]:
-    seen = [row for row in found.links if asked.may_see(row.source)]
+def _broken(links: Affected, request: MoveRequest) -> list[Notice]:
+    seen = [row for row in links.links if request.may_see(row.source)]
     what = f"Links that no longer lead to their file: {len(seen)}."
     return [notice_of_links("LINKS_BROKEN", what, seen)] if seen else []
 
 
-def _may_rewrite(canvas: CanvasEdit, change: PathChange, asked: MoveRequest) -> bool:
+def _may_rewrite(canvas: CanvasEdit, change: PathChange, request: MoveRequest) -> bool:
     """Whether a canvas is rewritten. One that the caller may not write does not stop a move."""
     places = (canvas.path, change.moved.get(canvas.path, canvas.path))
-    return asked.rewrite_links and bool(canvas.splices) and all(map(asked.may_write, places))
+    return request.rewrite_links and bool(canvas.splices) and all(map(request.may_write, places))
 
 
 def notice_of_canvases(paths: Iterable[str], may_see: Callable[[str], bool]) -> list[Notice]:
@@ -313,9 +314,9 @@ def notice_of_canvases(paths: Iterable[str], may_see: Callable[[str], bool]) -> 
 
 
 def _bases(
-    root: VaultRoot, reader: LinkReader, moved: Sequence[str], asked: MoveRequest
+    root: VaultRoot, reader: LinkReader, moved: Sequence[str], request: MoveRequest
 ) -> list[Notice]:
-    seen = [*filter(asked.may_see, bases_with_names(root, reader, moved))]
+    seen = [*filter(request.may_see, bases_with_names(root, reader, moved))]
     what = (
         f"{len(seen)} bases were not changed. They name files or folders by their old paths, or are"
         " too large or too many to be read."

@@ -71,16 +71,16 @@ async def upsert(
 
     Raises as `create` and `append`.
     """
-    written = await writing.upsert(
+    reply = await writing.upsert(
         note_path(path),
         write,
         whole(content, properties),
         lambda note: edit.append(note, content, blank_line=blank_line),
     )
-    if written.created or not properties:
-        return written
+    if reply.created or not properties:
+        return reply
     ignored = Notice.of("FRONTMATTER_IGNORED", "The note exists, so only the text was appended.")
-    return replace(written, warnings=(*written.warnings, ignored))
+    return replace(reply, warnings=(*reply.warnings, ignored))
 
 
 async def overwrite(

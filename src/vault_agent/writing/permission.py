@@ -61,7 +61,7 @@ class Permission:
             return False
         if caller.folders is not None and not _lies_in_any(folded, caller.folders):
             return False
-        return not any(covers(fold(each), folded) for each in caller.deny)
+        return not any(covers(fold(folder), folded) for folder in caller.deny)
 
     def count(self, caller: Writer) -> None:
         """Count a write of an agent. The owner has no limit.
@@ -87,7 +87,7 @@ class Permission:
 
 
 def _lies_in_any(folded: str, folders: Iterable[str]) -> bool:
-    return any(lies_in(folded, fold(each)) for each in folders)
+    return any(lies_in(folded, fold(folder)) for folder in folders)
 
 
 def _excluded(name: str, verdict: Verdict) -> Forbidden:

@@ -102,7 +102,9 @@ def _spelled(root: VaultRoot, path: str) -> _Spelled:
     folder = ""
     for number, name in enumerate(names[:-1]):
         entries = _entries(root, folder)
-        same = [each.name for each in entries if each.is_folder and fold(each.name) == fold(name)]
+        same = [
+            entry.name for entry in entries if entry.is_folder and fold(entry.name) == fold(name)
+        ]
         if not same:
             return _Spelled(folder, tuple(names[number:]))
         spelled = name if name in same else min(same)

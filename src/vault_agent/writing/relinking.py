@@ -49,7 +49,7 @@ def moved_aliases(aliases: Iterable[str], path: str, to: str) -> tuple[str, ...]
     return tuple(kept)
 
 
-class Names:
+class LinkTargets:
     """Where links lead before and after files of a vault change their paths."""
 
     def __init__(
@@ -103,13 +103,15 @@ class Names:
         return all(self._named[name] == 1 for name in names_of(path))
 
 
-def leading(source: str, links: Iterable[Link], names: Names) -> list[tuple[Link, str | None]]:
+def leading(
+    source: str, links: Iterable[Link], targets: LinkTargets
+) -> list[tuple[Link, str | None]]:
     """Return the links of a note, each with the file that it leads to before the change."""
-    return [(link, names.before(source, link).path) for link in links]
+    return [(link, targets.before(source, link).path) for link in links]
 
 
 def changes(
-    source: str, links: Iterable[tuple[Link, str | None]], names: Names
+    source: str, links: Iterable[tuple[Link, str | None]], targets: LinkTargets
 ) -> Iterator[tuple[Link, Places]]:
     """Yield those of a note's links that must be rewritten, each with where it is and leads now.
 
@@ -119,12 +121,12 @@ def changes(
     would find its file by the name alone. So does any Markdown link that is such a path: other
     programs than Obsidian find files by their paths only, and with their letter case.
     """
-    there = names.place(source)
+    place = targets.place(source)
     for link, before in links:
         if not link.target or before is None:
             continue
-        was, now = Places(source, before), Places(there, names.place(before))
-        after = names.resolve(there, link.target, link.kind).path
+        was, now = Places(source, before), Places(place, targets.place(before))
+        after = targets.resolve(place, link.target, link.kind).path
         if after != now.dest or (was != now and _loses_path(link, was, now)):
             yield link, was
 
@@ -155,7 +157,7 @@ def note_links(note: bytes) -> NoteLinks:
 def rewritten(
     note: bytes,
     source: str,
-    names: Names,
+    targets: LinkTargets,
     parsed: NoteLinks | None = None,
     parse: Callable[[bytes], NoteLinks] = note_links,
 ) -> tuple[Splice, ...]:
@@ -170,42 +172,45 @@ def rewritten(
             `ENCODING_NOT_WRITABLE` if a link must be rewritten and the note isn't UTF-8.
     """
     parsed = parsed or parse(note)
-    there = names.place(source)
-    links = leading(source, parsed.links, names)
+    place = targets.place(source)
+    links = leading(source, parsed.links, targets)
     texts: dict[tuple[int, int], bytes] = {}  # a definition of several links is written once
-    for link, was in changes(source, links, names):
-        written = respelled(link, note, was, Places(there, names.place(was.dest)), names)
-        if written is None or link.span is None:
+    for link, was in changes(source, links, targets):
+        target = respelled(link, note, was, Places(place, targets.place(was.dest)), targets)
+        if target is None or link.span is None:
             raise not_expressible(source, link.line)
-        if texts.setdefault(link.span, written) != written:
+        if texts.setdefault(link.span, target) != target:
             raise not_expressible(source, link.line)
     splices = tuple(Splice(*span, text) for span, text in sorted(texts.items()))
     if splices:
         after = parse(spliced(note, splices))
         if after.rest != parsed.rest or len(after.links) != len(links):
             raise not_expressible(source, 1)
-        _prove(links, after.links, source, names)
+        _prove(links, after.links, source, targets)
     return splices
 
 
 def _prove(
-    links: Iterable[tuple[Link, str | None]], after: Iterable[Link], source: str, names: Names
+    links: Iterable[tuple[Link, str | None]],
+    after: Iterable[Link],
+    source: str,
+    targets: LinkTargets,
 ) -> None:
     """Check that the links of a changed note are the same, and lead to the same files.
 
     Raises:
         Conflict: `LINK_NOT_EXPRESSIBLE`.
     """
-    there = names.place(source)
+    place = targets.place(source)
     for (old, before), new in zip(links, after, strict=True):
-        found = names.resolve(there, new.target, new.kind).path
+        new_path = targets.resolve(place, new.target, new.kind).path
         same = (old.kind, old.fragment) == (new.kind, new.fragment)
         same = same and (old.kind in ADDRESSES or old.text == new.text)
         if before is None:
             same = same and old.target == new.target
         else:
-            was, after_it = Places(source, before), Places(there, names.place(before))
-            same = same and found == after_it.dest
+            was, after_it = Places(source, before), Places(place, targets.place(before))
+            same = same and new_path == after_it.dest
             same = same and (
                 leads_by_path(old.kind, old.target, was)
                 <= leads_by_path(new.kind, new.target, after_it)

@@ -54,17 +54,17 @@ def diff(path: str, before: bytes | None, after: bytes | None) -> tuple[str, boo
     return data[:MAX_DIFF_BYTES].decode("utf-8", "ignore"), True
 
 
-def logged(written: Written) -> str:
+def logged(reply: Written) -> str:
     """Return a reply as it is logged: without content and without the state of the index."""
-    fields = asdict(written)
+    fields = asdict(reply)
     return json.dumps({name: value for name, value in fields.items() if name not in _NOT_LOGGED})
 
 
 def replayed(reply: str) -> Written:
     """Return a logged reply. Its diff is empty."""
     fields: dict[str, Any] = json.loads(reply)
-    fields["files"] = tuple(WrittenFile(**each) for each in fields["files"])
-    fields["warnings"] = tuple(Warning(**each) for each in fields["warnings"])
+    fields["files"] = tuple(WrittenFile(**file) for file in fields["files"])
+    fields["warnings"] = tuple(Warning(**warning) for warning in fields["warnings"])
     return Written(**fields, replayed=True)
 
 
@@ -158,7 +158,7 @@ def _shifted(head: str, lines: int) -> str:
         return head
     _, *ranges, _ = head.split(" ")
     moved = []
-    for each in ranges:
-        start, comma, count = each[1:].partition(",")
-        moved.append(f"{each[0]}{int(start) + lines}{comma}{count}")
+    for lines_range in ranges:
+        start, comma, count = lines_range[1:].partition(",")
+        moved.append(f"{lines_range[0]}{int(start) + lines}{comma}{count}")
     return f"@@ {' '.join(moved)} @@\n"

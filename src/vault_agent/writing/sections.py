@@ -20,7 +20,7 @@ from vault_agent.writing.transaction import Planned
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.markdown.address import Address
+    from vault_agent.markdown.address import PartAddress
     from vault_agent.markdown.section_edit import Action, SectionEdit
     from vault_agent.model.notes import Link
     from vault_agent.model.writing import Write, Written
@@ -32,7 +32,7 @@ async def edit_section(
     writing: Writing,
     path: str,
     write: Write,
-    address: Address,
+    address: PartAddress,
     action: Action,
     *,
     content: str,
@@ -68,9 +68,9 @@ async def edit_section(
         deep=deep,
     )
 
-    def planned(note: bytes, found: SectionEdit) -> Planned:
-        _check_hash(note, found, expected)
-        return Planned(found.splices, section_hash=found.hash_after, created=found.created)
+    def planned(note: bytes, edit: SectionEdit) -> Planned:
+        _check_hash(note, edit, expected)
+        return Planned(edit.splices, section_hash=edit.hash_after, created=edit.created)
 
     retries = action in ("append", "prepend", "insertBefore", "insertAfter")
     own = replace(_without_hash(write), retries=retries)
@@ -81,7 +81,7 @@ async def rename_heading(
     writing: Writing,
     path: str,
     write: Write,
-    address: Address,
+    address: PartAddress,
     text: str,
     *,
     links: Sequence[LinkFrom],
@@ -110,7 +110,7 @@ async def rename_heading(
 
 
 def _renamed(
-    note: bytes, address: Address, text: str, links: Sequence[LinkFrom]
+    note: bytes, address: PartAddress, text: str, links: Sequence[LinkFrom]
 ) -> tuple[SectionEdit, list[LinkFrom]]:
     """Return the edit of a heading, and the links that it breaks."""
     edit = section_edit.edit_section(note, address, "renameHeading", text)
@@ -132,7 +132,7 @@ def _without_hash(write: Write) -> Write:
     return replace(write, expected_hash=None, hash_required=False)
 
 
-def _check_hash(note: bytes, found: SectionEdit, expected: str | None) -> None:
+def _check_hash(note: bytes, section: SectionEdit, expected: str | None) -> None:
     """Compare what the caller expects with the hashes of a note and of its section.
 
     Raises:
@@ -141,10 +141,10 @@ def _check_hash(note: bytes, found: SectionEdit, expected: str | None) -> None:
     if expected is None:
         return
     current = sha256(note).hexdigest()
-    if current.startswith(expected) or (found.hash_before or "").startswith(expected):
+    if current.startswith(expected) or (section.hash_before or "").startswith(expected):
         return
     raise Conflict(
         "HASH_MISMATCH",
         "The section has changed.",
-        {"currentHash": current, "currentSectionHash": found.hash_before},
+        {"currentHash": current, "currentSectionHash": section.hash_before},
     )

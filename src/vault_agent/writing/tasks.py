@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable, InvalidRequest
 from vault_agent.markdown import edit, task_edit
-from vault_agent.markdown.address import Address
+from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.writing.costly import Costly
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from vault_agent.markdown.edit import Splice
-    from vault_agent.markdown.task_edit import NewTask, Status, TaskEdit, Wanted
+    from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress, TaskEdit
     from vault_agent.model.writing import Write, Written
     from vault_agent.writing.write import Writing
 
@@ -41,7 +41,7 @@ async def add_task(
         Conflict: `HEADING_AMBIGUOUS`, `TASK_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
         VaultAgentError: as `Writing.edit`.
     """
-    address = None if section is None else Address(heading=section)
+    address = None if section is None else PartAddress(heading=section)
     work = partial(_added, task=task, form=form, address=address)
     return await writing.edit(path, write, Costly(work, lambda _, planned: planned))
 
@@ -50,7 +50,7 @@ async def set_task(
     writing: Writing,
     path: str,
     write: Write,
-    wanted: Wanted,
+    wanted: TaskAddress,
     status: Status,
     *,
     today: date,
@@ -68,26 +68,26 @@ async def set_task(
     """
     last: list[TaskEdit] = []
 
-    def planned(_: bytes, found: TaskEdit) -> Planned:
-        last[:] = [found]
-        return Planned(found.splices, line=found.line)
+    def planned(_: bytes, task: TaskEdit) -> Planned:
+        last[:] = [task]
+        return Planned(task.splices, line=task.line)
 
     work = partial(task_edit.set_status, wanted=wanted, status=status, today=today, form=form)
-    written = await writing.edit(path, write, Costly(work, planned))
+    reply = await writing.edit(path, write, Costly(work, planned))
     if not last or not last[0].completed or not last[0].depends_on:
-        return written
+        return reply
     try:
         blocking = await open_tasks(last[0].depends_on)
     except IndexUnavailable:
-        return written
+        return reply
     if not blocking:
-        return written
+        return reply
     what = "The task was to be done after another one that is still open."
     warning = Notice.of("TASK_BLOCKED", what, {"ids": list(blocking)})
-    return replace(written, warnings=(*written.warnings, warning))
+    return replace(reply, warnings=(*reply.warnings, warning))
 
 
-def _added(note: bytes, task: NewTask, form: str, address: Address | None) -> Planned:
+def _added(note: bytes, task: NewTask, form: str, address: PartAddress | None) -> Planned:
     """Return the edit that adds a task to a note."""
     text = edit.editable(note)
     line = task_edit.new_line(text, task, form)
@@ -103,7 +103,7 @@ def _added(note: bytes, task: NewTask, form: str, address: Address | None) -> Pl
 
 
 def _additions(
-    note: bytes, text: edit.Text, line: str, address: Address | None
+    note: bytes, text: edit.Text, line: str, address: PartAddress | None
 ) -> Sequence[tuple[Splice, ...]]:
     """Return the ways to add a line, the preferred one first."""
     # The last line of the note stays open only where it was.

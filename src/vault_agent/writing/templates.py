@@ -6,6 +6,7 @@ The built-in ones are in `text.placeholders`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import NotFound
@@ -51,13 +52,13 @@ def templates(root: VaultRoot, folder: str) -> list[Template]:
 
     At most the first 500 notes of the folder are templates.
     """
-    found = {fold(name): Template(name, None, text) for name, text in BUILT_IN.items()}
+    by_name = {fold(name): Template(name, None, text) for name, text in BUILT_IN.items()}
     for path in _paths(root, folder):
         text = _text(root, path)
         if text is not None:
             name = _name(folder, path)
-            found[fold(name)] = Template(name, path, text)
-    return sorted(found.values(), key=lambda each: fold(each.name))
+            by_name[fold(name)] = Template(name, path, text)
+    return sorted(by_name.values(), key=lambda template: fold(template.name))
 
 
 def shared(*layers: Sequence[Template]) -> list[Template]:
@@ -65,27 +66,27 @@ def shared(*layers: Sequence[Template]) -> list[Template]:
 
     One of a later vault hides others, and any hides the built-in one.
     """
-    found: dict[str, Template] = {}
-    for each in (each for layer in layers for each in layer):
-        if each.path is not None or fold(each.name) not in found:
-            found[fold(each.name)] = each
-    return sorted(found.values(), key=lambda each: fold(each.name))
+    by_name: dict[str, Template] = {}
+    for template in chain.from_iterable(layers):
+        if template.path is not None or fold(template.name) not in by_name:
+            by_name[fold(template.name)] = template
+    return sorted(by_name.values(), key=lambda template: fold(template.name))
 
 
-def chosen(found: Sequence[Template], name: str) -> Template:
+def chosen(templates: Sequence[Template], name: str) -> Template:
     """Return the template with a name, in any letter case, or the one whose name ends with it.
 
     Raises:
         NotFound: `TEMPLATE_NOT_FOUND` with the names of all.
     """
     wanted = fold(_bare(name))
-    ends = [each for each in found if fold(each.name).rpartition("/")[2] == wanted]
-    for each in found:
-        if fold(each.name) == wanted:
-            return each
+    ends = [template for template in templates if fold(template.name).rpartition("/")[2] == wanted]
+    for template in templates:
+        if fold(template.name) == wanted:
+            return template
     if len(ends) == 1:
         return ends[0]
-    names = [each.name for each in found]
+    names = [template.name for template in templates]
     raise NotFound(
         "TEMPLATE_NOT_FOUND",
         f"There is no such template. These are there: {', '.join(names[:20])}.",
@@ -136,19 +137,19 @@ async def create_from_template(
 
     def filled() -> bytes:
         with open_root() as root:
-            found = find_template(root, folder, template)
-        text, given = found.text, values
-        if found.path is None:  # what the vault of a project knows is not known here
+            source = find_template(root, folder, template)
+        text, variables = source.text, values
+        if source.path is None:  # what the vault of a project knows is not known here
             text = with_known(text)
             kind = type_of_folder(place)
-            given = {
+            variables = {
                 "id": new_note_id(kind if kind in TYPES else PLAIN, f"{now:%Y-%m-%d}"),
                 "project": "",
                 "session": "",
                 "agent": "",
                 **values,
             }
-        return fill(text, title=stem(place), now=now, values=given).encode()
+        return fill(text, title=stem(place), now=now, values=variables).encode()
 
     place = note_path(path)
     return await writing.create(place, write, await in_thread(filled))

@@ -149,15 +149,15 @@ class Transactions:
             if write.caller.is_person and folder_exists(root, real):
                 move = VaultChange.move(real, target)
                 return self._carry_out(root, write, path, [move], trash_path=target)
-            shown = None  # only a note has a diff
+            text = None  # only a note has a diff
             if is_note(real):
-                shown = self._journal.find(root, real, write, edits=False).data
-                digest, size = content_hash(shown), len(shown)
+                text = self._journal.find(root, real, write, edits=False).data
+                digest, size = content_hash(text), len(text)
             else:
                 file = self._journal.find_hash(root, real, write)
                 digest, size = file.digest, file.stat.st_size
             move = VaultChange.move(real, target, digest, size)
-            gone = replace(move, before=shown, hash_after=None)
+            gone = replace(move, before=text, hash_after=None)
             return self._carry_out(root, write, path, [gone], trash_path=target)
 
     # --- several files --------------------------------------------------------------------------
@@ -308,15 +308,15 @@ class Transactions:
         """Log a write, carry it out, and return its reply, which names `path`."""
         journal = self._journal
         warnings = (*warnings, *journal.warnings())
-        written = replies.of_write(write, path, changes, warnings=warnings, **said)
+        reply = replies.of_write(write, path, changes, warnings=warnings, **said)
         if write.dry_run:
-            return written, None
+            return reply, None
         for change in changes:
             if change.kind is ChangeKind.MOVE and change.is_of_folder:
                 self._settle_below(root, change.path)
         journal.permission.count(write.caller)
         try:
-            logged = journal.begin(root, write, written, changes, undoes)
+            logged = journal.begin(root, write, reply, changes, undoes)
         except Failed:
             if len(changes) > 1:  # no other write runs
                 with suppress(Failed):  # what it has kept until the disk was full is of no use
@@ -327,8 +327,8 @@ class Transactions:
             details = {"paths": [changes[position].path for position in left[:20]]}
             what = f"{len(left)} of its files were changed by somebody else, and are left alone."
             warning = Warning("RECOVERY_CONFLICT", what, details)
-            written = replace(written, warnings=(*warnings, warning))
-        return written, logged
+            reply = replace(reply, warnings=(*warnings, warning))
+        return reply, logged
 
     def _settle_below(self, root: VaultRoot, folder: str) -> None:
         """Look at the displaced files in a folder that moves, which would move with it.
@@ -451,7 +451,7 @@ def _dated(
         utc = now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         wanted = {_UPDATED: utc[:_DAY] if len(value) == _DAY else utc}
         together = sorted(
-            (*splices, *set_keys(note, wanted)), key=lambda each: (each.start, each.end)
+            (*splices, *set_keys(note, wanted)), key=lambda splice: (splice.start, splice.end)
         )
         apart = all(first.end < second.start for first, second in pairwise(together))
         if apart and planned == value:

@@ -61,7 +61,7 @@ def taken_back(root: VaultRoot, disk: Disk, log: WriteLog, logged: LoggedWrite) 
             changes.append(back)
             later.change(back)
     main = next(
-        (each for each in logged.changes if each.kind is ChangeKind.MOVE), logged.changes[0]
+        (change for change in logged.changes if change.kind is ChangeKind.MOVE), logged.changes[0]
     )
     return Transaction(main.path, tuple(_edits_after_folders(changes)), moved_from=_moved_to(main))
 
@@ -85,12 +85,12 @@ def _edits_after_folders(changes: list[VaultChange]) -> list[VaultChange]:
             continue
         inside: list[VaultChange] = []
         others: list[VaultChange] = []
-        for each in ordered:
-            if each.kind is ChangeKind.EDIT and lies_in(each.path, change.path):
-                path = change.place + each.path[len(change.path) :]
-                inside.append(replace(each, path=path))
+        for edit in ordered:
+            if edit.kind is ChangeKind.EDIT and lies_in(edit.path, change.path):
+                path = change.place + edit.path[len(change.path) :]
+                inside.append(replace(edit, path=path))
             else:
-                others.append(each)
+                others.append(edit)
         ordered = [*others, change, *inside]
     return ordered
 
@@ -115,8 +115,8 @@ class _Later:
         place = self.place(path)
         if place in self._texts:
             return len(self._texts[place])
-        found = self._root.status(place)
-        return 0 if found is None else found.st_size
+        status = self._root.status(place)
+        return 0 if status is None else status.st_size
 
     def hash(self, path: str) -> tuple[bytes, int]:
         """Return the hash and the size of a file."""

@@ -140,8 +140,8 @@ class Writing:
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
-                there = error.details.get("path", path)
-            return self._transactions.edit(there, write, plan)
+                existing = error.details.get("path", path)
+            return self._transactions.edit(existing, write, plan)
 
         return await self._carried_out(write, step, path, retries=write.retries, creates=True)
 
@@ -301,8 +301,8 @@ class Writing:
                 break
             if is_due and len(self._journal.linger) >= before:
                 break  # the disk fails: the next start looks at them
-        for each in self._following:
-            each.cancel()
+        for task in self._following:
+            task.cancel()
         self._looking.close()
         self._threads.close()
         self._journal.log.close()
@@ -495,14 +495,14 @@ class Writing:
         return await to_its_end(self._announced(*done[0], write))
 
     async def _announced(
-        self, written: Written, logged: LoggedWrite | None, write: Write
+        self, reply: Written, logged: LoggedWrite | None, write: Write
     ) -> asyncio.Future[Written]:
         self._follow_unsure()  # copies that were made before it
         if logged is not None:
             self._on_written(logged)
             if logged.warning is not None:
                 await self._read_conflicts()
-        return self._kept(asyncio.create_task(self._followed(written, write)))
+        return self._kept(asyncio.create_task(self._followed(reply, write)))
 
     def _follow_unsure(self) -> None:
         """Hand what failed writes may have changed to the index, without waiting."""
@@ -515,18 +515,18 @@ class Writing:
         task.add_done_callback(self._following.discard)
         return task
 
-    async def _followed(self, written: Written, write: Write) -> Written:
+    async def _followed(self, reply: Written, write: Write) -> Written:
         """Wait until searches find a write, and return its reply."""
-        if written.write_id is None:
-            return written
-        named = [each for file in written.files for each in (file.path, file.before)]
-        paths = [written.path, written.moved_from, *named]
+        if reply.write_id is None:
+            return reply
+        named = [path for file in reply.files for path in (file.path, file.before)]
+        paths = [reply.path, reply.moved_from, *named]
         index = await self._follow(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
-        written = replace(written, index=index)
+        reply = replace(reply, index=index)
         if index.indexed:
-            return written
+            return reply
         warning = Warning.of("INDEX_PENDING", "The change is on the disk.")
-        return replace(written, warnings=(*written.warnings, warning))
+        return replace(reply, warnings=(*reply.warnings, warning))
 
 
 class Locks:

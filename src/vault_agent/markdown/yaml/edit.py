@@ -14,9 +14,9 @@ import yaml
 
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import frontmatter
-from vault_agent.markdown.edit import Change, editable, no_frontmatter, not_proven
+from vault_agent.markdown.edit import TextChange, editable, no_frontmatter, not_proven
 
-from .read import Reader, Unreadable, compose, line_of
+from .read import Reader, UnreadableYaml, compose, line_of
 from .values import identity, json_of, same
 from .write import check_value, written, written_key
 
@@ -139,7 +139,7 @@ class Head:
             self.line_end = "\n"  # the closing fence would not be found after a lone CR
         try:
             root = compose(self.yaml)
-        except Unreadable as error:
+        except UnreadableYaml as error:
             self.refuse(f"The frontmatter cannot be read: {error.problem}", error.offset or 0)
         if root is not None and (not isinstance(root, yaml.MappingNode) or root.flow_style):
             self.refuse("The frontmatter has no keys on lines of their own", root.start_mark.index)
@@ -234,7 +234,7 @@ def _is_text_block(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")
 
 
-def _changes(head: Head, edits: Sequence[_Edit], deleted: Sequence[Entry]) -> list[Change]:
+def _changes(head: Head, edits: Sequence[_Edit], deleted: Sequence[Entry]) -> list[TextChange]:
     """Return the changes of the text of a note, in order."""
     changes = [_deletion(head, entry) for entry in deleted]
     lines = ""
@@ -248,16 +248,16 @@ def _changes(head: Head, edits: Sequence[_Edit], deleted: Sequence[Entry]) -> li
         else:
             changes += _setting(head, edit.entry, edit.value)
     changes = sorted(
-        Change(head.start + change.start, head.start + change.end, change.text)
+        TextChange(head.start + change.start, head.start + change.end, change.text)
         for change in changes
     )
     if lines and head.bounds.fence is None:
         if frontmatter.opens(head.text):
             raise no_frontmatter()
         fence = f"---{head.line_end}"
-        return [Change(0, 0, f"{fence}{lines}{fence}")]
+        return [TextChange(0, 0, f"{fence}{lines}{fence}")]
     if lines:
-        changes.append(Change(head.bounds.fence or 0, head.bounds.fence or 0, lines))
+        changes.append(TextChange(head.bounds.fence or 0, head.bounds.fence or 0, lines))
     return changes
 
 
@@ -301,7 +301,7 @@ def _content(node: yaml.Node) -> object:
 # --- where to change the block ------------------------------------------------------------------
 
 
-def _deletion(head: Head, entry: Entry) -> Change:
+def _deletion(head: Head, entry: Entry) -> TextChange:
     """Return the change that deletes the lines of a key and its value.
 
     Raises:
@@ -309,10 +309,10 @@ def _deletion(head: Head, entry: Entry) -> Change:
     """
     start = entry.key.start_mark
     end = head.next_line(max(head.colon(entry), head.content_end(entry.value)))
-    return Change(start.index - start.column, end, "")
+    return TextChange(start.index - start.column, end, "")
 
 
-def _setting(head: Head, entry: Entry, value: Json) -> list[Change]:
+def _setting(head: Head, entry: Entry, value: Json) -> list[TextChange]:
     """Return the changes that give a key another value.
 
     Raises:
@@ -329,18 +329,18 @@ def _setting(head: Head, entry: Entry, value: Json) -> list[Change]:
     style = node.style if isinstance(node, yaml.ScalarNode) else None
     text = written(value, quote=style if style in _QUOTES else None)
     if start < end and not _is_block(node) and not _is_text_block(node):
-        return [Change(start, end, text)]
+        return [TextChange(start, end, text)]
     # The value comes behind the colon, before the comment that may be there.
     comment = _COMMENT.search(head.yaml, colon, line_end)
     rest = len(head.yaml[: comment.start()].rstrip(" \t")) if comment else line_end
-    changes = [Change(colon, line_end, f"{text and ' '}{text}{head.yaml[rest:line_end]}")]
+    changes = [TextChange(colon, line_end, f"{text and ' '}{text}{head.yaml[rest:line_end]}")]
     if start < end:
         last = len(head.yaml[: head.content_end(node)].rstrip(f" \t{_BREAKS}"))
-        changes.append(Change(line_end, max(line_end, head.line_end_after(last)), ""))
+        changes.append(TextChange(line_end, max(line_end, head.line_end_after(last)), ""))
     return changes
 
 
-def _list_change(head: Head, node: yaml.Node, old: list[Json], new: list[Json]) -> Change:
+def _list_change(head: Head, node: yaml.Node, old: list[Json], new: list[Json]) -> TextChange:
     """Return the change that gives a list other items, in its own style.
 
     An item that stays keeps its text; in lines also the comments before it and behind it.
@@ -354,7 +354,7 @@ def _list_change(head: Head, node: yaml.Node, old: list[Json], new: list[Json]) 
         start, end = items[0].start_mark.index, items[-1].end_mark.index
         if same(new[: len(old)], old):
             added = (written(value, quote=quote, flow=True) for value in new[len(old) :])
-            return Change(end, end, "".join(f", {item}" for item in added))
+            return TextChange(end, end, "".join(f", {item}" for item in added))
         spans = [(item.start_mark.index, item.end_mark.index) for item in items]
         prefix, line_end = "", ""
     else:
@@ -371,4 +371,4 @@ def _list_change(head: Head, node: yaml.Node, old: list[Json], new: list[Json]) 
         kept = texts.get(identity(value))
         item = written(value, quote=quote, flow=not in_lines) or "null"
         pieces.append(kept.pop(0) if kept else f"{prefix}{item}{line_end}")
-    return Change(start, end, ("" if in_lines else ", ").join(pieces))
+    return TextChange(start, end, ("" if in_lines else ", ").join(pieces))

@@ -30,7 +30,7 @@ PLAIN = "plain"
 _MAX_CUTS = 3
 
 
-class Unreadable(Exception):
+class UnreadableYaml(Exception):
     """The YAML of a block cannot be read. `problem` quotes nothing of it.
 
     `offset` is about where it is, and `context` is where the value starts that has the problem.
@@ -59,7 +59,7 @@ class _Loader(_Base):
         """Count a level of nesting."""
         self.depth += 1
         if self.depth > MAX_DEPTH and parent is not None:
-            raise Unreadable("nested too deeply", parent.start_mark.index)
+            raise UnreadableYaml("nested too deeply", parent.start_mark.index)
 
     def ascend_resolver(self) -> None:
         """Leave a level of nesting."""
@@ -70,21 +70,21 @@ def compose(text: str) -> yaml.Node | None:
     """Return the root node of a block, or None if the block is empty.
 
     Raises:
-        Unreadable: if it is not valid YAML, is nested over 100 levels deep, or has anchors or
+        UnreadableYaml: if it is not valid YAML, is nested over 100 levels deep, or has anchors or
             aliases. A few of these can make a value of any size.
     """
     try:
         if "&" in text or "*" in text:
             for event in yaml.parse(text, Loader=_Loader):
                 if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
-                    raise Unreadable(
+                    raise UnreadableYaml(
                         "anchors and aliases are not read", _index(event, "start_mark")
                     )
         node: yaml.Node | None = YAMLHandler().load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError) as error:  # the reader rejects half of a character
         # A character that the reader rejects has a position instead of a mark.
         offset = _index(error, "problem_mark", getattr(error, "position", None))
-        raise Unreadable("not valid YAML", offset, _index(error, "context_mark")) from None
+        raise UnreadableYaml("not valid YAML", offset, _index(error, "context_mark")) from None
     return node
 
 
@@ -109,7 +109,7 @@ def load(text: str) -> tuple[Value, str | None]:
     for _ in range(_MAX_CUTS):
         try:
             node = compose(readable)
-        except Unreadable as error:
+        except UnreadableYaml as error:
             if problem is None:
                 has_line = error.problem == "not valid YAML" and error.offset is not None
                 line = f" (line {line_of(text, error.offset or 0)})" if has_line else ""
@@ -122,7 +122,7 @@ def load(text: str) -> tuple[Value, str | None]:
     return None, problem
 
 
-def _before_error(text: str, error: Unreadable) -> str:
+def _before_error(text: str, error: UnreadableYaml) -> str:
     """Return the lines before an error, or before the value that is not closed at the end."""
     lines = with_line_ends(text)
     for offset in (error.offset, error.context):

@@ -94,7 +94,7 @@ def identity(value: Json) -> object:
     if isinstance(value, list):
         return ("list", tuple(map(identity, value)))
     if isinstance(value, dict):
-        return ("map", frozenset((key, identity(each)) for key, each in value.items()))
+        return ("map", frozenset((key, identity(member)) for key, member in value.items()))
     return (isinstance(value, bool), value)
 
 

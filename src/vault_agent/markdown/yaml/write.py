@@ -55,11 +55,11 @@ def check_value(value: Json, depth: int = 0) -> None:
         raise InvalidRequest("INVALID_REQUEST", "A number has too many digits.")
     if isinstance(value, str) and ("\0" in value or not _encodes(value)):
         raise InvalidRequest("INVALID_REQUEST", "The text contains NUL or half of a character.")
-    for each in value if isinstance(value, list) else ():
-        check_value(each, depth + 1)
-    for key, each in value.items() if isinstance(value, dict) else ():
+    for item in value if isinstance(value, list) else ():
+        check_value(item, depth + 1)
+    for key, item in value.items() if isinstance(value, dict) else ():
         check_value(key, depth + 1)
-        check_value(each, depth + 1)
+        check_value(item, depth + 1)
 
 
 def written(value: Json, *, quote: str | None = None, flow: bool = False) -> str:
@@ -79,10 +79,10 @@ def written(value: Json, *, quote: str | None = None, flow: bool = False) -> str
     if isinstance(value, str):
         return _text(value, quote, flow=flow)
     if isinstance(value, list):
-        return f"[{', '.join(written(each, quote=quote, flow=True) for each in value)}]"
+        return f"[{', '.join(written(item, quote=quote, flow=True) for item in value)}]"
     pairs = (
-        f"{_text(key, None, flow=True, date=False)}: {written(each, quote=quote, flow=True)}"
-        for key, each in value.items()
+        f"{_text(key, None, flow=True, date=False)}: {written(item, quote=quote, flow=True)}"
+        for key, item in value.items()
     )
     return f"{{{', '.join(pairs)}}}"
 
