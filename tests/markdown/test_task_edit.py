@@ -422,29 +422,28 @@ def check_one_line(text: str, status: Status, data) -> None:
         return  # a recurrence that is not supported
     except Failed:
         # Only another line can change what is a task elsewhere: it repeats an open comment.
-        assert "🔁" in source.text[task.place.start : task.place.end]
+        assert "🔁" in source.text[task.start : task.end]
         return
     new = editable(spliced(note, edit.splices)).text
-    place = task.place
     if edit.line is None:
-        removed = source.text[place.start : place.end]
+        removed = source.text[task.start : task.end]
         assert "🏁" in removed
-        assert new.startswith(source.text[: place.start])
-        assert source.text[place.end :].endswith(new[place.start :])
+        assert new.startswith(source.text[: task.start])
+        assert source.text[task.end :].endswith(new[task.start :])
         assert len(Document(new).tasks) == len(tasks) - 1
         return
-    assert new.startswith(source.text[: place.start])
-    assert new.endswith(source.text[place.end :])
+    assert new.startswith(source.text[: task.start])
+    assert new.endswith(source.text[task.end :])
     # The other tasks are the same, and this one is where the edit says.
     found = {each.line: each for each in Document(new).tasks}
     assert len(found) - len(tasks) == edit.line - task.line
-    changed = found[edit.line].place
+    changed = found[edit.line]
     symbol = new[changed.symbol]
     if status is not Status.TOGGLE:
         expected = {"done": "xX", "cancelled": "-", "open": " /"}[status]
-        line = source.text[place.start : place.end]
+        line = source.text[task.start : task.end]
         # The next one of a task that goes when it is done is in its place.
         assert symbol in expected or (symbol == " " and {"🏁", "🔁"} <= set(line))
     fields = task_fields(new[changed.rest : changed.end])
-    if edit.splices and symbol == "x" and "🏁" not in source.text[place.start : place.end]:
+    if edit.splices and symbol == "x" and "🏁" not in source.text[task.start : task.end]:
         assert fields.done == str(TODAY)

@@ -212,7 +212,7 @@ async def test_the_hash_of_a_task_is_that_of_its_line(tmp_path: Path):
     placed = Document(note).tasks
     assert [task.line for task in tasks] == [task.line for task in placed] == [3, 4, 5]
     assert [task.task_id.split(":")[2] for task in tasks] == [
-        line_digest(note[task.place.start : task.place.end]) for task in placed
+        line_digest(note[task.start : task.end]) for task in placed
     ]
 
 

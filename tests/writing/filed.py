@@ -47,12 +47,7 @@ class Vault(opened.Vault):
     async def filing(self) -> AsyncIterator[Files]:
         """Open the vault to write."""
         async with self.opened() as writing:
-            self.files = Files(
-                writing,
-                self,
-                lambda: VaultRoot.open(self.root, self.exclusions),
-                writing.may_write,
-            )
+            self.files = Files(writing, self, lambda: VaultRoot.open(self.root, self.exclusions))
             try:
                 yield self.files
             finally:

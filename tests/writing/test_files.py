@@ -28,7 +28,8 @@ from vault_agent.model.writing import Right, WriteLimits, Writer
 from vault_agent.text.names import SPARE
 from vault_agent.writing import transactions
 from vault_agent.writing.disk import Disk
-from vault_agent.writing.files import MAX_ATTACHMENT_BYTES, MoveControl
+from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
+from vault_agent.writing.move import MoveControl
 from vault_agent.writing.transaction import NeedsJob, Transaction
 
 

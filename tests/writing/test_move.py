@@ -22,7 +22,7 @@ from vault_agent.store.current import CurrentIndex, Snapshot
 from vault_agent.system.workers import SMALL_BYTES, Allowance
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.costly import NoteWork
-from vault_agent.writing.move import MoveRequest, plan_move
+from vault_agent.writing.move import MoveControl, MoveRequest, plan_move
 from vault_agent.writing.transaction import NeedsJob, Transaction
 
 
@@ -183,7 +183,7 @@ async def test_the_number_of_links_is_limited(tmp_path: Path, monkeypatch):
         vault.write(name, text)
     async with indexed(vault) as (snapshot, root):
         with pytest.raises(NeedsJob):
-            plan_move(snapshot, root, asked("Old.md", "New", at_once=50), NoteWork())
+            plan_move(snapshot, root, asked("Old.md", "New", control=MoveControl(50)), NoteWork())
         plan = plan_move(snapshot, root, asked("Old.md", "New"), NoteWork())
         assert texts(plan) == {"Many.md": "[[New]] " * 11}
     vault.write("More.md", "[[Old]] " * 10)
@@ -200,7 +200,7 @@ async def test_the_number_of_notes_is_limited(tmp_path: Path):
     with pytest.raises(TooLarge, match="MOVE_TOO_LARGE"):
         await planned(tmp_path, files, "Old.md", "New", most_notes=4)
     with pytest.raises(NeedsJob):
-        await planned(tmp_path / "2", files, "Old.md", "New", at_once=4)
+        await planned(tmp_path / "2", files, "Old.md", "New", control=MoveControl(4))
 
 
 CANVAS = (

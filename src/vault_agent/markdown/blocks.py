@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,23 +15,12 @@ BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]++)[ \t]*+\r?$", re.MULTILINE)
 """The ID of a block, in a text with code, HTML and comments masked."""
 
 
-class FoundBlock(NamedTuple):
-    """A block with an ID, as offsets of the body. It consists of whole lines.
+def find_blocks(
+    source: str, masked: str, parts: list[Part]
+) -> Iterator[tuple[str, str, int, int, int, int]]:
+    """Yield the blocks with an ID, in the order of these, as the first six fields of a `Block`.
 
-    `text_end` is where its text ends: before the ID, if that stands behind it, or before the lines
-    that only have the ID.
-    """
-
-    name: str
-    kind: str  # "item", "table", "paragraph", …
-    start: int
-    text_end: int
-    end: int
-    id_start: int  # of its `^`
-
-
-def find_blocks(source: str, masked: str, parts: list[Part]) -> Iterator[FoundBlock]:
-    """Yield the blocks with an ID, in the order of these.
+    Offsets are those of the body.
 
     `masked` is `source` with code, HTML and comments masked, and `parts` are its parts. Lines end
     in LF or CR LF.
@@ -52,7 +41,7 @@ def find_blocks(source: str, masked: str, parts: list[Part]) -> Iterator[FoundBl
         line_start, next_line = source.rfind("\n", 0, at) + 1, _next_line(source, at)
         index = _innermost(parts, bisect_right(starts, at) - 1, at)
         if index is None:
-            yield FoundBlock(name, "paragraph", line_start, at, next_line, at)
+            yield name, "paragraph", line_start, at, next_line, at
             continue
         part = parts[index]
         alone = part.start == at and content_end(index) == match.end(1)
@@ -60,7 +49,7 @@ def find_blocks(source: str, masked: str, parts: list[Part]) -> Iterator[FoundBl
             before = parts[part.previous]
             start = source.rfind("\n", 0, before.start) + 1
             text_end = _next_line(source, content_end(part.previous) - 1)
-            yield FoundBlock(name, before.kind, start, text_end, next_line, at)
+            yield name, before.kind, start, text_end, next_line, at
             continue
         parent = part.parent if part.kind == "paragraph" else None
         if parent is not None and parts[parent].kind == "item":
@@ -72,7 +61,7 @@ def find_blocks(source: str, masked: str, parts: list[Part]) -> Iterator[FoundBl
             text_end = max(start, line_start, line_start + len(source[line_start:at].rstrip()))
             if text_end == line_start > start:  # the ID is alone on the last line
                 text_end -= 2 if source[text_end - 2] == "\r" else 1
-        yield FoundBlock(name, part.kind, start, text_end, end, at)
+        yield name, part.kind, start, text_end, end, at
 
 
 def _innermost(parts: list[Part], index: int, at: int) -> int | None:

@@ -6,7 +6,6 @@ which are of the body.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from functools import cached_property
 from hashlib import sha256
@@ -18,10 +17,10 @@ from .blocks import find_blocks
 from .chunk import MAX_CHUNKS, chunk_body
 from .frontmatter import Bounds
 from .headings import Headings, anchor_key, key_of
-from .lines import Lines, with_line_ends
+from .lines import LINE_END, Lines, with_line_ends
 from .shown import shown_text
 from .structure import scan
-from .tasks import PlacedTask, task_lines
+from .tasks import task_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from .frontmatter import Frontmatter
     from .links import BodyLinks
     from .structure import Structure
-
-_LINE_END = re.compile(r"\r\n|\r|\n")
+    from .tasks import TaskLine
 
 
 class Section(NamedTuple):
@@ -141,7 +139,7 @@ class Document:
             above.append((heading.level, heading.text))
             start, end = starts[index], starts[ends[index]]
             last = start + len(self.source[heading.start : heading.end].rstrip())
-            match = _LINE_END.search(text, last)
+            match = LINE_END.search(text, last)
             content = match.end() if match else len(text)
             digits = sha256(text[start:last].encode("utf-8", "replace")).hexdigest()[:8]
             sections.append(
@@ -170,27 +168,21 @@ class Document:
     def blocks(self) -> list[Block]:
         """The blocks that have an ID."""
         structure = self.structure if self._has_blocks else scan(self.source, parts=True)
+        body, line = self.body, self.lines.line
         return [
             Block(
-                block.name,
-                block.kind,
-                self.body + block.start,
-                self.body + block.text_end,
-                self.body + block.end,
-                self.body + block.id_start,
-                self.lines.line(self.body + block.start),
-                self.lines.line(self.body + max(block.start, block.end - 1)),
+                *(name, kind, body + start, body + text_end, body + end, body + at),
+                *(line(body + start), line(body + max(start, end - 1))),
             )
-            for block in find_blocks(self.source, self.masked, structure.parts)
+            for name, kind, start, text_end, end, at in find_blocks(
+                self.source, self.masked, structure.parts
+            )
         ]
 
     @cached_property
-    def tasks(self) -> list[PlacedTask]:
+    def tasks(self) -> list[TaskLine]:
         """The list items with a check box."""
-        return [
-            PlacedTask(self.lines.line(self.body + place.start), place.moved(self.body))
-            for place in task_lines(self.source, self.masked)
-        ]
+        return list(task_lines(self.source, self.masked, self.lines, self.body))
 
     @cached_property
     def tags(self) -> list[Tag]:

@@ -16,13 +16,14 @@ from vault_agent.errors import Conflict, Failed, InvalidRequest
 
 from .document import Document
 from .frontmatter import has_prose_block
+from .lines import LINE_END
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 _T = TypeVar("_T")
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -76,7 +77,7 @@ class Text:
         """
         insertable(content)
         ending = self.line_end()
-        return content if ending is None else _LINE_END.sub(ending, content)
+        return content if ending is None else LINE_END.sub(ending, content)
 
     def edited(self, changes: Iterable[TextChange]) -> Edited:
         """Return the edit that carries out changes of the text, which are in order.
@@ -253,19 +254,12 @@ def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
 
 def lines(text: str) -> list[str]:
     """Return the lines of a text with their ends. Lines end in LF, CR LF or CR."""
-    whole = []
-    done = 0
-    for match in _LINE_END.finditer(text):
-        whole.append(text[done : match.end()])
-        done = match.end()
-    if done < len(text):
-        whole.append(text[done:])
-    return whole
+    return _LINE.findall(text)
 
 
 def line_end_of(content: str) -> str:
     """Return the first line end of a text, or LF."""
-    match = _LINE_END.search(content)
+    match = LINE_END.search(content)
     return match[0] if match else "\n"
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from vault_agent.model.notes import Span
 
 _BLOCK = 1024  # characters
+LINE_END = re.compile(r"\r\n|\r|\n")
 _LONE_CR = re.compile(r"\r(?!\n)")
 
 

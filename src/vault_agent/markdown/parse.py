@@ -118,7 +118,7 @@ def beside_links(document: Document) -> tuple[object, ...]:
         [(link.url, link.line) for link in document.web_links],
         [(level, line(document.body + start)) for start, level, _ in _anchors(document)],
         [(entry.name, entry.listed, entry.line) for entry in properties(values)],
-        [(document.text[task.place.symbol], task.line) for task in document.tasks],
+        [(document.text[task.symbol], task.line) for task in document.tasks],
     )
 
 
@@ -168,14 +168,14 @@ def _anchors(document: Document) -> list[tuple[int, int, str]]:
 def _tasks(document: Document) -> Iterator[Task]:
     """Yield the tasks in the order they are written."""
     text, body = document.text, document.body
-    for line, place in document.tasks:
+    for task in document.tasks:
         yield Task(
-            text[place.symbol],
-            text[place.rest : place.end].strip()[:MAX_TEXT_CHARS],
-            place.indent,
-            line,
-            document.lines.span(place.start, place.end),
-            document.chunk_at(place.box - body),
+            text[task.symbol],
+            text[task.rest : task.end].strip()[:MAX_TEXT_CHARS],
+            task.indent,
+            task.line,
+            document.lines.span(task.start, task.end),
+            document.chunk_at(task.box - body),
         )
 
 

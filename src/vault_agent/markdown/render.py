@@ -16,7 +16,7 @@ from vault_agent.model.pages import Asset, LinkedFile, OutlineEntry
 
 from .named_parts import anchor, block_id, heading_id, name_of, part, place_in_file
 from .sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
-from .tags import tag_places
+from .tags import tag_spans
 from .tree import ESCAPED, Node, Target, image_target, plain, runs_right_to_left, shown_of
 
 if TYPE_CHECKING:
@@ -499,7 +499,7 @@ def text_html(text: str, *, linked: bool) -> str:
         return escape(text.replace(ESCAPED, ""))
     places = [
         (start, end, _tag(text[start:end]))
-        for start, end in tag_places(text.replace(ESCAPED, "\\"))
+        for _, start, end in tag_spans(text.replace(ESCAPED, "\\"))
     ]
     for match in _BARE.finditer(text):
         address = _trimmed(match[0])

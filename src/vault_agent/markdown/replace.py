@@ -15,7 +15,7 @@ from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
 
 from .edit import TextChange, editable, insertable
-from .lines import Lines
+from .lines import LINE_END, Lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,6 @@ MAX_LINES = 20
 """Lines of matches that an error lists."""
 
 _CRLF = re.compile("\r\n")
-_LINE_END = re.compile(r"\r\n?|\n")
 _REFERENCE = re.compile(
     r"\\(?:(?P<number>[0-9]{1,2})|g<(?P<name>[^<>\\]{1,100})>|(?P<other>.))?", re.DOTALL
 )
@@ -106,7 +105,7 @@ class _Plain:
         # The place of each CR LF in the plain text: each one before it has lost a character.
         self._shifted = [match.start() - index for index, match in enumerate(_CRLF.finditer(rest))]
         self._start = start
-        self.text = _LINE_END.sub("\n", rest) if "\r" in rest else rest
+        self.text = LINE_END.sub("\n", rest) if "\r" in rest else rest
 
     def back(self, offset: int) -> int:
         """Return the offset in the whole text of an offset in the plain one."""
@@ -123,7 +122,7 @@ def _literal(
     whole_word: bool,
 ) -> Iterator[TextChange]:
     content = text.own(replacement)
-    escaped = re.escape(_LINE_END.sub("\n", search))
+    escaped = re.escape(LINE_END.sub("\n", search))
     if whole_word and _in_word(search[0]):
         escaped = rf"(?<!\w){escaped}"
     if whole_word and _in_word(search[-1]):
@@ -252,7 +251,7 @@ def _check_count(text: str, matches: Sequence[TextChange], expected: int | None)
     if expected in (None, len(matches)) and not more:
         return
     count = f"more than {MAX_MATCHES:,}" if more else f"{len(matches):,}"
-    ends = [match.end() for match in _LINE_END.finditer(text, 0, matches[-1].start)]
+    ends = [match.end() for match in LINE_END.finditer(text, 0, matches[-1].start)]
     places = [bisect_right(ends, match.start) + 1 for match in matches[:MAX_LINES]]
     raise Conflict(
         "MATCH_COUNT_MISMATCH",

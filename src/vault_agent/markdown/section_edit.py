@@ -19,6 +19,7 @@ from .edit import (
     not_proven,
 )
 from .headings import without_marks
+from .lines import LINE_END
 
 if TYPE_CHECKING:
     from .document import Block, Section
@@ -29,7 +30,6 @@ Action: TypeAlias = Literal[
 ]
 
 MAX_LEVEL = 6
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n|\r|\n))*")
 _ATX = re.compile(
     r"[ ]{0,3}#{1,6}(?:[ \t]+(?P<text>.*?))?(?P<id>[ \t]+\^[A-Za-z0-9-]+)?"
@@ -136,7 +136,7 @@ def _content_end(text: str, start: int, end: int) -> int:
     last = start + len(text[start:end].rstrip(" \t\r\n"))
     if last == start:
         return start
-    match = _LINE_END.search(text, last)
+    match = LINE_END.search(text, last)
     return min(match.end(), end) if match else end
 
 
@@ -218,7 +218,7 @@ def _renamed(text: Text, section: Section, name: str) -> TextChange:
         InvalidRequest: `INVALID_REQUEST` if it is no text of a heading.
     """
     name = name.strip(" \t")
-    if not name or _LINE_END.search(name) or _CLOSING.search(name):
+    if not name or LINE_END.search(name) or _CLOSING.search(name):
         raise _no_heading_text()
     lines = text.text[section.start : section.content].rstrip("\r\n")
     match = _ATX.match(lines)
@@ -268,7 +268,7 @@ def _created(text: Text, path: tuple[str, ...], content: str) -> SectionEdit:
         level, at = _level(document), len(text.text)
     if level > MAX_LEVEL:
         raise InvalidRequest("INVALID_REQUEST", "A heading below one of level 6 is not possible.")
-    if _LINE_END.search(name) or _CLOSING.search(name):
+    if LINE_END.search(name) or _CLOSING.search(name):
         raise _no_heading_text()
     heading = f"{'#' * level} {name}"
     between = before(text.text[:at], ending, blank_line=True)
@@ -335,14 +335,14 @@ def _replaced_block(text: Text, block: Block, content: str) -> TextChange:
     mark = re.compile(rf"(?<!\S)\^{re.escape(block.id)}[ \t]*$", re.MULTILINE)
     whole = text.text
     end = block.end
-    if not content or mark.search(_LINE_END.sub("\n", content)):
+    if not content or mark.search(LINE_END.sub("\n", content)):
         pass  # the ID goes with the block, or comes with the content
     elif block.kind == "paragraph":
         return TextChange(block.start, block.text_end, content.rstrip("\r\n"))
     elif block.text_end < block.end:  # the ID has a line of its own
         end = block.text_end
     else:
-        first = _LINE_END.search(content)
+        first = LINE_END.search(content)
         at = first.start() if first else len(content)
         content = f"{content[:at].rstrip()} ^{block.id}{content[at:]}"
     return TextChange(block.start, end, _with_line_end(whole, end, content))

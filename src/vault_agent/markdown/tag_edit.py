@@ -47,7 +47,7 @@ def edit_tags(
     wanted, unwanted = _named(add), _named(remove)
     for tag in wanted.values():
         insertable(tag)
-        if tags.inline_tags(f"#{tag}") != [tag]:
+        if [name for name, *_ in tags.tag_spans(f"#{tag}")] != [tag]:
             raise InvalidRequest(
                 "INVALID_REQUEST",
                 "A tag consists of letters, digits, _, - and /, and is not only a number.",

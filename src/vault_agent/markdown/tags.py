@@ -33,26 +33,15 @@ def may_have_tags(text: str) -> bool:
     return _TAG.search(text) is not None
 
 
-def inline_tags(text: str) -> list[str]:
-    """Return the `#tags` of a text in which code and links are masked.
-
-    A tag is at the start of a word and contains at least one character that is not a digit.
-    """
-    return list(filter(None, map(_valid, _TAG.findall(text))))
-
-
 def tag_spans(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield what `inline_tags` returns, with where each tag starts and ends, `#` included."""
+    """Yield the `#tags` of a text in which code and links are masked, with their places.
+
+    A tag is at the start of a word and contains at least one character that is not a digit. Its
+    place includes the `#`.
+    """
     for match in _TAG.finditer(text):
         if tag := _valid(match[1]):
             yield tag, match.start(), match.start(1) + len(tag)
-
-
-def tag_places(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of the `#tags` of a plain text, with the "#"."""
-    for match in _TAG.finditer(text):
-        if tag := _valid(match[1]):
-            yield match.start(), match.start() + 1 + len(tag)
 
 
 def frontmatter_tags(values: Mapping[str, Value]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
 
 from .edit import TextChange, editable, insertable, not_proven, spliced
+from .lines import LINE_END
 from .recurrence import SUPPORTED, next_day, parse_rule
 from .task_fields import EMOJI, placed_fields, task_fields, written
 from .tasks import MAX_TEXT_CHARS, line_digest
@@ -23,12 +24,11 @@ if TYPE_CHECKING:
 
     from .edit import Splice, Text
     from .task_fields import Field, Placed
-    from .tasks import PlacedTask, TaskLine
+    from .tasks import TaskLine
 
 AUTO = "auto"
 """The setting by which a line without fields gets emoji."""
 _OPEN, _DONE, _CANCELLED = " ", "x", "-"
-_LINE_END = re.compile(r"\r\n?|\n")
 _INDENT = re.compile(
     r"(?:(?:[ \t]*+>)*+[ \t]*+(?:\r\n?|\n))*+(?:[ \t]*+>)*+(?P<indent>[ \t]*+)[^ \t\r\n]"
 )
@@ -91,10 +91,9 @@ def set_status(
     text = editable(note)
     tasks = text.document.tasks
     task = _found(text.text, tasks, wanted)
-    place = task.place
-    rest = text.text[place.rest : place.end]
+    rest = text.text[task.rest : task.end]
     placed = placed_fields(rest)
-    was = _status(text.text[place.symbol])
+    was = _status(text.text[task.symbol])
     becomes = status
     if status is Status.TOGGLE:
         becomes = Status.DONE if was is Status.OPEN else Status.OPEN
@@ -105,19 +104,19 @@ def set_status(
     new = [above] if above else []
     line: int | None = task.line
     if is_done and _is_to_be_deleted(placed):
-        changes = [_deletion(text.text, place, above)]
+        changes = [_deletion(text.text, task, above)]
         line = task.line if above else None
     else:
         symbol = {Status.DONE: _DONE, Status.CANCELLED: _CANCELLED}.get(becomes, _OPEN)
         form = form_of(placed, form)
         fields = _status_changes(rest, placed, becomes, str(today), form)
-        new.append(text.text[place.start : place.box] + f"[{symbol}]{spliced(rest, fields)}")
+        new.append(text.text[task.start : task.box] + f"[{symbol}]{spliced(rest, fields)}")
         ending = text.line_end() or "\n"
         changes = [
-            TextChange(place.start, place.start, above and above + ending),
-            TextChange(place.symbol, place.symbol + 1, symbol),
+            TextChange(task.start, task.start, above and above + ending),
+            TextChange(task.symbol, task.symbol + 1, symbol),
             *(
-                TextChange(place.rest + start, place.rest + end, value)
+                TextChange(task.rest + start, task.rest + end, value)
                 for start, end, value in fields
             ),
         ]
@@ -131,7 +130,7 @@ def set_status(
 
 def _lines(text: Text) -> list[str]:
     """Return the lines of the tasks of a text."""
-    return [text.text[task.place.start : task.place.end] for task in text.document.tasks]
+    return [text.text[task.start : task.end] for task in text.document.tasks]
 
 
 def _is_to_be_deleted(placed: Placed) -> bool:
@@ -144,18 +143,18 @@ def _waits_for(placed: Placed) -> tuple[str, ...]:
     return tuple(name.strip() for name in depends_on.value.split(",")) if depends_on else ()
 
 
-def _deletion(text: str, place: TaskLine, following: str) -> TextChange:
+def _deletion(text: str, task: TaskLine, following: str) -> TextChange:
     """Return the change that removes a completed task, or puts its next occurrence in its place."""
     if following:
-        return TextChange(place.start, place.end, following)
-    line_end = _LINE_END.match(text, place.end)
-    end = line_end.end() if line_end else place.end
-    if _LAZY_CONTINUATION.match(text, end) or _indent_below(text, end) > place.indent:
+        return TextChange(task.start, task.end, following)
+    line_end = LINE_END.match(text, task.end)
+    end = line_end.end() if line_end else task.end
+    if _LAZY_CONTINUATION.match(text, end) or _indent_below(text, end) > task.indent:
         raise Conflict(
             "TASK_UNSUPPORTED",
             "The task is to be deleted when it is done, and the lines below belong to it.",
         )
-    return TextChange(place.start, end, "")
+    return TextChange(task.start, end, "")
 
 
 def _indent_below(text: str, start: int) -> int:
@@ -164,11 +163,11 @@ def _indent_below(text: str, start: int) -> int:
     return len(match["indent"].expandtabs(4)) if match is not None else 0
 
 
-def _found(text: str, tasks: Sequence[PlacedTask], wanted: TaskAddress) -> PlacedTask:
+def _found(text: str, tasks: Sequence[TaskLine], wanted: TaskAddress) -> TaskLine:
     for task in tasks:
         if task.line == wanted.line and _fits(text, task, wanted):
             return task
-    fitting: list[PlacedTask] = []
+    fitting: list[TaskLine] = []
     is_described = wanted.digest is not None or wanted.text is not None
     if is_described and not wanted.only_this_line:
         fitting = [task for task in tasks if _fits(text, task, wanted)]
@@ -186,13 +185,12 @@ def _found(text: str, tasks: Sequence[PlacedTask], wanted: TaskAddress) -> Place
     return fitting[0]
 
 
-def _fits(text: str, task: PlacedTask, wanted: TaskAddress) -> bool:
-    place = task.place
-    if wanted.digest is not None and line_digest(text[place.start : place.end]) != wanted.digest:
+def _fits(text: str, task: TaskLine, wanted: TaskAddress) -> bool:
+    if wanted.digest is not None and line_digest(text[task.start : task.end]) != wanted.digest:
         return False
     if wanted.text is None:
         return True
-    rest = text[place.rest : place.end].strip()
+    rest = text[task.rest : task.end].strip()
     wanted_text = wanted.text.strip()
     cut = rest[:MAX_TEXT_CHARS]  # as in lists
     return wanted_text in (rest, cut, task_fields(cut).text)
@@ -237,7 +235,7 @@ def _valued(field: Field, value: str) -> TextChange:
     return TextChange(field.value_start, field.value_start + len(field.value), value)
 
 
-def _occurrence(text: str, task: PlacedTask, placed: Placed, today: date) -> str:
+def _occurrence(text: str, task: TaskLine, placed: Placed, today: date) -> str:
     """Return the line of a recurring task's next occurrence, or "" if it does not recur."""
     field = placed.of("recurrence")
     if field is None:
@@ -251,15 +249,14 @@ def _occurrence(text: str, task: PlacedTask, placed: Placed, today: date) -> str
     following = next_day(rule, start)
     if following is None:
         raise _unsupported("The recurrence of the task has no next day.")
-    place = task.place
-    rest = text[place.rest : place.end]
+    rest = text[task.rest : task.end]
     changes = [_valued(field, str(_moved(day, following - reference))) for field, day in dates]
     changes += [_without(rest, field) for field in placed.fields if field.name in _NOT_COPIED]
     if (created := placed.of("created")) is not None:
         changes.append(_valued(created, str(today)))
     # A block ID names one block, so that of the task is not repeated.
     changes.append(TextChange(placed.end, len(rest.rstrip(" \t")), ""))
-    return f"{text[place.start : place.box]}[{_OPEN}]{spliced(rest, sorted(changes))}"
+    return f"{text[task.start : task.box]}[{_OPEN}]{spliced(rest, sorted(changes))}"
 
 
 def _day(field: Field) -> date:
@@ -318,7 +315,7 @@ def new_line(note: Text, task: NewTask, form: str = AUTO) -> str:
     fields = "".join(written(name, value, form) for name, value in values.items() if value)
     marker = "-"
     if tasks:  # another marker would begin a list of its own
-        used = note.text[tasks[-1].place.start : tasks[-1].place.box].strip(" \t>")
+        used = note.text[tasks[-1].start : tasks[-1].box].strip(" \t>")
         marker = used if used in ("*", "+") else marker
     rest = f"{task.text[: placed.end]}{fields}{task.text[placed.end :]}"
     read = placed_fields(rest)
@@ -337,8 +334,8 @@ def line_of(note: bytes, splice: Splice, line: str) -> int | None:
     first = len(note[text.origin : splice.start].decode())
     last = first + len(splice.text.decode())
     for task in text.document.tasks:
-        start = task.place.start
-        if first <= start < last and text.text[start : task.place.end] == line:
+        start = task.start
+        if first <= start < last and text.text[start : task.end] == line:
             return task.line
     return None
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from .lines import Lines
+
 MAX_TEXT_CHARS = 1_000
 _MAX_BEFORE = 200
 
@@ -17,8 +19,9 @@ _MARKER = re.compile(r"((?:[ \t]*+>)*+[ \t]*+)(?:[-*+]|\d{1,9}[.)])[ \t]++\Z")
 
 
 class TaskLine(NamedTuple):
-    """Where a task is in a text. `start` and `end` are those of its line, without the line end."""
+    """A task of a note. `start` and `end` are those of its line, without the line end."""
 
+    line: int  # from 1
     start: int
     box: int  # of the "["
     end: int
@@ -34,27 +37,17 @@ class TaskLine(NamedTuple):
         """Where the text after the box starts."""
         return self.box + 3
 
-    def moved(self, distance: int) -> TaskLine:
-        """Return the place of the same task in a text with more characters before it."""
-        return TaskLine(
-            self.start + distance, self.box + distance, self.end + distance, self.indent
-        )
-
-
-class PlacedTask(NamedTuple):
-    """A task of a note with its line number, from 1."""
-
-    line: int
-    place: TaskLine
-
 
 def line_digest(line: str) -> str:
     """Return the hash of a task's line that its ID contains: 8 hexadecimal digits."""
     return sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def task_lines(source: str, text: str) -> Iterator[TaskLine]:
-    """Yield the tasks of a body; `text` is `source` with code, HTML and comments masked."""
+def task_lines(source: str, text: str, lines: Lines, body: int) -> Iterator[TaskLine]:
+    """Yield the tasks of a body that starts at an offset of a text with these lines.
+
+    `text` is `source` with code, HTML and comments masked.
+    """
     for match in _BOX.finditer(text):
         at = match.start()
         # Line ends are those of the source: a mask may cover them.
@@ -70,4 +63,5 @@ def task_lines(source: str, text: str) -> Iterator[TaskLine]:
         elif source[line_end - 1] == "\r":
             line_end -= 1
         indent = len(before[1].rpartition(">")[2].expandtabs(4))
-        yield TaskLine(line_start, at, line_end, indent)
+        start = body + line_start
+        yield TaskLine(lines.line(start), start, body + at, body + line_end, indent)

@@ -57,20 +57,14 @@ class KeptBytes:
         Raises:
             OSError: if they cannot be written.
         """
-        digests = {self._written(data) for data in durable}
-        for data in others:
-            self._written(data)
-        for digest in digests:  # it may have been kept without a sync
+        first = {content_hash(data): data for data in durable}
+        for digest, data in {**first, **{content_hash(data): data for data in others}}.items():
+            if self.get(digest) is None:
+                replace_file(self._path(digest), data, durable=False)
+        for digest in first:  # it may have been kept without a sync
             sync_file(self._path(digest))
-        if digests:
+        if first:
             sync_folder(self._folder)
-
-    def _written(self, data: bytes) -> bytes:
-        """Write bytes unless they are kept. Return their hash."""
-        digest = content_hash(data)
-        if self.get(digest) is None:
-            replace_file(self._path(digest), data, durable=False)
-        return digest
 
     def get(self, digest: bytes) -> bytes | None:
         """Return the bytes with this hash, or None if they are not kept, or damaged."""

@@ -7,8 +7,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from vault_agent.model.jobs import JobKind, JobSummary
-from vault_agent.writing.files import AT_ONCE, MoveControl
-from vault_agent.writing.move import MoveStopped
+from vault_agent.writing.files import AT_ONCE
+from vault_agent.writing.move import MoveControl, MoveStopped
 from vault_agent.writing.transaction import NeedsJob
 
 if TYPE_CHECKING:

@@ -66,8 +66,7 @@ class Writes:
     @property
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
-        writing = self.writing
-        return Files(writing, self._links, self._vault.open_root, writing.may_write)
+        return Files(self.writing, self._links, self._vault.open_root)
 
     @property
     def writing(self) -> Writing:

@@ -86,26 +86,13 @@ class NamedFiles:
             links: the links of each note, by its path before the change.
         """
         self.read({target_key(link.target) for own in links.values() for link in own})
-        targets = self.targets
-        self.read_files(
-            {
-                path
-                for source, own in links.items()
-                for link in own
-                if (path := targets.before(source, link).path) is not None
-            }
-        )
+        targets, moved = self.targets, self.change.moved
+        led_to = {
+            targets.before(source, link).path for source, own in links.items() for link in own
+        }
+        paths = {place for path in led_to if path for place in (path, moved.get(path, path))}
+        self.read(name for path in paths for name in names_of(path))
         return self.targets
-
-    def read_files(self, paths: Iterable[str]) -> None:
-        """Read all files that have the names of these files, before or after."""
-        moved = self.change.moved
-        self.read(
-            name
-            for path in paths
-            for place in {path, moved.get(path, path)}
-            for name in names_of(place)
-        )
 
     @property
     def targets(self) -> LinkTargets:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Future
 
+    from vault_agent.markdown.edit import Splice
     from vault_agent.system.workers import Allowance
     from vault_agent.writing.transaction import Plan, Planned
 
@@ -32,9 +33,9 @@ class Costly(Generic[_T]):
     """A plan that parses the note. `planned` makes an edit of the note and the result of `work`."""
 
     work: Work[_T]
-    planned: Callable[[bytes, _T], Planned]
+    planned: Callable[[bytes, _T], Sequence[Splice] | Planned]
 
-    def __call__(self, note: bytes) -> Planned:
+    def __call__(self, note: bytes) -> Sequence[Splice] | Planned:
         """Return the edit of a note. All is done here, however large it is."""
         return self.planned(note, self.work(note))
 
@@ -47,7 +48,7 @@ class Costly(Generic[_T]):
         """
         result = await _result_of(self.work, note, allowance)
 
-        def plan(now: bytes) -> Planned:
+        def plan(now: bytes) -> Sequence[Splice] | Planned:
             return self.planned(now, result if now == note else self.work(now))
 
         return plan

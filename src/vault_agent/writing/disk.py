@@ -374,19 +374,13 @@ def _check_replaceable(folder: Folder, file: os.stat_result) -> None:
             "The file has another name (a hard link), which would keep the old text.",
             remedy="Replace it by a copy, then repeat the change.",
         )
-    if not _may_replace(folder, file):
+    if folder.fd is None:
+        return
+    status = os.fstat(folder.fd)
+    is_sticky = status.st_mode & stat.S_ISVTX
+    is_owner = not is_sticky or os.geteuid() in (0, file.st_uid, status.st_uid)
+    if not (is_owner and _may_write(folder, ".")):
         raise Forbidden(
             "FILE_NOT_WRITABLE",
             "The file cannot be replaced, because its folder may not be written.",
         )
-
-
-def _may_replace(folder: Folder, file: os.stat_result) -> bool:
-    """Whether the rights of this folder allow to replace a file of it."""
-    if folder.fd is None:
-        return True
-    if not _may_write(folder, "."):
-        return False
-    status = os.fstat(folder.fd)
-    sticky = status.st_mode & stat.S_ISVTX
-    return not sticky or os.geteuid() in (0, file.st_uid, status.st_uid)

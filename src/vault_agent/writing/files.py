@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -30,7 +30,13 @@ from vault_agent.writing.canvases import links_to_parts
 from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.failures import coded
 from vault_agent.writing.journal import check_hash
-from vault_agent.writing.move import MoveRequest, check_scope, notice_of_links, plan_move
+from vault_agent.writing.move import (
+    MoveControl,
+    MoveRequest,
+    check_scope,
+    notice_of_links,
+    plan_move,
+)
 from vault_agent.writing.placing import folder_exists, place_for_folder
 from vault_agent.writing.sections import rename_heading
 from vault_agent.writing.transaction import Overtaken, Transaction
@@ -45,21 +51,6 @@ if TYPE_CHECKING:
     from vault_agent.store.index.links import LinkFrom
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.write import Writing
-
-
-@dataclass(frozen=True, slots=True)
-class MoveControl:
-    """How a move is watched and stopped.
-
-    Args:
-        at_once: the largest number of notes to rewrite, else `NeedsJob` is raised.
-        stopped: whether to stop, asked in a thread until the move is logged.
-        on_plan: told in a thread how many notes are planned, of how many.
-    """
-
-    at_once: int | None = None
-    stopped: Callable[[], bool] = field(default=lambda: False)
-    on_plan: Callable[[int, int], object] = field(default=lambda done, notes: None)  # noqa: ARG005
 
 
 AT_ONCE = 50
@@ -84,15 +75,11 @@ class IndexForWrites(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The writes of whole files of one open vault.
-
-    `may_write` decides by the scope alone whether a caller may change the note at a path.
-    """
+    """The writes of whole files of one open vault."""
 
     writing: Writing
     index: IndexForWrites
     open_root: Callable[[], VaultRoot]
-    may_write: Callable[[Writer, str], bool]
 
     async def move(
         self,
@@ -113,19 +100,16 @@ class Files:
             MoveStopped: if it has stopped the move. Nothing was changed.
             VaultAgentError: as `plan_move` and `Writing.transact`.
         """
-        control = control or MoveControl()
         if to.endswith("/") and not is_note(to[:-1]):  # `a.md/` is a mistake, and refused
             to += path.rpartition("/")[2]
         request = MoveRequest(
             path,
             to,
             rewrite_links,
-            lambda note: self.may_write(write.caller, note),
+            lambda note: self.writing.may_write(write.caller, note),
             self._seen_by(write.caller),
-            control.at_once,
+            control or MoveControl(),
             partial(check_hash, write),
-            control.stopped,
-            control.on_plan,
         )
 
         # The plan compares the hash, because a folder has none.
@@ -198,12 +182,9 @@ class Files:
                 return None
             raise
         seen = [row for row in lost or () if self._seen_by(write.caller)(row.source)]
-        if not seen:
-            return reply
-        warning = notice_of_links(
-            "LINKS_BROKEN", f"Links to this file that were not changed: {len(seen)}.", seen
-        )
-        return replace(reply, broken_links=len(seen), warnings=(*reply.warnings, warning))
+        what = "Links to this file that were not changed: {}."
+        warnings = (*reply.warnings, *notice_of_links("LINKS_BROKEN", what, seen))
+        return replace(reply, broken_links=len(seen), warnings=warnings)
 
     async def make_folder(self, path: str, write: Write) -> Written:
         """Make a folder, and those above it. One that exists stays as it is.
@@ -213,7 +194,7 @@ class Files:
         """
 
         def plan() -> Transaction:
-            check_scope(lambda folder: self.may_write(write.caller, folder), path)
+            check_scope(lambda folder: self.writing.may_write(write.caller, folder), path)
             with self.open_root() as root:
                 if folder_exists(root, path):
                     return Transaction(path, ())
@@ -230,7 +211,7 @@ class Files:
             TooLarge: `ATTACHMENT_TOO_LARGE` over 50 MiB.
             VaultAgentError: as `Writing.create`.
         """
-        check_scope(lambda folder: self.may_write(write.caller, folder), path)
+        check_scope(lambda folder: self.writing.may_write(write.caller, folder), path)
         if len(content) > MAX_ATTACHMENT_BYTES:
             raise TooLarge(
                 "ATTACHMENT_TOO_LARGE",
@@ -250,18 +231,13 @@ class Files:
             return reply
         taken = await self._of_index(lambda reader: links_taken(reader, reply.path))
         seen = [row for row in taken or () if self._seen_by(caller)(row.source)]
-        if not seen:
-            return reply
-        warning = notice_of_links(
-            "LINKS_LEAD_ELSEWHERE",
-            f"{len(seen)} links to another file of this name now lead to the new one.",
-            seen,
-        )
-        return replace(reply, warnings=(*reply.warnings, warning))
+        what = "{} links to another file of this name now lead to the new one."
+        warnings = notice_of_links("LINKS_LEAD_ELSEWHERE", what, seen)
+        return replace(reply, warnings=(*reply.warnings, *warnings))
 
     def _seen_by(self, caller: Writer) -> Callable[[str], bool]:
         """Return which paths a reply to a caller may depend on: an agent's, what it may write."""
-        return lambda path: caller.is_owner or self.may_write(caller, path)
+        return lambda path: caller.is_owner or self.writing.may_write(caller, path)
 
     async def _of_index(self, read: Callable[[LinkReader], _T]) -> _T | None:
         """Return what `read` finds in the index as it is, or None if there is no index."""

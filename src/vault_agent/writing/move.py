@@ -23,7 +23,7 @@ from vault_agent.vault.paths import NOTE_SUFFIX, validate
 from vault_agent.writing.affected import NamedFiles, PathChange, affected, rewrite
 from vault_agent.writing.canvases import bases_with_names, rewritten_canvas, rewritten_canvases
 from vault_agent.writing.costly import NoteWork
-from vault_agent.writing.disk import hash_file
+from vault_agent.writing.disk import hash_file, read_file
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
 from vault_agent.writing.transaction import NeedsJob, Planned, Transaction, text_after
 
@@ -43,10 +43,33 @@ LINKS_AT_ONCE = 5_000
 """Links that a move rewrites without being a job."""
 MAX_LISTED = 50
 """Paths in the details of a warning or an error."""
+CANVASES_LEFT = (
+    "{} canvases were not changed, or only in part. They name files or headings as they were, or"
+    " are too large or too many to be read."
+)
+_BASES_LEFT = (
+    "{} bases were not changed. They name files or folders by their old paths, or are too large or"
+    " too many to be read."
+)
 
 
 class MoveStopped(Exception):
     """The move was stopped before anything was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveControl:
+    """How a move is watched and stopped.
+
+    Args:
+        at_once: the largest number of notes to rewrite, else `NeedsJob` is raised.
+        stopped: whether to stop, asked in a thread until the move is logged.
+        on_plan: told in a thread how many notes are planned, of how many.
+    """
+
+    at_once: int | None = None
+    stopped: Callable[[], bool] = field(default=lambda: False)
+    on_plan: Callable[[int, int], object] = field(default=lambda done, notes: None)  # noqa: ARG005
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +82,8 @@ class MoveRequest:
         rewrite_links: whether links are changed so that they lead where they did.
         may_write: whether the caller may change the note at a path.
         may_see: whether a reply to the caller may depend on a file.
-        at_once: the largest number of notes to rewrite without a job; None for any.
+        control: how it is watched and stopped.
         check_hash: called with the SHA-256 of a file. It raises if that is not expected.
-        stopped: whether to stop, asked between notes.
-        on_plan: told how many notes are planned, of how many.
         most_notes: the largest number of notes to rewrite.
     """
 
@@ -71,10 +92,8 @@ class MoveRequest:
     rewrite_links: bool
     may_write: Callable[[str], bool]
     may_see: Callable[[str], bool]
-    at_once: int | None = None
+    control: MoveControl = MoveControl()
     check_hash: Callable[[bytes], object] = field(default=lambda digest: None)  # noqa: ARG005
-    stopped: Callable[[], bool] = field(default=lambda: False)
-    on_plan: Callable[[int, int], object] = field(default=lambda done, notes: None)  # noqa: ARG005
     most_notes: int = 5_000
 
 
@@ -114,10 +133,15 @@ def plan_move(
         stale = [
             canvas.path for canvas in canvases if canvas not in writable or not canvas.is_complete
         ]
+        bases = bases_with_names(root, reader, [path, *change.moved])
         warnings = [
-            *_surprises(links, request),
-            *notice_of_canvases(stale, request.may_see),
-            *_bases(root, reader, [path, *change.moved], request),
+            *notice_of_links(
+                "LINKS_LEAD_ELSEWHERE",
+                "Broken links that now lead to a file by its new name: {}.",
+                [row for row in links.surprises if request.may_see(row.source)],
+            ),
+            *notice_of_files(CANVASES_LEFT, filter(request.may_see, stale)),
+            *notice_of_files(_BASES_LEFT, filter(request.may_see, bases)),
         ]
         edits: list[VaultChange] = []
         if request.rewrite_links:
@@ -125,10 +149,14 @@ def plan_move(
             edits = _edits(snapshot, files, _read_notes(root, links, request), work)
             edits += [_canvas_edit(canvas, change) for canvas in writable]
         else:
-            warnings += _broken(links, request)
-    if request.stopped():
+            warnings += notice_of_links(
+                "LINKS_BROKEN",
+                "Links that no longer lead to their file: {}.",
+                [row for row in links.links if request.may_see(row.source)],
+            )
+    if request.control.stopped():
         raise MoveStopped
-    request.on_plan(len(edits), len(edits))
+    request.control.on_plan(len(edits), len(edits))
     return Transaction(to, (move, *edits), moved_from=path, warnings=tuple(warnings))
 
 
@@ -141,20 +169,6 @@ def check_scope(may_write: Callable[[str], bool], path: str) -> None:
     if not may_write(path):
         what = "The path is outside the folders that may be written."
         raise Forbidden("WRITE_OUTSIDE_SCOPE", what)
-
-
-def read_file(root: VaultRoot, path: str) -> bytes:
-    """Return the bytes of a file of the vault.
-
-    Raises:
-        NotFound: `NOTE_NOT_FOUND`.
-    """
-    try:
-        folder, _, name = root.real_path(path).rpartition("/")
-        with root.open_folder(folder) as opened:
-            return opened.read(name).data
-    except (CannotOpen, OSError):
-        raise _not_found() from None
 
 
 def _move(
@@ -213,7 +227,8 @@ def _check(links: Affected, request: MoveRequest, count: int) -> None:
             f"The move changes links in {count} notes.",
             {"notes": count, "limit": request.most_notes},
         )
-    if request.at_once is not None and (count > request.at_once or links.count > LINKS_AT_ONCE):
+    at_once = request.control.at_once
+    if at_once is not None and (count > at_once or links.count > LINKS_AT_ONCE):
         raise NeedsJob
 
 
@@ -240,10 +255,13 @@ def check_links(
 def _read_notes(root: VaultRoot, links: Affected, request: MoveRequest) -> dict[str, bytes]:
     notes: dict[str, bytes] = {}
     for source in links.notes:
-        if request.stopped():
+        if request.control.stopped():
             raise MoveStopped
-        notes[source] = read_file(root, source)
-        request.on_plan(len(notes) - 1, len(links.notes))
+        try:
+            notes[source] = read_file(root, root.real_path(source))
+        except (CannotOpen, OSError):
+            raise _not_found() from None
+        request.control.on_plan(len(notes) - 1, len(links.notes))
     return notes
 
 
@@ -285,50 +303,28 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
     return plan
 
 
-def _surprises(links: Affected, request: MoveRequest) -> list[Notice]:
-    seen = [row for row in links.surprises if request.may_see(row.source)]
-    what = f"Broken links that now lead to a file by its new name: {len(seen)}."
-    return [notice_of_links("LINKS_LEAD_ELSEWHERE", what, seen)] if seen else []
-
-
-def _broken(links: Affected, request: MoveRequest) -> list[Notice]:
-    seen = [row for row in links.links if request.may_see(row.source)]
-    what = f"Links that no longer lead to their file: {len(seen)}."
-    return [notice_of_links("LINKS_BROKEN", what, seen)] if seen else []
-
-
 def _may_rewrite(canvas: CanvasEdit, change: PathChange, request: MoveRequest) -> bool:
     """Whether a canvas is rewritten. One that the caller may not write does not stop a move."""
     places = (canvas.path, change.moved.get(canvas.path, canvas.path))
     return request.rewrite_links and bool(canvas.splices) and all(map(request.may_write, places))
 
 
-def notice_of_canvases(paths: Iterable[str], may_see: Callable[[str], bool]) -> list[Notice]:
-    """Return a warning about canvases that are left as they were, unless the caller sees none."""
-    seen = [*filter(may_see, paths)]
-    what = (
-        f"{len(seen)} canvases were not changed, or only in part. They name files or headings as"
-        " they were, or are too large or too many to be read."
-    )
-    return [_notice_of_files("LINKS_NOT_REWRITTEN", what, seen)] if seen else []
+def notice_of_files(what: str, paths: Iterable[str]) -> list[Notice]:
+    """Return a warning about files whose links are left, or nothing if there are none.
+
+    The caller may see all of them. `what` is a sentence with `{}` for their number.
+    """
+    listed = [*paths]
+    details = {"count": len(listed), "paths": listed[:MAX_LISTED]}
+    what = what.format(len(listed))
+    return [Notice.of("LINKS_NOT_REWRITTEN", what, details)] if listed else []
 
 
-def _bases(
-    root: VaultRoot, reader: LinkReader, moved: Sequence[str], request: MoveRequest
-) -> list[Notice]:
-    seen = [*filter(request.may_see, bases_with_names(root, reader, moved))]
-    what = (
-        f"{len(seen)} bases were not changed. They name files or folders by their old paths, or are"
-        " too large or too many to be read."
-    )
-    return [_notice_of_files("LINKS_NOT_REWRITTEN", what, seen)] if seen else []
+def notice_of_links(code: str, what: str, links: Sequence[LinkFrom]) -> list[Notice]:
+    """Return a warning about links with the places of some, or nothing if there are none.
 
-
-def _notice_of_files(code: str, what: str, paths: Sequence[str]) -> Notice:
-    return Notice.of(code, what, {"count": len(paths), "paths": paths[:MAX_LISTED]})
-
-
-def notice_of_links(code: str, what: str, links: Sequence[LinkFrom]) -> Notice:
-    """Return a warning about links, all of which the caller may see, with the places of some."""
+    The caller may see all of them. `what` is a sentence with `{}` for their number.
+    """
     places = [{"path": row.source, "line": row.link.line} for row in links[:MAX_LISTED]]
-    return Notice.of(code, what, {"count": len(links), "links": places})
+    details = {"count": len(links), "links": places}
+    return [Notice.of(code, what.format(len(links)), details)] if links else []

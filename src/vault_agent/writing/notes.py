@@ -13,7 +13,6 @@ from vault_agent.markdown.yaml import edit as keys
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.vault.paths import note_path
 from vault_agent.writing.costly import Costly
-from vault_agent.writing.transaction import Planned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,8 +133,7 @@ async def replace_text(
         in_frontmatter=in_frontmatter,
         expected_count=expected_count,
     )
-    plan = Costly(work, lambda _, splices: Planned(splices))
-    return await writing.edit(path, write, plan)
+    return await writing.edit(path, write, Costly(work, lambda _, splices: splices))
 
 
 def whole(content: str, properties: Properties | None) -> bytes:
@@ -167,5 +165,4 @@ async def change_tags(
         VaultAgentError: as `Writing.edit`.
     """
     work = partial(tag_edit.edit_tags, add=add, remove=remove, where=where)
-    plan = Costly(work, lambda _, splices: Planned(splices))
-    return await writing.edit(path, write, plan)
+    return await writing.edit(path, write, Costly(work, lambda _, splices: splices))

@@ -48,6 +48,11 @@ def diff(path: str, before: bytes | None, after: bytes | None) -> tuple[str, boo
     text = f"--- {names[0]}\n+++ {names[1]}\n" + "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
+    return _cut(text)
+
+
+def _cut(text: str) -> tuple[str, bool]:
+    """Return a diff of at most `MAX_DIFF_BYTES`, and whether it was cut."""
     data = text.encode("utf-8", "replace")
     if len(data) <= MAX_DIFF_BYTES:
         return text, False
@@ -130,10 +135,8 @@ def _diffs(path: str, main: VaultChange, changes: Sequence[VaultChange]) -> tupl
         parts.append(text)
         size += len(text.encode("utf-8", "replace"))
         is_cut = is_cut or one_is_cut
-    if size <= MAX_DIFF_BYTES:
-        return "".join(parts), is_cut
-    data = "".join(parts).encode("utf-8", "replace")
-    return data[:MAX_DIFF_BYTES].decode("utf-8", "ignore"), True
+    text, is_longer = _cut("".join(parts))
+    return text, is_cut or is_longer
 
 
 def new_id() -> str:

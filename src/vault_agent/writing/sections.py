@@ -14,7 +14,7 @@ from vault_agent.markdown.edit import editable, spliced
 from vault_agent.markdown.parse import parse_note
 from vault_agent.text.names import is_note
 from vault_agent.writing.costly import Costly
-from vault_agent.writing.move import notice_of_canvases, notice_of_links
+from vault_agent.writing.move import CANVASES_LEFT, notice_of_files, notice_of_links
 from vault_agent.writing.transaction import Planned
 
 if TYPE_CHECKING:
@@ -101,10 +101,12 @@ async def rename_heading(
         _check_hash(note, edit, write.expected_hash)
         in_notes = [row for row in broken if is_note(row.source)]
         canvases = {row.source for row in broken if not is_note(row.source)}
-        what = f"Links that name the heading by its old text: {len(in_notes)}."
-        warnings = [notice_of_links("LINKS_BROKEN", what, in_notes)] if in_notes else []
-        warnings += notice_of_canvases(sorted(canvases.union(unread)), lambda _: True)
-        return Planned(edit.splices, section_hash=edit.hash_after, warnings=tuple(warnings))
+        what = "Links that name the heading by its old text: {}."
+        warnings = (
+            *notice_of_links("LINKS_BROKEN", what, in_notes),
+            *notice_of_files(CANVASES_LEFT, sorted(canvases.union(unread))),
+        )
+        return Planned(edit.splices, section_hash=edit.hash_after, warnings=warnings)
 
     return await writing.edit(path, _without_hash(write), Costly(work, planned))
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vault_agent.errors import Conflict, Failed, NotFound, TooLarge, VaultAgentError
@@ -65,7 +65,6 @@ _MARKS: Final = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (rb"^<{7}[ \r\n]", rb"^={7}\r?$", rb"^>{7}[ \r\n]")
 )
-_NAMES_TRIED = 1_000
 
 
 class Transactions:
@@ -285,7 +284,9 @@ class Transactions:
         """Check the changes of a transaction, and carry them out."""
         changes = [self._checked(root, write, change) for change in transaction.changes]
         path, warnings = transaction.path, transaction.warnings
-        _check_hash(write, changes)
+        hashes = (change.hash_before for change in changes)
+        if (first := next(filter(None, hashes), None)) is not None:
+            check_hash(write, first)
         if not changes:
             return replies.unchanged(write, path, b"", content_hash(b""), *warnings), None
         return self._carry_out(
@@ -374,11 +375,9 @@ class Transactions:
             return path
 
     def _free_in_trash(self, root: VaultRoot, path: str) -> str:
-        for number in range(1, _NAMES_TRIED):
-            target = numbered(f"{TRASH}/{path}", "" if number == 1 else f" {number}")
-            if not root.has(target):
-                return target
-        raise Conflict("NAME_COLLISION", "The trash has too many files of this name.")
+        marks = ("" if number == 1 else f" {number}" for number in count(1))
+        paths = (numbered(f"{TRASH}/{path}", mark) for mark in marks)
+        return next(target for target in paths if not root.has(target))
 
 
 def _whose(last: LoggedWrite) -> tuple[str, dict[str, str]]:
@@ -392,13 +391,6 @@ def _whose(last: LoggedWrite) -> tuple[str, dict[str, str]]:
     )
     details = {"writeId": last.write_id, "agent": last.agent, "client": last.client, "path": path}
     return what, details
-
-
-def _check_hash(write: Write, changes: Sequence[VaultChange]) -> None:
-    """Compare the hash that the caller expects with the first change of a file that exists."""
-    hashes = (change.hash_before for change in changes)
-    if (first := next(filter(None, hashes), None)) is not None:
-        check_hash(write, first)
 
 
 def _check_kept(root: VaultRoot, path: str) -> None:

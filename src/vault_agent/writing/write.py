@@ -313,7 +313,7 @@ class Writing:
         paths = [conflict.changes[0].place for conflict in self._conflicts]
         return WriteHealth(
             enabled=True,
-            state=self._state if self._is_well else "recovering",
+            state="recovering" if self._journal.is_interrupted or self._is_failing else self._state,
             atomicity=disk.replacer.way.value if self._state == "ready" else None,
             durable=disk.durable,
             lingering=len(self._journal.linger),
@@ -328,10 +328,6 @@ class Writing:
         return ()
 
     # --- internals ------------------------------------------------------------------------------
-
-    @property
-    def _is_well(self) -> bool:
-        return not (self._journal.is_interrupted or self._is_failing)
 
     async def _require_ready(self) -> None:
         """Wait for a vault that has just been opened, as long as for a note that is in use."""
@@ -397,19 +393,6 @@ class Writing:
                 self._journal.linger.again(lingering)
         return saved
 
-    @asynccontextmanager
-    async def _held(self, write: Write, path: str | None) -> AsyncIterator[None]:
-        """Hold the locks of a path and a key, or of everything, while writes are accepted."""
-        await self._require_ready()
-        if path is None:
-            lock = self._locks.everything()
-        else:
-            key = () if write.key is None else (f"\0{write.caller.name}\0{write.key}",)
-            lock = self._locks.names(fold(path), *key)
-        async with lock:
-            await self._require_ready()
-            yield
-
     async def _wait_until_back(self, path: str) -> None:
         """Wait while a note that the index knows is away. One that stays away is gone.
 
@@ -467,8 +450,18 @@ class Writing:
         retries: bool = False,
         creates: bool = False,
     ) -> Written:
-        """Carry out a write of one path or of several, and return its reply."""
-        async with self._held(write, path):
+        """Carry out a write of one path or of several, and return its reply.
+
+        The locks of the path and the key are held, or of everything.
+        """
+        await self._require_ready()
+        if path is None:
+            lock = self._locks.everything()
+        else:
+            key = () if write.key is None else (f"\0{write.caller.name}\0{write.key}",)
+            lock = self._locks.names(fold(path), *key)
+        async with lock:
+            await self._require_ready()
             if creates and path is not None:
                 await self._wait_until_back(path)
             following = await self._done(write, step, path, retries=retries)
