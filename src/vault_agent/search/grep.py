@@ -103,14 +103,11 @@ class _Scan:
             page = await self._snapshot.read(reading.notes_from, path, limit=_PAGE_NOTES)
             for block in self._blocks(page):
                 after = start if start is not None and block[0].path == path else None
-                stopped = await self._search(block, after, deadline)
+                await self._search(block, after)
                 if self._full:
                     return self._page()
-                last = block[-1].path
-                if stopped is None and time.monotonic() > deadline:
-                    stopped = Place(note_key(last), _EVERY_LINE, 0)
-                if stopped is not None:
-                    return await self._unfinished(stopped, last)
+                if time.monotonic() > deadline:
+                    return await self._unfinished(block[-1].path)
             if len(page) < _PAGE_NOTES:
                 return GrepAnswer(tuple(self._lines))
             path, start = page[-1].path + _NEXT, None
@@ -125,9 +122,11 @@ class _Scan:
         place = Place(note_key(lines[-1].path), lines[-1].line, self._counts[-2])
         return GrepAnswer(tuple(lines), place=place)
 
-    async def _unfinished(self, stopped: Place, path: str) -> GrepAnswer:
-        share = await self._snapshot.read(reading.share_up_to, path, self._passing)
-        return GrepAnswer(tuple(self._lines), incomplete=True, place=stopped, share=share)
+    async def _unfinished(self, last: str) -> GrepAnswer:
+        """Return what was found up to the end of the note `last`."""
+        share = await self._snapshot.read(reading.share_up_to, last, self._passing)
+        place = Place(note_key(last), _EVERY_LINE, 0)
+        return GrepAnswer(tuple(self._lines), incomplete=True, place=place, share=share)
 
     def _blocks(self, notes: Iterable[ScannedNote]) -> Iterator[list[ScannedNote]]:
         """Yield the notes that pass the filters, in blocks of limited number and size."""
@@ -144,10 +143,8 @@ class _Scan:
         if block:
             yield block
 
-    async def _search(
-        self, block: Sequence[ScannedNote], after: Place | None, deadline: float
-    ) -> Place | None:
-        """Collect the lines of a block, and return where the time ended within a large note.
+    async def _search(self, block: Sequence[ScannedNote], after: Place | None) -> None:
+        """Collect the lines of a block.
 
         `after` is the end of the earlier page if that is in the block's first note.
         """
@@ -158,24 +155,20 @@ class _Scan:
             resumed = after is not None and number == 0
             self._count = after.found if after is not None and resumed else 0
             line = after.line if after is not None and resumed else 0
-            stopped = await self._search_note(block[number], line, deadline)
-            if stopped is not None or self._full:
-                return stopped
-        return None
+            await self._search_note(block[number], line)
+            if self._full:
+                return
 
-    async def _search_note(self, note: ScannedNote, start: int, deadline: float) -> Place | None:
-        """Collect the lines of a note after the line `start`, page by page.
-
-        The time ends only behind `start`, so that each reply continues the one before.
-        """
-        index, line = 0, start
+    async def _search_note(self, note: ScannedNote, line: int) -> None:
+        """Collect the lines of a note after a line, some chunks at a time."""
+        index = 0
         while self._count < self._most_of_note:
             chunks = await self._snapshot.read(
                 reading.chunks_from, note.rowid, index, limit=_PAGE_CHUNKS
             )
             room = self._query.limit + 1 - len(self._lines)
             most = min(room, self._most_of_note - self._count + 1)
-            found = await self._snapshot.threads.run(
+            lines = await self._snapshot.threads.run(
                 matching_lines,
                 self._pattern,
                 chunks,
@@ -183,16 +176,11 @@ class _Scan:
                 context=self._query.context,
                 limit=most,
             )
-            self._add(note, found)
-            line = found[-1].line if found else line
+            self._add(note, lines)
+            line = lines[-1].line if lines else line
             if self._full or len(chunks) < _PAGE_CHUNKS:
-                return None
-            last = chunks[-1]
-            index = (last.key & (MAX_CHUNKS - 1)) + 1
-            end = last.start_line + last.text.count(b"\n") - 1
-            if end > start and time.monotonic() > deadline:
-                return Place(note_key(note.path), end, self._count)
-        return None
+                return
+            index = (chunks[-1].key & (MAX_CHUNKS - 1)) + 1
 
     def _add(self, note: ScannedNote, found: Sequence[FoundLine]) -> None:
         """Add lines of a note. Its last one says if the note has more than may be returned."""
