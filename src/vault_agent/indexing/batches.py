@@ -80,13 +80,13 @@ class Parser:
             return await self._run(tasks, repeated, seconds)
         except WorkerCrashed as crash:
             if len(tasks) == 1 and (isinstance(crash, WorkerTimedOut) or crash.report):
-                return [self._skipped(tasks[0], crash)]
+                return [self._skipped(tasks[0], crash, repeated)]
         if len(tasks) == 1:
             try:
                 # The worker may have been killed from outside, so the note gets a second attempt.
                 return await self._run(tasks, repeated, seconds)
             except WorkerCrashed as crash:
-                return [self._skipped(tasks[0], crash)]
+                return [self._skipped(tasks[0], crash, repeated)]
         # Halving finds the note in a few steps and keeps the others together.
         middle, seconds = len(tasks) // 2, max(seconds / 2, SECONDS_PER_NOTE)
         return [
@@ -94,8 +94,11 @@ class Parser:
             *await self._settle(tasks[middle:], repeated, seconds),
         ]
 
-    def _skipped(self, task: FileTask, crash: WorkerCrashed) -> ParsedFile:
-        if crash.report is not None:
+    def _skipped(
+        self, task: FileTask, crash: WorkerCrashed, repeated: frozenset[str] | None
+    ) -> ParsedFile:
+        # A note of the sample in which repeated lines are looked for is read once more.
+        if crash.report is not None and repeated is not None:
             self._on_crash(crash.report)
         return unparsed(task)
 
