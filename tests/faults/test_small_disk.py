@@ -14,8 +14,15 @@ from tests.faults import mover
 from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, move, write
 
-from vault_agent.errors import VaultAgentError
+from vault_agent.app import open_app
+from vault_agent.config import Config
+from vault_agent.errors import Failed, IndexUnavailable, VaultAgentError
+from vault_agent.model.jobs import Job, JobKind, JobState
+from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Right
+from vault_agent.store.current import Snapshot
+from vault_agent.store.failures import damaged
+from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.writing.transaction import Transaction
 
 PAGE = 4096
@@ -152,3 +159,65 @@ async def test_a_disk_that_becomes_read_only_refuses_writes_until_it_is_not(tmp_
             await until_appended(vault, "A.md")
             assert vault.bytes("A.md") == b"a\nmore\n"
         assert vault.temporaries() == []
+
+
+async def meet_damage(_: Snapshot) -> None:
+    raise damaged()
+
+
+async def newest_job(vault: OpenVault, kind: JobKind) -> Job:
+    """Return the newest job once it is of a kind and has ended."""
+
+    async def newest() -> Job:
+        return (await vault.jobs.list())[0]
+
+    return await eventually_async(newest, lambda job: job.kind is kind and job.state.final)
+
+
+@pytest.mark.fault(
+    "The index",
+    "the disk is full while a damaged index is rebuilt by itself (real file system)",
+    "the job fails with `DISK_FULL`; the next request or look rebuilds it",
+)
+@pytest.mark.parametrize("pages", [0, 40], ids=["no job is recorded", "the job fails"])
+@pytest.mark.parametrize("watched", [False, True], ids=["a request", "a look"])
+async def test_a_rebuild_that_met_a_full_disk_is_tried_again(
+    tmp_path: Path, pages: int, *, watched: bool
+):
+    root = tmp_path / "vault"
+    root.mkdir()
+    for number in range(60):
+        (root / f"{number}.md").write_text(f"# Note {number}\n\nflour\n" + "filler text\n" * 400)
+    with mounted(tmp_path / "disk", "24m"):
+        config = Config(
+            vault={"root": root}, index={"dir": tmp_path / "disk"}, watch={"enabled": watched}
+        )
+        async with open_app(config) as app:
+            vault = app.vaults.default
+            await newest_job(vault, JobKind.INDEX)
+            [engine] = (tmp_path / "disk").glob("**/fulltext/notes/meta.json")
+            engine.write_bytes(b"garbage")
+            filler = filled(tmp_path / "disk", pages)
+            with pytest.raises(IndexUnavailable):
+                await vault.read(meet_damage)
+            if pages:
+                refused = await newest_job(vault, JobKind.REINDEX)
+                assert (refused.error.code, refused.state) == ("DISK_FULL", JobState.FAILED)
+            else:
+                for _ in range(2):  # the second certainly comes after that of the rebuild
+                    with pytest.raises(Failed, match="DISK_FULL"):
+                        await vault.submit(JobKind.REINDEX)
+            filler.unlink()
+            if watched:
+                (root / "New.md").write_text("# New\n")
+                await eventually_async(vault.health, lambda health: health.index.available)
+            await eventually_async(lambda: finds(vault))
+            rebuild = await newest_job(vault, JobKind.REINDEX)
+            assert rebuild.state is JobState.SUCCEEDED
+
+
+async def finds(vault: OpenVault) -> bool:
+    try:
+        return bool((await vault.search(SearchQuery("flour"))).hits)
+    except IndexUnavailable:
+        return False

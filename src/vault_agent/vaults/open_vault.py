@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import anyio
 from vault_agent.config import index_directory
 from vault_agent.config.access import writes_by_itself
 from vault_agent.config.registry import DEFAULT, Role
-from vault_agent.errors import Busy
+from vault_agent.errors import Busy, Failed
 from vault_agent.indexing.protocol import Cluster, LayOut
 from vault_agent.indexing.task import IndexTask, fingerprint_of
 from vault_agent.model.jobs import JobKind, Trigger
@@ -49,12 +49,12 @@ from vault_agent.vaults.watch import Watch
 from vault_agent.vaults.writes import Writes
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
 
     from vault_agent.config import Config
     from vault_agent.config.registry import Registered
     from vault_agent.model.health import Health
-    from vault_agent.model.jobs import Job
+    from vault_agent.model.jobs import Job, JobSummary
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
     from vault_agent.model.writing import LoggedWrite
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from vault_agent.store.jobs import JobStore
     from vault_agent.store.layout import ServerLock
     from vault_agent.vault.attachments import OpenAttachment
+    from vault_agent.vaults.jobs import ActiveJob
     from vault_agent.vaults.shared import Shared
     from vault_agent.writing.files import Files
     from vault_agent.writing.write import Writing
@@ -310,9 +311,12 @@ class OpenVault:
         chosen = replace(
             chosen, require_embeddings=chosen.require_embeddings or self.config.embedding.require
         )
-        return await self.jobs.submit(
-            kind, lambda progress: self.runs.job(kind, chosen, progress), trigger
-        )
+
+        async def work(progress: ActiveJob) -> JobSummary:
+            with self._forgetting_a_full_disk():
+                return await self.runs.job(kind, chosen, progress)
+
+        return await self.jobs.submit(kind, work, trigger)
 
     def _announce_write(self, logged: LoggedWrite) -> None:
         self._vault.events.add(logged)
@@ -320,7 +324,8 @@ class OpenVault:
     def _follow_revision(self) -> None:
         """Drop what is kept of other revisions than the one that is served. Rebuild after damage.
 
-        A damaged generation is rebuilt once: if that fails, the reason stands in its job.
+        A damaged generation is rebuilt once: if that fails, the reason stands in its job. Only if
+        the disk was to blame, the next look or request begins again.
         """
         index = self._vault.index
         latest = index.latest
@@ -336,10 +341,21 @@ class OpenVault:
             while (running := self.jobs.indexing) is not None:
                 async for _ in self.jobs.watch(running.id):
                     pass
-            with suppress(Busy):  # another job has begun at this moment
+            # Another job may have begun at this moment.
+            with suppress(Busy), self._forgetting_a_full_disk():
                 await self.submit(JobKind.REINDEX, trigger=Trigger.START)
                 return
             await anyio.sleep(_BUSY_SECONDS)
+
+    @contextmanager
+    def _forgetting_a_full_disk(self) -> Iterator[None]:
+        """Forget that a rebuild was tried if the disk was full, or failed."""
+        try:
+            yield
+        except Failed as failure:
+            if failure.code in ("DISK_FULL", "INDEX_IO_ERROR"):
+                self._rebuilt = None
+            raise
 
     async def start(self, *, behind: bool) -> None:
         """Serve the existing index, or start to build the first one. Renew one that is `behind`."""

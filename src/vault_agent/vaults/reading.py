@@ -140,6 +140,8 @@ class Reading:
             async with index.snapshot() as snapshot:
                 yield snapshot
         except IndexUnavailable as error:
+            if index.damaged is not None:
+                self._runs.announce()  # a rebuild that met a full disk begins again
             excluding = index.has_other_exclusions
             raise _while_running(error, self._jobs.indexing, excluding=excluding) from None
 

@@ -244,15 +244,16 @@ class Runs:
             # Not cancelled: it opens files.
             await to_its_end(self._vault.index.refresh())
         finally:
-            self._announce()
+            self.announce()
 
     async def refuse(self, damage: IndexUnavailable, generation: int) -> None:
         """Stop serving a generation in which a read or a run has met damage."""
         if is_damage(damage):
             await to_its_end(self._vault.index.refuse(damage, generation))
-            self._announce()
+            self.announce()
 
-    def _announce(self) -> None:
+    def announce(self) -> None:
+        """Tell all who follow what is served, or that nothing is."""
         for listener in self._on_refresh:
             listener()
         self._refreshed.announce()
@@ -285,6 +286,8 @@ class Runs:
         except IndexUnavailable as damage:
             if index.meta is not None:
                 await self.refuse(damage, index.meta.generation)
+            else:
+                self.announce()
             raise
         except BaseException:
             # The run may have published before it failed.
