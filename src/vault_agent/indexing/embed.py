@@ -7,11 +7,10 @@ are known by their exact input, across runs, rebuilds, renames and kills.
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,10 +24,10 @@ from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.vectors.cache import open_vectors
-from vault_agent.system.cancelling import in_thread, open_in_thread
+from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from vault_agent.indexing.task import Report
     from vault_agent.model.vectors import VectorSpace
@@ -77,23 +76,39 @@ async def embed(
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
-    folder = IndexDirectory(Path(directory))
+    with _opened(IndexDirectory(Path(directory))) as opened:
+        if opened is None:
+            return Account(0, 0, 0)
+        run = _Run(opened, embedder, settings, report, finishing)
+        try:
+            await run.carry_out(fresh=fresh, doubted=doubted)
+        except Unavailable as error:
+            report.warn(Warning(error.code, *error.over_http()))
+        return run.account()
+
+
+class _Opened(NamedTuple):
+    """The current generation, and its vectors."""
+
+    connection: Connection
+    store: VectorStore
+    generation: int  # its identity
+
+
+@contextmanager
+def _opened(folder: IndexDirectory) -> Iterator[_Opened | None]:
+    """Open an index for embedding, which no other process may do meanwhile. None: there is none."""
     with folder.embedding():  # two writers would give one row to two vectors
         number = folder.current()
         if number is None:
-            return Account(0, 0, 0)
+            yield None
+            return
         with (
             translated(),
             open_reader(folder.database(number)) as connection,
-            await open_in_thread(partial(open_vectors, folder.vectors)) as store,
+            open_vectors(folder.vectors) as store,
         ):
-            generation = read_meta(connection).identity
-            run = _Run(connection, store, embedder, settings, report, generation, finishing)
-            try:
-                await run.carry_out(fresh=fresh, doubted=doubted)
-            except Unavailable as error:
-                report.warn(Warning(error.code, *error.over_http()))
-            return run.account()
+            yield _Opened(connection, store, read_meta(connection).identity)
 
 
 async def copy_vectors(
@@ -117,53 +132,47 @@ async def copy_vectors(
 def _copy_vectors(
     directory: Path, source: Path, settings: EndpointSettings, report: Report, *, fresh: bool
 ) -> Account:
-    folder, other = IndexDirectory(directory), IndexDirectory(source)
-    with other.embedding(), folder.embedding():
-        number = folder.current()
-        if number is None:
+    other = IndexDirectory(source)
+    with (
+        other.embedding(),
+        _opened(IndexDirectory(directory)) as opened,
+        translated(),
+        open_vectors(other.vectors) as others,
+    ):
+        if opened is None:
             return Account(0, 0, 0)
-        with (
-            translated(),
-            open_reader(folder.database(number)) as connection,
-            open_vectors(folder.vectors) as store,
-            open_vectors(other.vectors) as others,
-        ):
-            generation = read_meta(connection).identity
-            space = others.last_space(settings.model, *settings.prefixes)
-            if space is None:
-                return Account(0, 0, len(reading.chunk_keys(connection)))
-            others.use(space)
-            store.use(space, fresh=fresh)
-            chunks, keys = _inputs(connection, settings, store.keys_of(generation))
-            plan = store.plan(chunks, keys)
-            reused = int(np.count_nonzero(plan.rows >= 0))
-            for copied, vectors, truncated in others.vectors_of(tuple(plan.waiting)):
-                plan.fill(copied, store.save(copied, vectors, truncated=truncated))
-            have = int(np.count_nonzero(plan.rows >= 0))
-            store.tidy(plan, generation)
-            report.published()
-            return Account(have - reused, reused, len(chunks) - have)
+        connection, store, generation = opened
+        space = others.last_space(settings.model, *settings.prefixes)
+        if space is None:
+            return Account(0, 0, len(reading.chunk_keys(connection)))
+        others.use(space)
+        store.use(space, fresh=fresh)
+        chunks, keys = _inputs(connection, settings, store.keys_of(generation))
+        plan = store.plan(chunks, keys)
+        reused = int(np.count_nonzero(plan.rows >= 0))
+        for copied, vectors, truncated in others.vectors_of(tuple(plan.waiting)):
+            plan.fill(copied, store.save(copied, vectors, truncated=truncated))
+        have = int(np.count_nonzero(plan.rows >= 0))
+        store.tidy(plan, generation)
+        report.published()
+        return Account(have - reused, reused, len(chunks) - have)
 
 
 class _Run:
     """One phase: a plan of the chunks without a vector, filled as replies arrive."""
 
-    def __init__(  # noqa: PLR0917 - one caller, and the arguments' types differ
+    def __init__(
         self,
-        connection: Connection,
-        store: VectorStore,
+        opened: _Opened,
         embedder: Embedder,
         settings: EndpointSettings,
         report: Report,
-        generation: int,
         finishing: Callable[[], bool],
     ) -> None:
-        self._connection = connection
-        self._store = store
+        self._connection, self._store, self._generation = opened
         self._embedder = embedder
         self._settings = settings
         self._report = report
-        self._generation = generation
         self._finishing = finishing
         self._plan: Plan | None = None
         self._total = self._reused = 0
