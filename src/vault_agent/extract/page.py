@@ -30,7 +30,7 @@ def read_page(text: str) -> Extracted:
     """Return the text of a page of HTML, one part for each of its headings of level 1 to 3."""
     reader = _Reader()
     for start in range(0, len(text), _BLOCK):
-        if reader.found.is_full:
+        if reader.collected.is_full:
             break
         reader.feed(text[start : start + _BLOCK])
     else:
@@ -38,13 +38,13 @@ def read_page(text: str) -> Extracted:
         if len(reader.rawdata) <= _BLOCK:
             reader.close()
     reader.end_part()
-    return reader.found.extracted()
+    return reader.collected.extracted()
 
 
 class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.found = Collected()
+        self.collected = Collected()
         self._label: str | None = None
         self._heading: list[str] | None = None  # the text of the heading that is open
         self._pieces: list[str] = []
@@ -90,6 +90,6 @@ class _Reader(HTMLParser):
     def end_part(self) -> None:
         """Add the text since the last heading, that heading included, as a part."""
         text = _BLANK_LINES.sub("\n", _SPACES.sub(" ", "".join(self._pieces))).strip()
-        self.found.add(self._label, text)
+        self.collected.add(self._label, text)
         self._pieces.clear()
         self._label = None

@@ -37,9 +37,9 @@ def extract(kind: AttachmentKind, data: bytes, decode: Callable[[bytes], str]) -
         case "html":
             return read_page(decode(data))
         case _:
-            found = Collected()
-            found.add(None, decode(data))
-            return found.extracted()
+            collected = Collected()
+            collected.add(None, decode(data))
+            return collected.extracted()
 
 
 def read_canvas(data: bytes) -> Extracted:
@@ -54,21 +54,21 @@ def read_canvas(data: bytes) -> Extracted:
         raise Unreadable("damaged") from None
     if not isinstance(canvas, dict):
         raise Unreadable("damaged")
-    found = Collected()
+    collected = Collected()
     for node in _objects(canvas.get("nodes")):
         text = "\n".join(_texts(node, ("text", "label", "file", "url")))
         first = text.strip().partition("\n")[0].strip("#*_- \t")[:MAX_LABEL]
-        found.add(first or None, text)
-        if found.is_full:
+        collected.add(first or None, text)
+        if collected.is_full:
             break
     edges = _objects(canvas.get("edges"))
     labels = "\n".join(text for edge in edges for text in _texts(edge, ("label",)))
-    found.add(None, labels)
-    return found.extracted()
+    collected.add(None, labels)
+    return collected.extracted()
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _texts(node: dict[str, Any], names: tuple[str, ...]) -> list[str]:
@@ -94,12 +94,12 @@ def read_pdf(data: bytes) -> Extracted:
         document = pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:
         raise Unreadable("encrypted" if "password" in str(error).lower() else "damaged") from None
-    found = Collected()
+    collected = Collected()
     try:
         count = len(document)
         opened = 0
         for index in range(min(count, MAX_PAGES)):
-            if found.is_full:
+            if collected.is_full:
                 break
             try:
                 page = document[index]
@@ -109,7 +109,7 @@ def read_pdf(data: bytes) -> Extracted:
             try:
                 text = page.get_textpage()
                 try:
-                    found.add(page_label(index + 1), _plain(text.get_text_range()))
+                    collected.add(page_label(index + 1), _plain(text.get_text_range()))
                 finally:
                     text.close()
             except pdfium.PdfiumError:
@@ -118,11 +118,11 @@ def read_pdf(data: bytes) -> Extracted:
                 page.close()
     finally:
         document.close()
-    if not opened and found.cut is None:
+    if not opened and collected.cut is None:
         raise Unreadable("damaged")  # such as a list of pages that contains itself
-    if count > MAX_PAGES and found.cut is None:
-        found.cut = "pages"
-    return found.extracted()
+    if count > MAX_PAGES and collected.cut is None:
+        collected.cut = "pages"
+    return collected.extracted()
 
 
 def _plain(text: str) -> str:

@@ -36,9 +36,9 @@ _OLE: Final = b"\xd0\xcf\x11\xe0"
 
 
 class Archive:
-    """An open archive. What is read of it goes to `found`, whose limits end the reading."""
+    """An open archive. What is read of it goes to `collected`, whose limits end the reading."""
 
-    def __init__(self, data: bytes, found: Collected) -> None:
+    def __init__(self, data: bytes, collected: Collected) -> None:
         """Open it.
 
         Raises:
@@ -53,7 +53,7 @@ class Archive:
         self.names = tuple(self._zip.namelist())
         if len(self.names) > MAX_ENTRIES:
             raise Unreadable("too many parts")
-        self._found = found
+        self._collected = collected
         self._left = MAX_UNPACKED
 
     def blocks(self, name: str) -> Iterator[bytes]:
@@ -72,10 +72,10 @@ class Archive:
             raise Unreadable("damaged")
         try:
             with self._zip.open(info) as entry:
-                while not self._found.is_full and (block := entry.read(_BLOCK)):
+                while not self._collected.is_full and (block := entry.read(_BLOCK)):
                     self._left -= len(block)
                     if self._left < 0:
-                        self._found.cut = "size"
+                        self._collected.cut = "size"
                         return
                     yield block
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError):
@@ -101,15 +101,15 @@ class Archive:
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.EntityDeclHandler = _refuse
-        parser.StartElementHandler = lambda tag, given: start(
-            _local(tag), {_local(key): value for key, value in given.items()}
+        parser.StartElementHandler = lambda tag, attributes: start(
+            _local(tag), {_local(key): value for key, value in attributes.items()}
         )
         parser.EndElementHandler = lambda tag: end(_local(tag))
         parser.CharacterDataHandler = text
         try:
             for block in self.blocks(name):
                 parser.Parse(block)
-            if name in self.names and not self._found.is_full:
+            if name in self.names and not self._collected.is_full:
                 parser.Parse(b"", True)
         except (expat.ExpatError, LookupError, ValueError):  # the last two: its encoding is unknown
             raise Unreadable("damaged") from None
@@ -136,35 +136,35 @@ def read_office(data: bytes) -> Extracted:
     Raises:
         Unreadable: if it is encrypted, damaged, or none of the known documents.
     """
-    found = Collected()
-    archive = Archive(data, found)
+    collected = Collected()
+    archive = Archive(data, collected)
     names = set(archive.names)
     if "word/document.xml" in names:
-        _read_word(archive, found)
+        _read_word(archive, collected)
     elif "ppt/presentation.xml" in names:
-        _read_slides(archive, found)
+        _read_slides(archive, collected)
     elif "xl/workbook.xml" in names:
-        _read_sheets(archive, found)
+        _read_sheets(archive, collected)
     elif "content.xml" in names:
-        open_document = _OpenDocument(found)
+        open_document = _OpenDocument(collected)
         open_document.read(archive)
     else:
         raise Unreadable("damaged")
-    return found.extracted()
+    return collected.extracted()
 
 
 class _Lines:
     """The lines of a part. Paragraphs may lie in others, such as those of a text box."""
 
-    def __init__(self, found: Collected) -> None:
-        self._found = found
+    def __init__(self, collected: Collected) -> None:
+        self._collected = collected
         self._label: str | None = None
         self._lines: list[str] = []
         self.open: list[list[str]] = []  # the pieces of the paragraphs that are open
 
     def begin(self, label: str | None) -> None:
         """End the part and begin the next one."""
-        self._found.add(self._label, "\n".join(self._lines))
+        self._collected.add(self._label, "\n".join(self._lines))
         self._lines.clear()
         self._label = label_of(label or "")
 
@@ -184,8 +184,8 @@ class _Lines:
 class _Paragraphs(_Lines):
     """The paragraphs of Word and PowerPoint."""
 
-    def __init__(self, found: Collected) -> None:
-        super().__init__(found)
+    def __init__(self, collected: Collected) -> None:
+        super().__init__(collected)
         self._is_text = False
         self._is_heading = False
 
@@ -193,14 +193,14 @@ class _Paragraphs(_Lines):
         """Add the paragraphs of an entry."""
         archive.xml(name, start=self._start, end=self._end, text=self._text)
 
-    def _start(self, tag: str, given: Mapping[str, str]) -> None:
+    def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "p":
             self.open.append([])
             self._is_heading = False
         elif tag == "t":
             self._is_text = True
         elif tag == "pStyle":
-            self._is_heading = _HEADING.search(given.get("val", "")) is not None
+            self._is_heading = _HEADING.search(attributes.get("val", "")) is not None
         elif tag in ("br", "cr"):
             self.add("\n")
         elif tag == "tab":
@@ -220,20 +220,20 @@ class _Paragraphs(_Lines):
             self.add(text)
 
 
-def _read_word(archive: Archive, found: Collected) -> None:
-    lines = _Paragraphs(found)
+def _read_word(archive: Archive, collected: Collected) -> None:
+    lines = _Paragraphs(collected)
     lines.read(archive, "word/document.xml")
     lines.begin("Footnotes")
     lines.read(archive, "word/footnotes.xml")
     lines.begin(None)
 
 
-def _read_slides(archive: Archive, found: Collected) -> None:
+def _read_slides(archive: Archive, collected: Collected) -> None:
     numbers = sorted(int(match[1]) for name in archive.names if (match := _SLIDE.fullmatch(name)))
     for number in numbers:
-        if found.is_full:
+        if collected.is_full:
             return
-        lines = _Paragraphs(found)
+        lines = _Paragraphs(collected)
         lines.begin(f"Slide {number}")
         lines.read(archive, f"ppt/slides/slide{number}.xml")
         lines.begin(None)
@@ -242,9 +242,9 @@ def _read_slides(archive: Archive, found: Collected) -> None:
 class _Table:
     """The cells of a sheet of Excel, or its list of shared texts."""
 
-    def __init__(self, shared: list[str], found: Collected) -> None:
+    def __init__(self, shared: list[str], collected: Collected) -> None:
         self.shared = shared
-        self._found = found
+        self._collected = collected
         self._room = MAX_CHARACTERS  # any number of cells may have the same long text
         self.rows: list[str] = []
         self._cells: list[str] = []
@@ -252,12 +252,12 @@ class _Table:
         self._pieces: list[str] = []
         self._takes = False
 
-    def start(self, tag: str, given: Mapping[str, str]) -> None:
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Begin an element."""
         if tag == "row":
             self._cells = []
         elif tag in ("c", "si"):
-            self._kind, self._pieces = given.get("t", ""), []
+            self._kind, self._pieces = attributes.get("t", ""), []
         elif tag in ("v", "t"):
             self._takes = True
         elif tag == "rPh":  # how the text is spoken
@@ -286,7 +286,7 @@ class _Table:
         if self._room >= 0:
             self._cells.append(value)
         else:
-            self._found.cut = "characters"
+            self._collected.cut = "characters"
 
     def _value(self, text: str) -> str:
         if self._kind != "s":
@@ -295,36 +295,36 @@ class _Table:
         return self.shared[index] if 0 <= index < len(self.shared) else ""
 
 
-def _read_sheets(archive: Archive, found: Collected) -> None:
+def _read_sheets(archive: Archive, collected: Collected) -> None:
     sheets: list[tuple[str, str]] = []
     places: dict[str, str] = {}
 
-    def sheet(tag: str, given: Mapping[str, str]) -> None:
+    def sheet(tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "sheet":
-            sheets.append((given.get("name", ""), given.get("id", "")))
+            sheets.append((attributes.get("name", ""), attributes.get("id", "")))
 
-    def place(tag: str, given: Mapping[str, str]) -> None:
+    def place(tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "Relationship":
-            places[given.get("Id", "")] = given.get("Target", "").removeprefix("/xl/")
+            places[attributes.get("Id", "")] = attributes.get("Target", "").removeprefix("/xl/")
 
     archive.xml("xl/workbook.xml", start=sheet)
     archive.xml("xl/_rels/workbook.xml.rels", start=place)
-    texts = _Table([], found)
+    texts = _Table([], collected)
     archive.xml("xl/sharedStrings.xml", start=texts.start, end=texts.end, text=texts.text)
     for name, identifier in sheets:
-        if found.is_full:
+        if collected.is_full:
             return
-        table = _Table(texts.shared, found)
+        table = _Table(texts.shared, collected)
         path = f"xl/{places.get(identifier, '')}"
         archive.xml(path, start=table.start, end=table.end, text=table.text)
-        found.add(label_of(name), "\n".join(table.rows))
+        collected.add(label_of(name), "\n".join(table.rows))
 
 
 class _OpenDocument(_Lines):
     """The paragraphs, slides and tables of a document of LibreOffice."""
 
-    def __init__(self, found: Collected) -> None:
-        super().__init__(found)
+    def __init__(self, collected: Collected) -> None:
+        super().__init__(collected)
         self._slides = 0
         self._level = 0  # of the heading that is open
 
@@ -333,18 +333,18 @@ class _OpenDocument(_Lines):
         archive.xml("content.xml", start=self._start, end=self._end, text=self.add)
         self.begin(None)
 
-    def _start(self, tag: str, given: Mapping[str, str]) -> None:
+    def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag in ("p", "h"):
             self.open.append([])
-            level = given.get("outline-level", "1") if tag == "h" else "0"
+            level = attributes.get("outline-level", "1") if tag == "h" else "0"
             self._level = int(level) if level in ("1", "2", "3") else 0
         elif tag == "page":
             self._slides += 1
             self.begin(f"Slide {self._slides}")
-        elif tag == "table" and given.get("name"):
-            self.begin(given["name"])
+        elif tag == "table" and attributes.get("name"):
+            self.begin(attributes["name"])
         elif tag == "s":
-            count = given.get("c", "1")
+            count = attributes.get("c", "1")
             self.add(" " * (min(int(count), _MAX_SPACES) if _COUNT.fullmatch(count) else 1))
         elif tag in ("tab", "line-break"):
             self.add("\t" if tag == "tab" else "\n")
@@ -366,24 +366,24 @@ def read_book(data: bytes) -> Extracted:
     Raises:
         Unreadable: if it is encrypted or damaged.
     """
-    found = Collected()
-    archive = Archive(data, found)
+    collected = Collected()
+    archive = Archive(data, collected)
     for number, name in enumerate(_chapters(archive), 1):
-        if found.is_full:
+        if collected.is_full:
             break
         chapter = read_page(archive.text(name))
         for part in chapter.parts:
-            found.add(part.label or f"Chapter {number}", part.text)
-        found.cut = found.cut or chapter.cut
-    return found.extracted()
+            collected.add(part.label or f"Chapter {number}", part.text)
+        collected.cut = collected.cut or chapter.cut
+    return collected.extracted()
 
 
 def _chapters(archive: Archive) -> list[str]:
     packages: list[str] = []
 
-    def root(tag: str, given: Mapping[str, str]) -> None:
+    def root(tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "rootfile":
-            packages.append(given.get("full-path", ""))
+            packages.append(attributes.get("full-path", ""))
 
     archive.xml(_CONTAINER, start=root)
     if not packages or packages[0] not in archive.names:
@@ -391,14 +391,16 @@ def _chapters(archive: Archive) -> list[str]:
     files: dict[str, str] = {}
     order: list[str] = []
 
-    def item(tag: str, given: Mapping[str, str]) -> None:
-        if tag == "item" and "html" in given.get("media-type", ""):
-            files[given.get("id", "")] = unquote(given.get("href", ""))
+    def item(tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == "item" and "html" in attributes.get("media-type", ""):
+            files[attributes.get("id", "")] = unquote(attributes.get("href", ""))
         elif tag == "itemref":
-            order.append(given.get("idref", ""))
+            order.append(attributes.get("idref", ""))
 
     archive.xml(packages[0], start=item)
     folder = posixpath.dirname(packages[0])
     return [
-        posixpath.normpath(posixpath.join(folder, files[each])) for each in order if each in files
+        posixpath.normpath(posixpath.join(folder, files[identifier]))
+        for identifier in order
+        if identifier in files
     ]

@@ -111,8 +111,8 @@ def _other_spellings(connection: Connection, paths: Collection[str]) -> list[str
     folded = {fold(path) for path in paths}
     lookups = {name_hash(name) for path in paths for name in names_of(path)}
     notes, attachments = reading.files_named(connection, lookups)
-    found = [*(path for path, _ in notes), *attachments]
-    return [path for path in found if fold(path) in folded]
+    files = [*(path for path, _ in notes), *attachments]
+    return [path for path in files if fold(path) in folded]
 
 
 def compare(task: IndexTask) -> Compared:
@@ -128,8 +128,8 @@ def compare(task: IndexTask) -> Compared:
     if not stored.meta.has_exclusions_of(task.fingerprint):
         return Compared(stale=True)
     with VaultRoot.open(task.root, task.exclusions, identity=task.vault) as root:
-        found = scan(root)
-    return Compared(stale=diff(stored.entries, task.to_index(found), found.unlisted).differs)
+        scanned = scan(root)
+    return Compared(stale=diff(stored.entries, task.to_index(scanned), scanned.unlisted).differs)
 
 
 MANY_REMOVED = 500
@@ -143,7 +143,7 @@ class Changes:
 
     base: Meta | None  # of the generation to update; None starts a new generation
     had_notes: bool  # whether the current index has notes, even if a new generation is started
-    known: Mapping[str, StoredFile]  # the notes and documents in the generation
+    indexed: Mapping[str, StoredFile]  # the notes and documents in the generation
     to_read: list[FileEntry]  # new files, and files that may have changed
     removed: list[str]  # notes and documents whose files are missing
     left_out_before: Mapping[str, tuple[FileEntry, bool]]  # True: the file could not be read
@@ -165,20 +165,19 @@ def find_changes(
     places = None if task.paths is None else _places(task.paths, root.exclusions)
     if places is not None and not task.rebuild:
         stored = read_stored(directory, task, places)
-        known = stored is not None and stored.meta.has_exclusions_of(task.fingerprint)
-        if stored is not None and known:
-            found = scan(root, paths=stored.paths)
-            changes = _compare(stored, found, task)
+        if stored is not None and stored.meta.has_exclusions_of(task.fingerprint):
+            scanned = scan(root, paths=stored.paths)
+            changes = _compare(stored, scanned, task)
             certain = not changes.removed or _has_entries(root)
             if certain and not _removes_many(changes):
-                _report_scan(found, report)
+                _report_scan(scanned, report)
                 return changes
     stored = read_stored(directory, task)
-    found = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
-    _report_scan(found, report)
-    if _had_notes(stored, task) and not found.notes:
+    scanned = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
+    _report_scan(scanned, report)
+    if _had_notes(stored, task) and not scanned.notes:
         raise sudden_emptiness()
-    changes = _compare(None if task.rebuild else stored, found, task)
+    changes = _compare(None if task.rebuild else stored, scanned, task)
     return replace(changes, had_notes=_had_notes(stored, task))
 
 
@@ -215,9 +214,9 @@ def _has_entries(root: VaultRoot) -> bool:
         return any(not entry.name.startswith(".") for entry in entries)
 
 
-def _report_scan(found: Scan, report: Report) -> None:
-    report.phase("scan", len(found.notes), len(found.notes))
-    for warning in found.warnings:
+def _report_scan(scanned: Scan, report: Report) -> None:
+    report.phase("scan", len(scanned.notes), len(scanned.notes))
+    for warning in scanned.warnings:
         report.warn(warning)
 
 
@@ -256,30 +255,30 @@ def _removes_many(changes: Changes) -> bool:
     return removed > MANY_REMOVED or removed > MANY_REMOVED_SHARE * changes.base.notes
 
 
-def _compare(stored: Stored | None, found: Scan, task: IndexTask) -> Changes:
-    known = stored.files if stored else {}
+def _compare(stored: Stored | None, scanned: Scan, task: IndexTask) -> Changes:
+    files = stored.files if stored else {}
     left_out = stored.left_out if stored else {}
     unread = stored.unread if stored else frozenset()
     # Files that could not be read are read again by every run that someone has asked for. The many
     # runs of a watcher read them again once they change.
     again = not task.by_watch
     settled = (stored.settled if again else stored.entries) if stored else {}
-    seen = diff(settled, task.to_index(found), found.unlisted)
+    seen = diff(settled, task.to_index(scanned), scanned.unlisted)
     # Files that are missing or are read again leave the list. Those that fail again return to it.
     stay = {path: (settled[path], path in unread) for path in settled.keys() & left_out.keys()}
     for path in (*seen.removed, *(entry.path for entry in seen.maybe_changed)):
         stay.pop(path, None)
-    attachments = {entry.path for entry in found.attachments}
+    attachments = {entry.path for entry in scanned.attachments}
     before = stored.attachments if stored else frozenset()
     new_attachments = sorted(attachments - before)
     lost_attachments = sorted(
-        path for path in before - attachments if not is_unknown(path, found.unlisted)
+        path for path in before - attachments if not is_unknown(path, scanned.unlisted)
     )
-    removed = [path for path in seen.removed if path in known]
+    removed = [path for path in seen.removed if path in files]
     return Changes(
         base=stored.meta if stored else None,
         had_notes=_had_notes(stored, task),
-        known=known,
+        indexed=files,
         to_read=[*seen.added, *seen.maybe_changed],
         removed=removed,
         left_out_before={path: (entry, path in unread) for path, entry in left_out.items()},

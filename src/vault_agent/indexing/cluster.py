@@ -48,7 +48,7 @@ def cluster(task: IndexTask) -> Clustered:
     """
     graph = read_graph(task)
     adjacency = Adjacency.of([rowid for rowid, _ in graph.order], *graph.links)
-    found = communities(adjacency)
+    clustering = communities(adjacency)
     notes = [
         _named(graph.notes[rowid], adjacency.degree(position))
         for position, (rowid, _) in enumerate(graph.order)
@@ -56,9 +56,9 @@ def cluster(task: IndexTask) -> Clustered:
     return Clustered(
         graph.meta.generation,
         graph.meta.revision,
-        tuple(found.members),
-        found.modularity,
-        tuple(labels(found.members, notes)),
+        tuple(clustering.members),
+        clustering.modularity,
+        tuple(labels(clustering.members, notes)),
     )
 
 
@@ -123,34 +123,34 @@ def communities(graph: Adjacency) -> Communities:
         return Communities(members, 0.0)
     modularity = _modularity(level, list(range(graph.size)), total)
     while True:
-        found = _moved(level, total)
-        gained = _modularity(level, found, total)
+        moved = _moved(level, total)
+        gained = _modularity(level, moved, total)
         if gained - modularity < _LEAST_GAIN:
             return Communities(_numbered(members), modularity)
         modularity = gained
-        numbers = {old: new for new, old in enumerate(dict.fromkeys(found))}
-        found = [numbers[each] for each in found]
-        members = [found[each] for each in members]
-        level = _joined(level, found)
+        numbers = {old: new for new, old in enumerate(dict.fromkeys(moved))}
+        moved = [numbers[community] for community in moved]
+        members = [moved[community] for community in members]
+        level = _joined(level, moved)
 
 
 def _first_level(graph: Adjacency) -> _Level:
     neighbours = [dict.fromkeys(graph.neighbours(note), 1) for note in range(graph.size)]
-    return _Level(neighbours, [0] * graph.size, [len(each) for each in neighbours])
+    return _Level(neighbours, [0] * graph.size, [len(others) for others in neighbours])
 
 
 def _moved(level: _Level, total: int) -> list[int]:
     """Move each node to the neighbouring community with the most gain, until none gains."""
-    found = list(range(len(level.neighbours)))
+    communities = list(range(len(level.neighbours)))
     sums = list(level.degrees)  # of each community
     moved = True
     while moved:
         moved = False
         for node, neighbours in enumerate(level.neighbours):
-            degree, home = level.degrees[node], found[node]
+            degree, home = level.degrees[node], communities[node]
             links: dict[int, int] = {}
             for other, weight in neighbours.items():
-                community = found[other]
+                community = communities[other]
                 links[community] = links.get(community, 0) + weight
             sums[home] -= degree
             # Whole numbers: the gain times the total weight. So there are no rounding errors.
@@ -161,37 +161,37 @@ def _moved(level: _Level, total: int) -> list[int]:
                     best, most = community, gain
             sums[best] += degree
             if best != home:
-                found[node] = best
+                communities[node] = best
                 moved = True
-    return found
+    return communities
 
 
-def _modularity(level: _Level, found: list[int], total: int) -> float:
+def _modularity(level: _Level, communities: list[int], total: int) -> float:
     inside, sums = Counter[int](), Counter[int]()
     for node, neighbours in enumerate(level.neighbours):
-        community = found[node]
+        community = communities[node]
         sums[community] += level.degrees[node]
         inside[community] += 2 * level.loops[node]
         inside[community] += sum(
-            weight for other, weight in neighbours.items() if found[other] == community
+            weight for other, weight in neighbours.items() if communities[other] == community
         )
-    return sum(inside[each] / total - (sums[each] / total) ** 2 for each in sums)
+    return sum(inside[community] / total - (sums[community] / total) ** 2 for community in sums)
 
 
-def _joined(level: _Level, found: list[int]) -> _Level:
+def _joined(level: _Level, communities: list[int]) -> _Level:
     """Return the graph whose nodes are the communities of a level, numbered without gaps."""
-    count = max(found) + 1
+    count = max(communities) + 1
     neighbours: list[dict[int, int]] = [{} for _ in range(count)]
     loops, degrees = [0] * count, [0] * count
     for node, around in enumerate(level.neighbours):
-        community = found[node]
+        community = communities[node]
         degrees[community] += level.degrees[node]
         loops[community] += level.loops[node]
         joined = neighbours[community]
         for other, weight in around.items():
-            there = found[other]
-            if there != community:
-                joined[there] = joined.get(there, 0) + weight
+            target = communities[other]
+            if target != community:
+                joined[target] = joined.get(target, 0) + weight
             elif other > node:
                 loops[community] += weight
     return _Level(neighbours, loops, degrees)
@@ -203,7 +203,7 @@ def _numbered(members: list[int]) -> list[int]:
     firsts: dict[int, int] = {}
     for position, community in enumerate(members):
         firsts.setdefault(community, position)
-    order = sorted(sizes, key=lambda each: (-sizes[each], firsts[each]))
+    order = sorted(sizes, key=lambda community: (-sizes[community], firsts[community]))
     numbers = {community: number for number, community in enumerate(order)}
     return [numbers[community] for community in members]
 
@@ -235,15 +235,15 @@ def labels(members: Sequence[int], notes: Sequence[Named]) -> list[str]:
         if community < count:
             shared[community].update(names)
             central[community].append(note)
-    found: list[str] = []
+    names_of: list[str] = []
     taken: set[str] = set()
     for community in range(count):
         name = _best(shared[community], everywhere, sizes[community], taken)
         if name is None:
             name = _title(central[community], taken)
         taken.add(name.casefold())
-        found.append(name)
-    return found
+        names_of.append(name)
+    return names_of
 
 
 def _names(note: Named) -> Iterator[str]:
@@ -266,9 +266,9 @@ def _best(
         if number >= _SHARED * size and number >= _OWN * everywhere[name]
     ]
     for _, _, name in sorted(fitting):  # of equal ones the deepest folder, then a tag
-        shown = name if name.startswith("#") else name.rstrip("/").rpartition("/")[2]
-        if shown.casefold() not in taken:
-            return shown
+        label = name if name.startswith("#") else name.rstrip("/").rpartition("/")[2]
+        if label.casefold() not in taken:
+            return label
     return None
 
 

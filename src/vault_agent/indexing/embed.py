@@ -180,19 +180,19 @@ class _Run:
 
     async def carry_out(self, *, fresh: bool, doubted: bool) -> None:
         store = self._store
-        known = await in_thread(store.last_space, self._settings.model, *self._settings.prefixes)
-        if known is not None:
-            await in_thread(store.use, known)
+        last = await in_thread(store.last_space, self._settings.model, *self._settings.prefixes)
+        if last is not None:
+            await in_thread(store.use, last)
             if not (fresh or doubted) and await self._is_complete():
                 return
         # A fresh run trusts nothing that is kept.
-        trusted = known is not None and not fresh
+        trusted = last is not None and not fresh
         kept = await in_thread(store.keys_of, self._generation) if trusted else {}
         chunks, keys = await in_thread(_inputs, self._connection, self._settings, kept)
         self._total = len(chunks)
         served_in_full = False
         old: Plan | None = None
-        if known is not None:
+        if last is not None:
             # Before any request to the endpoint: an unchanged vault needs none, and searches get
             # the existing vectors.
             old = await in_thread(store.plan, chunks, keys)
@@ -204,7 +204,7 @@ class _Run:
             return
         self._report.phase("embed", 0, None)  # the endpoint may be slow to answer
         space = await self._prepare(old)
-        same = known is not None and known.matches(space)
+        same = last is not None and last.matches(space)
         if fresh or not same:
             await in_thread(store.use, space, fresh=fresh)
             self._adopt(await in_thread(store.plan, chunks, keys))
@@ -364,12 +364,12 @@ def _inputs(
     """
     chunks = reading.chunk_keys(connection)
     new = [chunk for chunk in chunks if chunk not in kept]
-    found = dict(kept)
+    key_of = dict(kept)
     for start in range(0, len(new), _HASHED):
         page = documents.chunk_texts_of(connection, new[start : start + _HASHED])
-        found |= {chunk.key: vector_key(settings.model, _input(chunk, settings)) for chunk in page}
-    chunks = [chunk for chunk in chunks if chunk in found]
-    return np.array(chunks, np.int64), [found[chunk] for chunk in chunks]
+        key_of |= {chunk.key: vector_key(settings.model, _input(chunk, settings)) for chunk in page}
+    chunks = [chunk for chunk in chunks if chunk in key_of]
+    return np.array(chunks, np.int64), [key_of[chunk] for chunk in chunks]
 
 
 def _input(chunk: reading.ChunkText, settings: EndpointSettings) -> str:

@@ -142,11 +142,11 @@ class _Run:
         self._directory = directory
         self._changes = changes
         self._base = changes.base
-        self._known = changes.known
+        self._indexed = changes.indexed
         self._parse = parse
         self._report = report
         removed = filter(is_note, changes.removed)
-        self._moved_away = Counter(self._known[path].hash for path in removed)
+        self._moved_away = Counter(self._indexed[path].hash for path in removed)
         self._left_out = dict(changes.left_out)
         self._touched: list[str] = []  # paths of notes that were read or removed
         self._names_before: dict[str, set[str]] = {}
@@ -307,7 +307,7 @@ class _Run:
 
         A file without a date of its own is found by the day of its time, which is one of its rows.
         """
-        file = self._known.get(entry.path)
+        file = self._indexed.get(entry.path)
         if file is None:
             return None
         moved = file_day(file.entry) != file_day(entry) and dated(entry.path)[0] is None
@@ -322,20 +322,20 @@ class _Run:
         return lines
 
     async def _store_batch(self, target: _Target, batch: Sequence[ParsedFile]) -> None:
-        known = self._known
+        indexed = self._indexed
         for file in batch:
             for warning in file.warnings:
                 self._report.warn(warning)
             if file.outcome in _LEFT_OUT:
                 unread = file.outcome is Outcome.KEPT
                 self._left_out[file.entry.path] = file.entry, unread
-        stored = [file for file in batch if file.entry.path in known]
+        stored = [file for file in batch if file.entry.path in indexed]
         outdated = [file.entry.path for file in stored if file.outcome in _REPLACED]
         await self._forget(target, outdated)
         gone = [file.entry.path for file in stored if file.outcome is Outcome.GONE]
         self._gone += _count_notes(gone)
         target.writer.touch(
-            (known[file.entry.path].rowid, file.entry)
+            (indexed[file.entry.path].rowid, file.entry)
             for file in stored
             if file.outcome is Outcome.SAME
         )
@@ -350,7 +350,7 @@ class _Run:
                 target.fulltext.add_note(file.rowid, file.text)
             if not is_note(path):
                 continue  # links and counts are about notes
-            if path in self._known:
+            if path in self._indexed:
                 self._changed += 1
             elif self._moved_away[file.hash] > 0:
                 self._moved_away[file.hash] -= 1
@@ -366,11 +366,11 @@ class _Run:
     async def _forget(self, target: _Target, paths: Sequence[str]) -> None:
         self._touched += filter(is_note, paths)
         self._loses_documents = self._loses_documents or not all(map(is_note, paths))
-        rowids = [self._known[path].rowid for path in paths]
+        rowids = [self._indexed[path].rowid for path in paths]
         self._forgotten += rowids
         names: list[tuple[int, int]] = []
-        known = await in_thread(reading.by_rowid, target.connection, rowids)
-        for note in known.values():
+        notes = await in_thread(reading.by_rowid, target.connection, rowids)
+        for note in notes.values():
             self._names_before[note.path] = names_of(note.path, (*note.aliases, *note.keys))
             names += name_rows(note.path, self._names_before[note.path])
         target.writer.change_names((), names)
@@ -419,7 +419,7 @@ def has_drifted(directory: IndexDirectory, generation: int) -> bool:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the full text is damaged.
     """
     counts = documents_in(directory.fulltext(generation))
-    return any(deleted > MAX_DELETED_SHARE * written for written, deleted in counts)
+    return any(deleted > MAX_DELETED_SHARE * total for total, deleted in counts)
 
 
 async def rewrite(
@@ -536,10 +536,10 @@ def _resolved(
     for source, links in waiting:
         files: set[int] = set()
         for link in links:
-            found = resolver.resolve(source, link[_TARGET], link[_KIND])
-            dest = None if found.path is None else _handle(found.path)
-            rows.append((*link, dest, found.ambiguous))
-            if dest is not None and not found.is_note:
+            destination = resolver.resolve(source, link[_TARGET], link[_KIND])
+            dest = None if destination.path is None else _handle(destination.path)
+            rows.append((*link, dest, destination.ambiguous))
+            if dest is not None and not destination.is_note:
                 files.add(dest)
         if files:
             attachments[links[0][0] >> CHUNK_BITS] = len(files)
@@ -556,10 +556,10 @@ def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[LinkRow]
     resolved: list[ResolvedLink] = []
     to_attachments: set[int] = set()
     for link in page:
-        found = resolver.resolve(link.source, link.target, link.kind)
-        dest = _handle(found.path) if found.path is not None else None
-        resolved.append(ResolvedLink(link, dest, found.ambiguous))
-        if dest is not None and not found.is_note:
+        destination = resolver.resolve(link.source, link.target, link.kind)
+        dest = _handle(destination.path) if destination.path is not None else None
+        resolved.append(ResolvedLink(link, dest, destination.ambiguous))
+        if dest is not None and not destination.is_note:
             to_attachments.add(link.key)
     changed = writer.resolve(resolved)
     # The previous target of a changed link may have been an attachment too.

@@ -45,16 +45,16 @@ def compute_layout(task: IndexTask) -> LaidOut:
     """
     graph = read_graph(task)
     links = Adjacency.of([rowid for rowid, _ in graph.order], *graph.links)
-    shown = best_connected(links)
-    paths = [graph.order[position][1] for position in shown]
+    drawn = best_connected(links)
+    paths = [graph.order[position][1] for position in drawn]
     handles = np.array([handle_of(path) for path in paths], np.int64)
     file = IndexDirectory(Path(task.directory)).positions
-    known = read_positions(file)
+    earlier = read_positions(file)
     places = lay_out(
-        len(shown),
-        _edges(links, shown),
+        len(drawn),
+        _edges(links, drawn),
         _folders(paths),
-        None if known is None else _known(known, handles),
+        None if earlier is None else _known(earlier, handles),
     )
     revision = f"{graph.meta.generation}.{graph.meta.revision}"
     write_positions(file, Positions(revision, handles, places))
@@ -69,11 +69,11 @@ def best_connected(links: Adjacency) -> list[int]:
     return sorted(order[:MAX_NODES])
 
 
-def _edges(links: Adjacency, shown: list[int]) -> Edges:
+def _edges(links: Adjacency, drawn: list[int]) -> Edges:
     pairs = np.array(links.pairs(), np.int64).reshape(-1, 2)
     weights = np.array(links.weights, np.float32)
     places = np.full(max(links.size, 1), -1, np.int64)
-    places[shown] = np.arange(len(shown))
+    places[drawn] = np.arange(len(drawn))
     ends = places[pairs]
     kept = (ends >= 0).all(axis=1)
     return Edges(ends[kept, 0], ends[kept, 1], weights[kept])
@@ -82,21 +82,21 @@ def _edges(links: Adjacency, shown: list[int]) -> Edges:
 def _folders(paths: list[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the number of each note's folder."""
     numbers: dict[str, int] = {}
-    found = [numbers.setdefault(fold(path.rpartition("/")[0]), len(numbers)) for path in paths]
-    return np.array(found, np.int64)
+    folders = [numbers.setdefault(fold(path.rpartition("/")[0]), len(numbers)) for path in paths]
+    return np.array(folders, np.int64)
 
 
 def _known(
     positions: Positions, handles: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     """Return the positions from before of these notes, NaN for new ones."""
-    found = np.full((len(handles), 2), np.nan, np.float32)
+    before = np.full((len(handles), 2), np.nan, np.float32)
     if len(positions.handles) and len(handles):
         order = np.argsort(positions.handles, kind="stable")
         at = np.searchsorted(positions.handles, handles, sorter=order).clip(0, len(order) - 1)
         same = positions.handles[order[at]] == handles
-        found[same] = positions.places[order[at[same]]]
-    return found
+        before[same] = positions.places[order[at[same]]]
+    return before
 
 
 ROUNDS: Final = 120
@@ -127,32 +127,32 @@ class Edges:
     weights: Floats
 
 
-def lay_out(size: int, edges: Edges, groups: Ints, known: Floats | None = None) -> Floats:
+def lay_out(size: int, edges: Edges, groups: Ints, before: Floats | None = None) -> Floats:
     """Return the position of each node, as an array of shape (size, 2).
 
-    `groups` has the number of each node's group. `known` has positions from before, NaN for a new
+    `groups` has the number of each node's group. `before` has positions from before, NaN for a new
     node: a new node begins at the middle of its neighbours, and while few nodes are new, the others
     stay where they are.
     """
     if size == 0:
         return np.zeros((0, 2), np.float32)
     is_known: Flags = np.zeros(size, np.bool_)
-    if known is not None:
-        is_known[:] = np.isfinite(known).all(axis=1)
+    if before is not None:
+        is_known[:] = np.isfinite(before).all(axis=1)
     share = float(is_known.mean())
     scale = SPACING * np.sqrt(size) / _USED
-    if known is None or share < 0.2:
+    if before is None or share < 0.2:
         places = _Field(size, edges, groups).settle(_start(groups), ROUNDS, warmth=12.0)
         return _centred(places * scale)
-    start = _placed(known / scale, is_known, edges, groups)
+    start = _placed(before / scale, is_known, edges, groups)
     moving = ~is_known if share >= KEPT_SHARE else np.ones(size, bool)
     if not moving.any():
-        return np.where(is_known[:, None], known, 0).astype(np.float32)
+        return np.where(is_known[:, None], before, 0).astype(np.float32)
     field = _Field(size, edges, groups)
     places = field.settle(start, SETTLING_ROUNDS, warmth=2.0, moving=moving)
     places *= scale
     if share >= KEPT_SHARE:
-        places[is_known] = known[is_known]
+        places[is_known] = before[is_known]
     return places.astype(np.float32)
 
 
@@ -316,10 +316,10 @@ def _start(groups: Ints) -> Floats:
     ).astype(np.float32)
 
 
-def _placed(known: Floats, is_known: Flags, edges: Edges, groups: Ints) -> Floats:
+def _placed(before: Floats, is_known: Flags, edges: Edges, groups: Ints) -> Floats:
     """Return positions in which each new node is at the middle of its neighbours or its group."""
     size = len(groups)
-    places = np.where(is_known[:, None], known, 0).astype(np.float32)
+    places = np.where(is_known[:, None], before, 0).astype(np.float32)
     heart = places[is_known].mean(axis=0)
     in_group = np.bincount(groups, is_known.astype(float))
     sums = np.stack([np.bincount(groups, places[:, axis]) for axis in (0, 1)], axis=1)

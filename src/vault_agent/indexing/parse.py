@@ -62,10 +62,10 @@ class Folder(NamedTuple):
     def at(cls, path: str) -> Folder | None:
         """Return the identity of the folder at a path, or None if there is none."""
         try:
-            found = os.stat(path)  # noqa: PTH116 - the path is text here
+            status = os.stat(path)  # noqa: PTH116 - the path is text here
         except OSError:
             return None
-        return cls(found.st_dev, found.st_ino)
+        return cls(status.st_dev, status.st_ino)
 
 
 class Batch(NamedTuple):
@@ -216,9 +216,9 @@ def _searched(note: ParsedNote, fields: Sequence[str]) -> tuple[str, ...]:
     """Return the values of the properties with these names, or with names nested in them."""
     wanted = {field.lower() for field in fields}
     return tuple(
-        each.value
-        for each in note.properties
-        if "*" in wanted or each.name in wanted or each.name.partition(".")[0] in wanted
+        field.value
+        for field in note.properties
+        if "*" in wanted or field.name in wanted or field.name.partition(".")[0] in wanted
     )
 
 
@@ -251,8 +251,8 @@ def _registered(entry: FileEntry, rowid: int, warning: Warning) -> ReadFile:
 
 def _with_lines(file: ReadFile) -> ParsedFile:
     entry, outcome, digest, rowid, content, _ = file
-    shown = content.shown[0] if isinstance(content, Document) else ""
-    lines = lines_with_words(shown)
+    text = content.shown[0] if isinstance(content, Document) else ""
+    lines = lines_with_words(text)
     return ParsedFile(entry, outcome, digest, rowid, lines=lines)
 
 

@@ -52,12 +52,12 @@ class IndexTask:
         """What is never indexed. Raises Misconfigured `CONFIG_INVALID` for a bad pattern."""
         return Exclusions(self.exclude, self.scope)
 
-    def to_index(self, found: Scan) -> list[FileEntry]:
+    def to_index(self, scanned: Scan) -> list[FileEntry]:
         """Return the files of a scan whose text is indexed, by path: notes, and chosen kinds."""
         if not self.attachments:
-            return found.notes
-        chosen = [each for each in found.attachments if kind_of(each.path) in self.attachments]
-        return sorted((*found.notes, *chosen), key=lambda each: each.path)
+            return scanned.notes
+        chosen = [entry for entry in scanned.attachments if kind_of(entry.path) in self.attachments]
+        return sorted((*scanned.notes, *chosen), key=lambda entry: entry.path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,8 +99,8 @@ class Embedder(VectorClient):
             length = len(text)
             while True:
                 try:
-                    sent = self.settings.prefixes.query + text[:length]
-                    return cast("Vector", (await self.embed([sent], seconds))[0])
+                    document = self.settings.prefixes.query + text[:length]
+                    return cast("Vector", (await self.embed([document], seconds))[0])
                 except Fault as fault:
                     length //= 2
                     if fault.kind is not Kind.TOO_LONG or not length:
@@ -130,7 +130,7 @@ async def check_endpoint(settings: EndpointSettings) -> Check:
         Unavailable: `EMBEDDING_UNAVAILABLE`; the message says what to do.
         Misconfigured: `CONFIG_INVALID`, a wrong endpoint or model.
     """
-    async with served(settings) as asked, Embedder(asked) as embedder:
+    async with served(settings) as endpoint, Embedder(endpoint) as embedder:
         space = await embedder.prepare()
         started = time.perf_counter()
         await embedder.embed_query("one short question")

@@ -91,8 +91,8 @@ def fault_of(status: int, body: bytes, retry_after: str | None) -> Fault:
     message = _message(body)
     if status == 404 or (status == 400 and _MODEL_MISSING.search(message)):
         # A missing path gives any error page. A missing model gives a message that mentions it.
-        known = _MODEL_MISSING.search(message) or "model" in message.lower()
-        return Fault(Kind.MODEL_MISSING if known else Kind.ROUTE_MISSING)
+        names_model = _MODEL_MISSING.search(message) or "model" in message.lower()
+        return Fault(Kind.MODEL_MISSING if names_model else Kind.ROUTE_MISSING)
     if _BATCH.search(message):
         return Fault(Kind.REJECTED)
     if status == 413 or _TOO_LONG.search(message):
@@ -109,14 +109,14 @@ def _message(body: bytes) -> str:
     a note that contains "model not found" must not end the run.
     """
     try:
-        found: Any = orjson.loads(body)
+        content: Any = orjson.loads(body)
     except orjson.JSONDecodeError:
         return body[:400].decode("utf-8", "replace")
-    if isinstance(found, dict):
-        found = found.get("error") or found.get("message") or found.get("detail")
-    if isinstance(found, dict):
-        found = found.get("message")
-    return found[:400] if isinstance(found, str) else ""
+    if isinstance(content, dict):
+        content = content.get("error") or content.get("message") or content.get("detail")
+    if isinstance(content, dict):
+        content = content.get("message")
+    return content[:400] if isinstance(content, str) else ""
 
 
 def _seconds(header: str | None) -> float | None:

@@ -100,9 +100,9 @@ class Reranker(ModelClient):
         Raises:
             Unavailable: `RERANK_UNAVAILABLE`; the message says what to do.
         """
-        asked = "\0".join((query, *texts)).encode("utf-8", "surrogatepass")
+        request = "\0".join((query, *texts)).encode("utf-8", "surrogatepass")
         return await self.answer(
-            hashlib.sha256(asked).digest(), partial(self._score, query, texts, self._timeout)
+            hashlib.sha256(request).digest(), partial(self._score, query, texts, self._timeout)
         )
 
     async def test(self) -> None:
@@ -127,12 +127,12 @@ class Reranker(ModelClient):
                 raise
 
     async def _score(self, query: str, texts: Sequence[str], seconds: float) -> tuple[float, ...]:
-        sent = False
+        has_asked = False
         with anyio.move_on_after(seconds):
             async with self._turn:
-                sent = True
+                has_asked = True
                 return await self._ask_shortened(query, texts, seconds)
-        raise Fault(Kind.TIMED_OUT if sent else Kind.BUSY)
+        raise Fault(Kind.TIMED_OUT if has_asked else Kind.BUSY)
 
     async def _ask_shortened(
         self, query: str, texts: Sequence[str], seconds: float

@@ -52,7 +52,7 @@ _KNOWN: Final = tuple(
 def known_prefixes(model: str) -> Prefixes:
     """Return the prefixes of a model, empty if it is unknown."""
     name = model.lower()
-    return next((found for pattern, found in _KNOWN if pattern.search(name)), Prefixes())
+    return next((prefixes for pattern, prefixes in _KNOWN if pattern.search(name)), Prefixes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ class EndpointSettings:
     @property
     def prefixes(self) -> Prefixes:
         """The prefixes set by the user, or else those of the model."""
-        known = known_prefixes(self.model)
+        usual = known_prefixes(self.model)
         return Prefixes(
-            known.query if self.query_prefix is None else self.query_prefix,
-            known.document if self.document_prefix is None else self.document_prefix,
+            usual.query if self.query_prefix is None else self.query_prefix,
+            usual.document if self.document_prefix is None else self.document_prefix,
         )
 
 

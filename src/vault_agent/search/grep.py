@@ -68,12 +68,12 @@ async def grep(
     passing = await admitted(snapshot, query.filters)
     warnings = await filter_warnings(snapshot, query.filters)
     scan = _Scan(snapshot, query, pattern, passing)
-    found = await scan.run(start, time.monotonic() + seconds)
-    if found.incomplete:
-        what = f"The time was over after {found.share:.0%} of the notes."
-        late = Warning.of("REGEX_INCOMPLETE", what, {"share": round(found.share, 3)})
+    answer = await scan.run(start, time.monotonic() + seconds)
+    if answer.incomplete:
+        what = f"The time was over after {answer.share:.0%} of the notes."
+        late = Warning.of("REGEX_INCOMPLETE", what, {"share": round(answer.share, 3)})
         warnings = (*warnings, late)
-    return replace(found, warnings=warnings)
+    return replace(answer, warnings=warnings)
 
 
 class _Scan:
@@ -182,17 +182,17 @@ class _Scan:
                 return
             index = (chunks[-1].key & (MAX_CHUNKS - 1)) + 1
 
-    def _add(self, note: ScannedNote, found: Sequence[FoundLine]) -> None:
+    def _add(self, note: ScannedNote, lines: Sequence[FoundLine]) -> None:
         """Add lines of a note. Its last one says if the note has more than may be returned."""
         note_id = identify(note.path)
-        for each in found:
+        for line in lines:
             if self._count == self._most_of_note:
                 self._lines[-1] = replace(self._lines[-1], more_in_note=True)
                 return
             self._count += 1
-            self._lines.append(GrepLine(note_id, note.path, *each))
+            self._lines.append(GrepLine(note_id, note.path, *line))
             self._counts.append(self._count)
-            self._bytes += len(orjson.dumps((note.path, *each))) + _FIELD_BYTES
+            self._bytes += len(orjson.dumps((note.path, *line))) + _FIELD_BYTES
             if self._full:
                 return
 
@@ -203,15 +203,15 @@ def _matching(connection: Connection, pattern: Pattern, block: Sequence[ScannedN
     texts = [with_plain_ends(text) for text in bodies]
     whole = b"\n".join(texts)
     ends = list(accumulate(len(text) + 1 for text in texts))
-    found: list[int] = []
+    matching: list[int] = []
     position = 0
     while position < len(whole) and (match := pattern.search(whole, position)) is not None:
         number = bisect_right(ends, match.span()[0])
         if number == len(texts):
             break
-        found.append(number)
+        matching.append(number)
         position = ends[number]
-    return found
+    return matching
 
 
 LINE_CHARACTERS = 240
@@ -236,7 +236,7 @@ def matching_lines(
 ) -> list[FoundLine]:
     """Return the first `limit` lines after the line `after` that match, with lines around them."""
     every = _lines_of(chunks) if context else []
-    found: list[FoundLine] = []
+    lines: list[FoundLine] = []
     first = 0  # of the chunk's lines, in `every`
     for chunk in chunks:
         data = with_plain_ends(chunk.text)
@@ -252,7 +252,7 @@ def matching_lines(
             if chunk.start_line + number > after:
                 after = chunk.start_line + number  # parts of one long line give one result
                 place = first + number
-                found.append(
+                lines.append(
                     FoundLine(
                         after,
                         *_shown(pattern, data[start:end]),
@@ -260,13 +260,13 @@ def matching_lines(
                         tuple(every[place + 1 : place + 1 + context]),
                     )
                 )
-                if len(found) == limit:
-                    return found
+                if len(lines) == limit:
+                    return lines
             position = end + 1
             if position > len(data):
                 break
         first += len(_split(data))
-    return found
+    return lines
 
 
 def _lines_of(chunks: Sequence[ScannedChunk]) -> list[str]:

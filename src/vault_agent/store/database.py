@@ -74,10 +74,10 @@ def translated() -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        known = _translate(error)
-        if known is None:
+        translation = _translate(error)
+        if translation is None:
             raise
-        raise known from error
+        raise translation from error
     except UnicodeDecodeError as error:
         raise damaged() from error  # SQLite's own message quotes a damaged schema
     except OSError as error:

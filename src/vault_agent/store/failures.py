@@ -118,8 +118,8 @@ def _translate(error: Exception) -> VaultAgentError:
 def _number_of(error: Exception) -> int | None:
     if isinstance(error, OSError):
         return error.errno
-    found = _NUMBER.search(str(error))
-    return int(found[1] or found[2]) if found else None
+    match = _NUMBER.search(str(error))
+    return int(match[1] or match[2]) if match else None
 
 
 class MappedFiles:

@@ -285,11 +285,11 @@ class IndexDirectory:
 
     def _numbered(self) -> dict[int, Path]:
         """Return the folders of all generations."""
-        found = {}
+        folders = {}
         for path in self.path.glob(f"{_GENERATION}*"):
             with suppress(ValueError):
-                found[int(path.name.removeprefix(_GENERATION))] = path
-        return found
+                folders[int(path.name.removeprefix(_GENERATION))] = path
+        return folders
 
 
 class ServerLock:
@@ -337,8 +337,8 @@ def take_over(
         return False
     for folder in sorted(directory.path.parent.glob("*/")):
         other = IndexDirectory(folder)
-        known = noted_vault(folder)
-        if folder == directory.path or known is None or os.path.lexists(known):
+        vault_path = noted_vault(folder)
+        if folder == directory.path or vault_path is None or os.path.lexists(vault_path):
             continue
         with suppress(Busy, Failed, OSError):
             if is_ours(other):

@@ -373,9 +373,9 @@ def _call(function: str, one: Place, other: Place, flags: int) -> None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     here = -2 if sys.platform == "darwin" else -100  # AT_FDCWD
     places = [
-        each
+        argument
         for folder, name in (one, other)
-        for each in (
+        for argument in (
             ctypes.c_int(here if folder is None else folder),
             ctypes.c_char_p(os.fsencode(name)),
         )

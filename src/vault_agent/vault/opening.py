@@ -345,12 +345,12 @@ class PortableOpener:
         target = self._target(path, is_dir=True)
         try:
             with os.scandir(target) as entries:
-                found = list(entries)
+                listed = list(entries)
         except OSError as error:
             raise cannot_open(error) from None
         if self._target(path, is_dir=True) != target:
             raise CannotOpen(Cause.VANISHED)
-        yield iter(found)
+        yield iter(listed)
 
     def real_folder(self, path: str) -> None:
         """See Opener.real_folder. Checks that the path has no links at this moment."""

@@ -40,8 +40,8 @@ _DEVICE = re.compile(
 
 def outermost(paths: Iterable[str]) -> list[str]:
     """Return the paths that do not lie below another, sorted, without duplicates."""
-    given = set(paths)
-    return sorted(path for path in given if not any(folder in given for folder in folders_of(path)))
+    every = set(paths)
+    return sorted(path for path in every if not any(folder in every for folder in folders_of(path)))
 
 
 def folders_of(path: str) -> Iterator[str]:
@@ -275,7 +275,7 @@ def _validate(path: str, suffix: str, existing: int = 0, *, is_folder: bool = Fa
 
 def _check(path: str, suffix: str, existing: int, *, is_folder: bool) -> str:
     names = path.split("/")
-    normal = [*names[:existing], *(unicodedata.normalize("NFC", each) for each in names[existing:])]
+    normal = [*names[:existing], *(unicodedata.normalize("NFC", name) for name in names[existing:])]
     what = _broken_extension(normal[-1], suffix)
     place = len(normal) - 1
     if not what:
@@ -326,7 +326,7 @@ def _suggestion(names: list[str], suffix: str, existing: int, depth: int = MAX_D
         last = last[: -len(suffix)]
     kept = [
         *folders[:existing],
-        *(_mended(each, MAX_NAME_BYTES) for each in folders[existing:]),
+        *(_mended(folder, MAX_NAME_BYTES) for folder in folders[existing:]),
     ]
     mended = _mended(last, MAX_NAME_BYTES - len(suffix.encode()))
     # Too deep or too long: the innermost new folders are left out.
@@ -349,11 +349,11 @@ def _mended(name: str, limit: int) -> str:
 def _refused(what: str, suggestion: str, place: int = -1) -> InvalidRequest:
     """Return the error that shows the name at one place of the suggestion."""
     names = suggestion.split("/")
-    shown = names[place] if place < len(names) else names[-1]
-    if len(shown) > _LONGEST_SHOWN:
-        shown = f"{shown[:_LONGEST_SHOWN]}…"
+    name = names[place] if place < len(names) else names[-1]
+    if len(name) > _LONGEST_SHOWN:
+        name = f"{name[:_LONGEST_SHOWN]}…"
     return InvalidRequest(
-        "INVALID_NOTE_NAME", f"The {what}.", {"suggestion": suggestion, "name": shown}
+        "INVALID_NOTE_NAME", f"The {what}.", {"suggestion": suggestion, "name": name}
     )
 
 

@@ -151,8 +151,8 @@ class VaultRoot:
     @property
     def folder(self) -> tuple[int, ...]:
         """The device and inode of the folder. Another folder may come to lie at its path."""
-        found = os.stat(self.path) if self._fd is None else os.fstat(self._fd)  # noqa: PTH116
-        return found.st_dev, found.st_ino
+        status = os.stat(self.path) if self._fd is None else os.fstat(self._fd)  # noqa: PTH116
+        return status.st_dev, status.st_ino
 
     @property
     def is_in_place(self) -> bool:

@@ -213,7 +213,7 @@ class Diff:
 
 def diff(
     stored: Mapping[str, FileEntry],
-    found: Iterable[FileEntry],
+    entries: Iterable[FileEntry],
     unlisted: Collection[str] = (),
 ) -> Diff:
     """Compare by size, modification time, change time and inode.
@@ -231,7 +231,7 @@ def diff(
     added: list[FileEntry] = []
     maybe_changed: list[FileEntry] = []
     present: set[str] = set()
-    for entry in found:
+    for entry in entries:
         path = entry.path
         present.add(path)
         before = stored.get(path)

@@ -167,7 +167,7 @@ class Replacer:
         if folder.fd is None and os.name == "nt":
             new = being_written(temporary)
             spare.replace(temporary, spare, new)
-            paths = [spare.call_path(each) for each in (new, temporary)]
+            paths = [spare.call_path(file_name) for file_name in (new, temporary)]
             _when_free(lambda: replace_with_backup(folder.call_path(name), *paths))
             return True
         if self.way is Way.EXCHANGE:
@@ -388,12 +388,12 @@ def _holds(fd: int, data: bytes) -> bool:
     if os.fstat(fd).st_size != len(data):
         return False
     try:
-        found: FileBytes = read_all(fd)
+        content: FileBytes = read_all(fd)
     except OSError as error:
         if error.errno != errno.ESTALE:
             raise
         return False
-    return found.data == data
+    return content.data == data
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:

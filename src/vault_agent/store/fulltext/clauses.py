@@ -107,8 +107,8 @@ class Clauses:
 
     def contained(self, field: str, words: Sequence[str]) -> Query:
         """Return documents that contain the words in this order, also in lines of many notes."""
-        found = self.phrase(field, words)
-        return any_of([found, self.phrase("repeated", words)]) if field == "body" else found
+        phrase = self.phrase(field, words)
+        return any_of([phrase, self.phrase("repeated", words)]) if field == "body" else phrase
 
     def rowids(self, rowids: Iterable[int]) -> Query:
         """Return the documents of these notes, without a score.
@@ -141,7 +141,7 @@ class Clauses:
             if patterns:
                 clauses.append(any_of([clause(pattern) for pattern in patterns]))
         if filters.about:
-            clauses.append(any_of([self._about(each) for each in dict.fromkeys(filters.about)]))
+            clauses.append(any_of([self._about(file) for file in dict.fromkeys(filters.about)]))
         if filters.after is not None or filters.before is not None:
             clauses.append(self._days(filters.after, filters.before))
         return [silent(clause) for clause in clauses]
@@ -174,7 +174,11 @@ class Clauses:
         return [
             *tags,
             *values,
-            *(clause(each) for patterns, clause in self._patterns(filters) for each in patterns),
+            *(
+                clause(pattern)
+                for patterns, clause in self._patterns(filters)
+                for pattern in patterns
+            ),
         ]
 
     def names_nothing(self, path: str) -> bool:
@@ -313,7 +317,7 @@ def combined(*, must: Sequence[Query], must_not: Sequence[Query]) -> Query:
     return Query.boolean_query(clauses)
 
 
-def check_patterns(*asked: Filters) -> None:
+def check_patterns(*requested: Filters) -> None:
     """Make sure that the path patterns of one request do not cost too much.
 
     Raises:
@@ -321,7 +325,7 @@ def check_patterns(*asked: Filters) -> None:
     """
     counts = [
         sum(token.startswith(("*", "?")) for token in _GLOB_TOKEN.findall(pattern))
-        for pattern in {pattern for filters in asked for pattern in _costly_patterns(filters)}
+        for pattern in {pattern for filters in requested for pattern in _costly_patterns(filters)}
     ]
     if len(counts) > MAX_GLOBS or sum(counts) > MAX_WILDCARDS_IN_ALL:
         raise _too_complex()

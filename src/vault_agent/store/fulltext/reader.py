@@ -84,8 +84,8 @@ class FulltextReader:
 
     def _commit(self) -> list[tuple[int, int]]:
         """Identify the last commit or merge of each index."""
-        found = [path.stat() for path in self._commits]
-        return [(file.st_ino, file.st_mtime_ns) for file in found]
+        statuses = [path.stat() for path in self._commits]
+        return [(file.st_ino, file.st_mtime_ns) for file in statuses]
 
     @property
     def note_count(self) -> int:
@@ -145,9 +145,7 @@ class FulltextReader:
         """
         with guarded():
             self._files.check()
-            asked = (filters, query.filters, query.without)
-            check_patterns(*asked)
-            passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
+            passing = self._passing_of(query, filters)
             clauses = self._notes.clauses
             must, must_not = conditions(clauses, query, "body", Limits())
             if passing is not None:
@@ -157,6 +155,18 @@ class FulltextReader:
             weights = {**query.units, **query.weights}
             words = words_or_phrases(clauses, query, weights)
             return self._notes.top(scored(words, must, must_not, None), limit)
+
+    def _passing_of(self, query: LexicalQuery, filters: Filters) -> Passing | None:
+        """Return the notes that pass the filters of a request and of its query. None: all do.
+
+        Raises:
+            InvalidRequest: `INVALID_REQUEST` if path patterns are too complex.
+        """
+        requested = (filters, query.filters, query.without)
+        check_patterns(*requested)
+        if all(part == Filters() for part in requested):
+            return None
+        return self._passing(*requested)
 
     def admitted(
         self,
@@ -185,8 +195,8 @@ class FulltextReader:
             if not attachments:
                 must_not.append(clauses.attachments())
             every = combined(must=[silent(Query.all_query()), *must], must_not=must_not)
-            found = set(self._notes.first(every, max(self._notes.searcher.num_docs, 1)))
-            return found if rowids is None else found & set(rowids)
+            passing = set(self._notes.first(every, max(self._notes.searcher.num_docs, 1)))
+            return passing if rowids is None else passing & set(rowids)
 
     def candidates(
         self,
@@ -211,9 +221,7 @@ class FulltextReader:
         """
         with guarded():
             self._files.check()
-            asked = (filters, query.filters, query.without)
-            check_patterns(*asked)
-            passing = self._passing(*asked) if any(each != Filters() for each in asked) else None
+            passing = self._passing_of(query, filters)
             limits = Limits(without, among)
             return Search(self._notes, self._chunks, query, passing, limits, stopped).run()
 
@@ -230,12 +238,12 @@ class FulltextReader:
             self._files.check()
             clauses = self._chunks.clauses
             has = [valued(any_of(clauses.in_chunk(term)), value) for term, value in words.items()]
-            asked = combined(must=[any_of(has), clauses.rowids(rowids)], must_not=[])
+            query = combined(must=[any_of(has), clauses.rowids(rowids)], must_not=[])
             most = _CHUNKS_OF_NOTE * len(rowids)
-            found: dict[int, float] = {}
-            for key, value in self._chunks.top(asked, most).items():
-                found.setdefault(key >> CHUNK_BITS, value)  # the best chunk comes first
-            return found
+            most_of_note: dict[int, float] = {}
+            for key, value in self._chunks.top(query, most).items():
+                most_of_note.setdefault(key >> CHUNK_BITS, value)  # the best chunk comes first
+            return most_of_note
 
     def similarities(
         self, weights: Mapping[str, float], rowids: Collection[int]
@@ -246,5 +254,5 @@ class FulltextReader:
         with guarded():
             self._files.check()
             clauses = self._notes.clauses
-            asked = scored(clauses.words("body", weights), (), (), clauses.rowids(rowids))
-            return self._notes.top(asked, len(rowids))
+            query = scored(clauses.words("body", weights), (), (), clauses.rowids(rowids))
+            return self._notes.top(query, len(rowids))

@@ -109,15 +109,15 @@ def to_fulltext(
     comparable = comparable_path(path)
     tags = [f"#{tag}" for tag in note.tags]
     beside = [fold_text(value) for value in (*note.searched, *note.beside)]
-    shown: Sequence[str] = note.shown or [chunk.text for chunk in note.chunks]
+    visible: Sequence[str] = note.shown or [chunk.text for chunk in note.chunks]
     common: list[str] = []
     if repeated:
-        shown = [_without_repeated(text, repeated, common) for text in shown]
-    texts = [fold_text(text) for text in shown]
+        visible = [_without_repeated(text, repeated, common) for text in visible]
+    texts = [fold_text(text) for text in visible]
     types = list(dict.fromkeys(map(type_key, note.types)))
     day, _ = dated(path, note.date, note.created, note.updated)
     folded = (
-        *(fold_text(each) for each in (*names, *tags) if not each.isascii()),
+        *(fold_text(name) for name in (*names, *tags) if not name.isascii()),
         *beside,
         *texts,
     )
@@ -133,9 +133,9 @@ def to_fulltext(
         type=types if is_note(path) else [ATTACHMENT_TYPE],
         property=list(
             dict.fromkeys(
-                property_key(each.name, each.value)
-                for each in note.properties
-                if len(each.value) <= _MAX_PROPERTY
+                property_key(entry.name, entry.value)
+                for entry in note.properties
+                if len(entry.value) <= _MAX_PROPERTY
             )
         ),
         day=saved_on if day is None else day,
@@ -204,9 +204,11 @@ def _ancestors(path: str) -> list[str]:
     Without the limit, one very deep folder would take memory quadratic in its depth.
     """
     parts = [part for part in path[: _MAX_ANCESTOR + 1].split("/") if part]
-    found = ("/".join(parts[: count + 1]) for count in range(len(parts)))
+    ancestors = ("/".join(parts[: count + 1]) for count in range(len(parts)))
     whole = "/".join(part for part in path.split("/") if part)
-    return [each for each in found if each == whole or whole.startswith(each + "/")]
+    return [
+        ancestor for ancestor in ancestors if ancestor == whole or whole.startswith(ancestor + "/")
+    ]
 
 
 def day_number(text: str) -> int | None:

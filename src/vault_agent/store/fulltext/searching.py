@@ -61,11 +61,11 @@ class Speller:
         if not self._has_near(term, most):
             return {}
         begun = self._begun(term[0])
-        found = extract(
+        matches = extract(
             term, [other for other, _ in begun], scorer=OSA.distance, score_cutoff=most, limit=None
         )
-        distances = {other: distance for other, distance, _ in found}
-        near = [begun[place] for _, _, place in found]
+        distances = {other: distance for other, distance, _ in matches}
+        near = [begun[place] for _, _, place in matches]
         near.sort(key=lambda entry: (distances[entry[0]], -entry[1], entry[0]))
         return dict(near[:_NEIGHBOURS])
 
@@ -238,18 +238,18 @@ class Search:
             go_on(self._stopped)
             corrected[term] = self._speller.neighbours_of(term)
             self._neighbours[term] = tuple(corrected[term])
-        found: dict[str, float] = {}
+        weight_of: dict[str, float] = {}
         for term, weight in weights.items():
             if term in self._neighbours:
-                known = corrected.get(term, {})
+                counts = corrected.get(term, {})
             else:
-                known = {term: frequencies[term]}
+                counts = {term: frequencies[term]}
             if not is_unit(term):
-                known = {each: count for each, count in known.items() if count}
-            for each, count in known.items():
-                found[each] = found.get(each, 0.0) + weight
-                self._frequencies[each] = count
-        return found
+                counts = {word: count for word, count in counts.items() if count}
+            for word, count in counts.items():
+                weight_of[word] = weight_of.get(word, 0.0) + weight
+                self._frequencies[word] = count
+        return weight_of
 
     @property
     def _count(self) -> int:
@@ -262,13 +262,13 @@ class Search:
 
     def _open(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Replace single characters by the pairs that begin with them. Chunks have only pairs."""
-        found: dict[str, float] = {}
+        opened: dict[str, float] = {}
         for term, weight in weights.items():
             if is_unit(term):
-                found |= dict.fromkeys(self._opened(term), weight)
+                opened |= dict.fromkeys(self._opened(term), weight)
             else:
-                found[term] = weight
-        return found
+                opened[term] = weight
+        return opened
 
     def _opened(self, unit: str) -> Sequence[str]:
         """Return the most frequent pairs that begin with a character."""
@@ -303,8 +303,8 @@ class Search:
 
     def _chunks_of(self, among: Collection[int]) -> dict[int, float]:
         """Return the best chunks of some notes."""
-        asked = self._chunks.clauses.rowids(among)
-        return self._chunks.top(self._text_query(asked), CHUNKS)
+        notes = self._chunks.clauses.rowids(among)
+        return self._chunks.top(self._text_query(notes), CHUNKS)
 
     def _text_query(self, among: Query | None = None) -> Query:
         clauses = self._chunks.clauses
@@ -356,11 +356,11 @@ class Search:
         names = [clauses.term("name", self._query.name, positions=False)]
         if self._query.path and (path := clauses.path_end(self._query.path)) is not None:
             names.append(path)
-        found = self._first_of(names)
-        if not found and self._query.subject:
-            found = self._first_of([clauses.term("name", self._query.subject, positions=False)])
-            self._is_about = bool(found)
-        return found
+        rowids = self._first_of(names)
+        if not rowids and self._query.subject:
+            rowids = self._first_of([clauses.term("name", self._query.subject, positions=False)])
+            self._is_about = bool(rowids)
+        return rowids
 
     def _first_of(self, names: Sequence[Query]) -> set[int]:
         query = combined(must=[any_of(names), *self._note_must], must_not=self._note_not)
@@ -387,19 +387,19 @@ class Search:
     def _whole(self) -> Collection[int]:
         """Return the chunks that have all words of the query, at most `WHOLE`."""
         words = [
-            found
+            meanings
             for term in self._query.weights
-            if (found := [each for each in self._meant(term) if self._frequencies.get(each)])
+            if (meanings := [word for word in self._meant(term) if self._frequencies.get(word)])
         ]
         if not words or len(words) > _WHOLE_WORDS:
             return set()
-        rarest = min(sum(self._frequencies[each] for each in found) for found in words)
+        rarest = min(sum(self._frequencies[word] for word in meanings) for meanings in words)
         if rarest > max(_RARE_SHARE * self._count, _COMMON_NOTES):
             return range(WHOLE)
         clauses = self._chunks.clauses
         every = [
-            any_of([clause for each in found for clause in clauses.in_chunk(each)])
-            for found in words
+            any_of([clause for word in meanings for clause in clauses.in_chunk(word)])
+            for meanings in words
         ]
         query = combined(must=[*every, *self._chunk_must], must_not=self._chunk_not)
         if (passing := self._passing) is None:

@@ -71,11 +71,11 @@ class Shelf:
         runs. So scores tie if they differ by less than `_DECIMALS` decimals show.
         """
         wanted = limit + _OFTEN_TIED
-        found = self._best(query, wanted)
-        while len(found) == wanted < _TIED_LIMIT and _same(found[limit - 1], found[-1]):
+        best = self._best(query, wanted)
+        while len(best) == wanted < _TIED_LIMIT and _same(best[limit - 1], best[-1]):
             wanted = min(_WIDER * wanted, _TIED_LIMIT)
-            found = self._best(query, wanted)
-        return _ranked(found, limit)
+            best = self._best(query, wanted)
+        return _ranked(best, limit)
 
     def top_passing(self, query: Query, limit: int, passing: Passing) -> dict[int, float]:
         """Return the best `limit` documents whose notes pass, as `top` does.
@@ -85,10 +85,10 @@ class Shelf:
         """
         wanted = passing.needed_for(limit + 1)
         while True:
-            found = self._best(query, wanted)
-            passes = passing.filter([key for _, key in found])
-            kept = list(compress(found, passes))[:_TIED_LIMIT]
-            if len(found) < wanted or len(kept) == _TIED_LIMIT:
+            best = self._best(query, wanted)
+            passes = passing.filter([key for _, key in best])
+            kept = list(compress(best, passes))[:_TIED_LIMIT]
+            if len(best) < wanted or len(kept) == _TIED_LIMIT:
                 return _ranked(kept, limit)
             if len(kept) <= limit:
                 wanted *= _WIDER
@@ -105,8 +105,8 @@ class Shelf:
         return count
 
     def _count(self, query: Query) -> int:
-        found = self.searcher.search(query, 1, count=True)
-        count: int = found.count or 0  # type: ignore[attr-defined]
+        result = self.searcher.search(query, 1, count=True)
+        count: int = result.count or 0  # type: ignore[attr-defined]
         return count
 
     def _has(self, key: int) -> bool:
@@ -118,9 +118,9 @@ class Shelf:
         """Return the keys of the first `limit` documents whose notes pass."""
         wanted = passing.needed_for(limit)
         while True:
-            found = self.first(query, wanted)
-            kept = list(compress(found, passing.filter(found)))[:limit]
-            if len(kept) == limit or len(found) < wanted:
+            keys = self.first(query, wanted)
+            kept = list(compress(keys, passing.filter(keys)))[:limit]
+            if len(kept) == limit or len(keys) < wanted:
                 return kept
             wanted *= _WIDER
 
@@ -136,10 +136,10 @@ class Shelf:
     def first(self, query: Query, limit: int) -> list[int]:
         """Return the keys of the first `limit` documents by key, without scoring."""
         most = limit + self._skipped
-        found = self.searcher.search(
+        result = self.searcher.search(
             query, most, count=False, order_by_field=self._key, order=Order.Asc
         )
-        keys = [key for key, _ in cast("list[tuple[int, DocAddress]]", found.hits)]
+        keys = [key for key, _ in cast("list[tuple[int, DocAddress]]", result.hits)]
         return list(filter(self._has, keys))[:limit] if self._skipped else keys
 
 
@@ -147,19 +147,19 @@ def _same(one: tuple[float, int], other: tuple[float, int]) -> bool:
     return bool(abs(one[0] - other[0]) < 10**-_DECIMALS)
 
 
-def _tied(found: list[tuple[float, int]], limit: int) -> bool:
+def _tied(best: list[tuple[float, int]], limit: int) -> bool:
     """Whether the cut after `limit` entries separates two that tie."""
-    return len(found) > limit and _same(found[-1], found[-2])
+    return len(best) > limit and _same(best[-1], best[-2])
 
 
-def _ranked(found: list[tuple[float, int]], limit: int) -> dict[int, float]:
+def _ranked(best: list[tuple[float, int]], limit: int) -> dict[int, float]:
     """Return the best `limit` of some documents, which are in the order of their exact scores."""
     end = limit
-    while end < len(found) and _same(found[limit - 1], found[end]):
+    while end < len(best) and _same(best[limit - 1], best[end]):
         end += 1
     # The engine's scores have 24 bits, so these products are exact. It is faster than to round to
     # decimals.
-    ranked = [(-round(score * _UNITS), key) for score, key in found[:end]]
+    ranked = [(-round(score * _UNITS), key) for score, key in best[:end]]
     ranked.sort()
     return {key: -units / _UNITS for units, key in ranked[:limit]}
 

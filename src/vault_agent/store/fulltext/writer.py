@@ -147,8 +147,8 @@ def _commit(writer: IndexWriter) -> None:
 def _last(index: Index, field: str) -> int:
     """Return the highest value of a field, or 0 if there are no documents."""
     every = Query.all_query()
-    found = index.searcher().search(every, 1, count=False, order_by_field=field, order=Order.Desc)
-    return max((value for value, _ in found.hits), default=0)
+    result = index.searcher().search(every, 1, count=False, order_by_field=field, order=Order.Desc)
+    return max((value for value, _ in result.hits), default=0)
 
 
 def documents_in(folder: Path) -> list[tuple[int, int]]:

@@ -41,11 +41,11 @@ def files(connection: sqlite3.Connection) -> list[StoredFile]:
 def readable(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, StoredNote]:
     """Return the notes and documents with these rowids. Missing ones are left out."""
     wanted = list(rowids)
-    found = notes.by_rowid(connection, wanted)
-    if len(found) == len(wanted) or not exist(connection):
-        return found
+    stored = notes.by_rowid(connection, wanted)
+    if len(stored) == len(wanted) or not exist(connection):
+        return stored
     rows = fetch(connection, _DOCUMENT + _AMONG, (json_array(wanted),))
-    return {**found, **{row[0]: notes.note_of(row) for row in rows}}
+    return {**stored, **{row[0]: notes.note_of(row) for row in rows}}
 
 
 def readable_by_id(connection: sqlite3.Connection, identifier: str) -> StoredNote | None:
@@ -53,18 +53,20 @@ def readable_by_id(connection: sqlite3.Connection, identifier: str) -> StoredNot
     note = notes.note_by_id(connection, identifier)
     if note is not None or not exist(connection):
         return note
-    asked = (handle_of_id(identifier),)
-    rows = fetch(connection, f"{_DOCUMENT} WHERE handle = ?", asked)
-    return next((found for found in map(notes.note_of, rows) if found.id == identifier), None)
+    handle = (handle_of_id(identifier),)
+    rows = fetch(connection, f"{_DOCUMENT} WHERE handle = ?", handle)
+    return next(
+        (document for document in map(notes.note_of, rows) if document.id == identifier), None
+    )
 
 
 def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[ChunkText]:
     """Return these chunks of notes and documents, in no particular order."""
     wanted = list(keys)
-    found = notes.chunk_texts_of(connection, wanted)
-    if len(found) == len(wanted) or not exist(connection):
-        return found
-    return [*found, *map(notes.chunk_text, fetch(connection, _CHUNK_TEXT, (json_array(wanted),)))]
+    texts = notes.chunk_texts_of(connection, wanted)
+    if len(texts) == len(wanted) or not exist(connection):
+        return texts
+    return [*texts, *map(notes.chunk_text, fetch(connection, _CHUNK_TEXT, (json_array(wanted),)))]
 
 
 def content_of(connection: sqlite3.Connection, rowid: int) -> tuple[int, bytes] | None:

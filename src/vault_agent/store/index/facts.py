@@ -50,11 +50,11 @@ def read_facts(connection: sqlite3.Connection) -> list[NoteFacts]:
     values: dict[int, dict[str, list[str]]] = {}
     for rowid, name, value in named:
         values.setdefault(rowid, {}).setdefault(name, []).append(value)
-    found = []
+    facts = []
     for rowid, path, title, chunk_count, metadata, digest, updated in rows:
         public = orjson.loads(metadata) if metadata else {}
         own = values.get(rowid, {})
-        found.append(
+        facts.append(
             NoteFacts(
                 rowid,
                 path,
@@ -69,7 +69,7 @@ def read_facts(connection: sqlite3.Connection) -> list[NoteFacts]:
                 created=public.get("created") or public.get("date"),
             )
         )
-    return found
+    return facts
 
 
 def read_attachments(connection: sqlite3.Connection) -> list[NoteFacts]:

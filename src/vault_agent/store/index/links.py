@@ -153,10 +153,10 @@ def places(
             AND key < (asked.value + 1) << {CHUNK_BITS}
         ORDER BY key LIMIT ?
     )"""
-    found: dict[int, list[LinkRow]] = {}
+    links: dict[int, list[LinkRow]] = {}
     for row in rows_of(connection, chosen, "TRUE", json_array(rowids), handle, handle, limit):
-        found.setdefault(row.key >> CHUNK_BITS, []).append(row)
-    return found
+        links.setdefault(row.key >> CHUNK_BITS, []).append(row)
+    return links
 
 
 def doubtful(connection: sqlite3.Connection) -> list[LinkRow]:
@@ -227,10 +227,10 @@ def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, 
     Of `rowids`, it takes the first 2,000, and of these the ones with the fewest links, as long as
     they have at most 3,000 links in all. The others are left out.
     """
-    asked = json_array(rowids[:MAX_NEIGHBOURS])
+    candidates = json_array(rowids[:MAX_NEIGHBOURS])
     chosen: list[int] = []
     left = MAX_LINKS
-    counts = fetch(connection, _COUNTS, (asked,))
+    counts = fetch(connection, _COUNTS, (candidates,))
     for count, rowid in sorted((count, rowid) for rowid, count in counts):
         left -= count
         if left < 0:
@@ -239,11 +239,11 @@ def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, 
     walked = json_array(chosen)
     links = fetch(connection, _OUTGOING, (walked,))
     links += fetch(connection, _INCOMING, (walked,))
-    found: dict[int, set[int]] = {rowid: set() for rowid in chosen}
+    circle_of: dict[int, set[int]] = {rowid: set() for rowid in chosen}
     for rowid, other in links:
         if rowid != other:
-            found[rowid].add(other)
-    return found
+            circle_of[rowid].add(other)
+    return circle_of
 
 
 def connected(connection: sqlite3.Connection) -> set[int]:
@@ -253,8 +253,8 @@ def connected(connection: sqlite3.Connection) -> set[int]:
 
 def count_connections(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, int]:
     """Return how many other notes each of these notes links to, or is linked from."""
-    asked = json_array(rowids)
-    return dict(fetch(connection, _CONNECTIONS_OF, (asked, asked)))
+    listed = json_array(rowids)
+    return dict(fetch(connection, _CONNECTIONS_OF, (listed, listed)))
 
 
 def all_connections(connection: sqlite3.Connection) -> Counter[int]:
@@ -276,16 +276,16 @@ def anchors(
 
     A note whose text is not indexed is left out. Returns None if there are over 100,000 anchors.
     """
-    asked = json_array(rowids)
-    read = fetch(connection, _READ, (asked, _SMALL_NOTE_BYTES))
-    rows = fetch(connection, _ANCHORS, (asked, MAX_ANCHORS_READ))
+    listed = json_array(rowids)
+    read = fetch(connection, _READ, (listed, _SMALL_NOTE_BYTES))
+    rows = fetch(connection, _ANCHORS, (listed, MAX_ANCHORS_READ))
     if len(rows) == MAX_ANCHORS_READ:
         return None
-    found: dict[int, list[Anchor]] = {rowid: [] for (rowid,) in read}
+    anchors_of: dict[int, list[Anchor]] = {rowid: [] for (rowid,) in read}
     for rowid, *anchor in rows:
-        if rowid in found:
-            found[rowid].append(Anchor(*anchor))
-    return found
+        if rowid in anchors_of:
+            anchors_of[rowid].append(Anchor(*anchor))
+    return anchors_of
 
 
 _STATUS = {
@@ -450,8 +450,8 @@ class LinkReader:
     def files_named(self, names: Iterable[str]) -> list[NamedFile]:
         """Return the files with one of these names, which are as `names_of` returns them."""
         notes, attachments = files_named(self._connection, map(name_hash, names))
-        found = [NamedFile(path, aliases) for path, aliases in notes]
-        return found + [NamedFile(path, None) for path in attachments]
+        files = [NamedFile(path, aliases) for path, aliases in notes]
+        return files + [NamedFile(path, None) for path in attachments]
 
     def links_to(self, names: Iterable[str]) -> list[LinkFrom]:
         """Return the links with one of these names in their target, by note and place."""
@@ -477,11 +477,11 @@ class LinkReader:
         return [path for (path,) in self._rows(_ATTACHMENTS_ENDING, suffix)]
 
     def _files(self, notes: str, attachments: str, value: str) -> list[NamedFile]:
-        found = [
+        files = [
             NamedFile(path, tuple(orjson.loads(aliases)) if aliases else ())
             for path, aliases in self._rows(notes, value)
         ]
-        return found + [NamedFile(path, None) for (path,) in self._rows(attachments, value)]
+        return files + [NamedFile(path, None) for (path,) in self._rows(attachments, value)]
 
     def _rows(self, statement: str, value: str | int) -> list[tuple[Any, ...]]:
         return fetch(self._connection, statement, (value,))

@@ -82,10 +82,10 @@ def _most_connected(
     )
     if after is not None:
         last = (-int(after[0]), after[1])
-        order = [each for each in order if each[:2] > last]
-    shown = order[:limit]
-    times = updated_of(connection, (rowid for _, _, rowid in shown))
-    return [SortedNote(rowid, path, -count, times.get(rowid, "")) for count, path, rowid in shown]
+        order = [entry for entry in order if entry[:2] > last]
+    page = order[:limit]
+    times = updated_of(connection, (rowid for _, _, rowid in page))
+    return [SortedNote(rowid, path, -count, times.get(rowid, "")) for count, path, rowid in page]
 
 
 def updated_of(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, str]:
@@ -126,8 +126,8 @@ def tasks_from(
     `symbols` are those wanted, or None for all but `without`.
     """
     wanted = json_array(symbols if symbols is not None else without)
-    known = "IN" if symbols is not None else "NOT IN"
-    rows = fetch(connection, _TASKS_FROM.format(known=known), (path, path, line, wanted, limit))
+    operator = "IN" if symbols is not None else "NOT IN"
+    rows = fetch(connection, _TASKS_FROM.format(known=operator), (path, path, line, wanted, limit))
     return [TaskRow(*row) for row in rows]
 
 

@@ -40,7 +40,7 @@ class StoredNote(NamedTuple):
     title: str
     chunk_count: int
     aliases: tuple[str, ...]
-    shown: str | None
+    public: str | None
     """The public metadata as stored. Ranking reads many notes, and few of them are shown."""
     attachment_count: int
     keys: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class StoredNote(NamedTuple):
     @property
     def metadata(self) -> Metadata:
         """The public metadata. It holds only the first aliases."""
-        return metadata_from(self.aliases, self.shown, self.attachment_count)
+        return metadata_from(self.aliases, self.public, self.attachment_count)
 
 
 class StoredChunk(NamedTuple):
@@ -206,12 +206,14 @@ def _as_one(columns: str, table: str, key: str) -> str:
 
 def note_of(row: sqlite3.Row) -> StoredNote:
     """Return a note from its columns, in the order of `_NOTE`."""
-    rowid, handle, path, title, chunk_count, aliases, shown, attachment_count = row
+    rowid, handle, path, title, chunk_count, aliases, public, attachment_count = row
     names = tuple(orjson.loads(aliases)) if aliases else ()
     keys = tuple(filter(is_key, names))
     if keys:
         names = tuple(name for name in names if not is_key(name))
-    return StoredNote(rowid, handle, path, title, chunk_count, names, shown, attachment_count, keys)
+    return StoredNote(
+        rowid, handle, path, title, chunk_count, names, public, attachment_count, keys
+    )
 
 
 def chunk_of(row: sqlite3.Row) -> StoredChunk:
@@ -350,9 +352,9 @@ def files_named(
 
     Notes are returned as their path with their aliases and keys, attachments as their path.
     """
-    asked = (json_array(lookups),)
-    notes = fetch(connection, _NOTES_NAMED, asked)
-    attachments = fetch(connection, _ATTACHMENTS_NAMED, asked)
+    listed = (json_array(lookups),)
+    notes = fetch(connection, _NOTES_NAMED, listed)
+    attachments = fetch(connection, _ATTACHMENTS_NAMED, listed)
     return (
         [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in notes],
         [path for (path,) in attachments],
@@ -408,9 +410,9 @@ class NamedRow(NamedTuple):
 def rows_of_ids(connection: sqlite3.Connection, note_ids: Sequence[str]) -> list[NamedRow]:
     """Return the rows of the notes with these IDs, in no particular order."""
     rows = fetch(connection, _ROWS, (json_array(map(handle_of_id, note_ids)),))
-    found = (NamedRow(*row) for row in rows)
+    notes = (NamedRow(*row) for row in rows)
     wanted = set(note_ids)
-    return [row for row in found if row.id in wanted]  # a handle is only the beginning of an ID
+    return [row for row in notes if row.id in wanted]  # a handle is only the beginning of an ID
 
 
 def values_of(
@@ -418,10 +420,10 @@ def values_of(
 ) -> dict[int, list[str]]:
     """Return the values of one property of some notes, in the order in which they are written."""
     rows = fetch(connection, _VALUES, (json_array(rowids), name))
-    found: dict[int, list[str]] = {}
+    values_by_note: dict[int, list[str]] = {}
     for rowid, value in rows:
-        found.setdefault(rowid, []).append(value)
-    return found
+        values_by_note.setdefault(rowid, []).append(value)
+    return values_by_note
 
 
 def notes_with_value(

@@ -106,7 +106,7 @@ def to_rows(
             for key, task in enumerate(note.tasks, base)
         ],
     )
-    shown = public if len(public) > len("{}") else None
+    stored_metadata = public if len(public) > len("{}") else None
     row = (
         rowid,
         handle,
@@ -118,7 +118,7 @@ def to_rows(
         entry.inode,
         content_hash,
         aliases,
-        shown,
+        stored_metadata,
         len(note.chunks),
     )
     return NoteRows(row, [(name_hash(name), handle) for name in names], parts)
@@ -144,10 +144,10 @@ def _shown(entries: Sequence[str]) -> tuple[tuple[str, ...], bool]:
     """Return the entries of a list that metadata shows, and whether others are cut."""
     if not entries:
         return (), False
-    shown = tuple(entries[:MAX_SHOWN])
-    sizes = accumulate(map(len, shown))
-    shown = shown[: sum(size <= MAX_SHOWN_CHARS for size in sizes)]
-    return shown, len(shown) < len(entries)
+    first = tuple(entries[:MAX_SHOWN])
+    sizes = accumulate(map(len, first))
+    first = first[: sum(size <= MAX_SHOWN_CHARS for size in sizes)]
+    return first, len(first) < len(entries)
 
 
 def _cut(date: str | None) -> str | None:
@@ -178,10 +178,10 @@ def name_hash(name: str) -> int:
 def metadata_from(aliases: Sequence[str], metadata: str | None, attachment_count: int) -> Metadata:
     """Return the public metadata of a note from its aliases and its columns."""
     fields: dict[str, Any] = orjson.loads(metadata) if metadata else {}
-    shown, cut = _shown(aliases)
+    first_aliases, cut = _shown(aliases)
     return Metadata(
         type=fields.get("type"),
-        aliases=shown,
+        aliases=first_aliases,
         tags=tuple(fields.get("tags") or ()),
         date=fields.get("date"),
         created=fields.get("created"),

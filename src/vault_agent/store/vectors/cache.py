@@ -136,14 +136,14 @@ class VectorStore:
         published = self.published(generation)
         if published is None:
             return {}
-        known = {row: key for key, row in self._rows().items()}
+        key_of_row = {row: key for key, row in self._rows().items()}
         pairs = zip(published.chunks.tolist(), published.rows.tolist(), strict=True)
-        return {chunk: known[row] for chunk, row in pairs if row in known}
+        return {chunk: key_of_row[row] for chunk, row in pairs if row in key_of_row}
 
     def plan(self, chunks: Integers, keys: Sequence[bytes]) -> Plan:
         """Return which of a generation's chunks have a vector, and which keys are missing."""
-        known = self._rows()
-        rows = np.fromiter((known.get(key, -1) for key in keys), np.int64, len(keys))
+        row_of_key = self._rows()
+        rows = np.fromiter((row_of_key.get(key, -1) for key in keys), np.int64, len(keys))
         waiting: dict[bytes, list[int]] = {}
         for place in np.flatnonzero(rows < 0).tolist():
             waiting.setdefault(keys[place], []).append(place)
