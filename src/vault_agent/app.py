@@ -105,9 +105,9 @@ async def open_app(
             await stack.enter_async_context(embedder)
         reranker = None
         if config.rerank.enabled and config.rerank.endpoint is not None:
-            from vault_agent.models.reranker import Reranker, RerankSettings
+            from vault_agent.models.reranker import Reranker, RerankerSettings
 
-            sorting = RerankSettings(**rerank_settings(config))
+            sorting = RerankerSettings(**rerank_settings(config))
             reranker = await stack.enter_async_context(Reranker(sorting))
         shared = Shared(
             embedder,

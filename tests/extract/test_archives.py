@@ -9,7 +9,7 @@ import pytest
 from tests.support.archives import archive, book, open_document, paragraph, sheet, slides, word
 
 from vault_agent.extract import zipped
-from vault_agent.extract.parts import Part, Unreadable
+from vault_agent.extract.parts import TextPart, UnreadableAttachment
 from vault_agent.extract.zipped import read_book, read_office
 
 
@@ -26,19 +26,19 @@ def test_a_document_of_word_has_a_part_for_each_heading():
         paragraph("Custard"),
     )
     assert read_office(word("".join(body))).parts == (
-        Part(None, "Before it"),
-        Part("Plum cake", "Plum cake\nTake six eggs.\ninside\nbox:\nin a cell"),
-        Part("Sauce", "Sauce\nCustard"),
+        TextPart(None, "Before it"),
+        TextPart("Plum cake", "Plum cake\nTake six eggs.\ninside\nbox:\nin a cell"),
+        TextPart("Sauce", "Sauce\nCustard"),
     )
 
 
 def test_slides_and_sheets_are_parts():
     assert read_office(slides("one", "two")).parts == (
-        Part("Slide 1", "one"),
-        Part("Slide 2", "two"),
+        TextPart("Slide 1", "one"),
+        TextPart("Slide 2", "two"),
     )
     assert read_office(sheet("Prices &amp; more", "medlar", "each", "3.5")).parts == (
-        Part("Prices & more", "medlar\teach\t3.5"),
+        TextPart("Prices & more", "medlar\teach\t3.5"),
     )
 
 
@@ -50,16 +50,19 @@ def test_open_documents_are_read():
         "<draw:page><text:p>shown</text:p></draw:page>"
     )
     assert read_office(open_document(text)).parts == (
-        Part(None, "in  tro"),
-        Part("Cake", "Cake\nab\tc"),
-        Part("T1", "cell"),
-        Part("Slide 1", "shown"),
+        TextPart(None, "in  tro"),
+        TextPart("Cake", "Cake\nab\tc"),
+        TextPart("T1", "cell"),
+        TextPart("Slide 1", "shown"),
     )
 
 
 def test_the_chapters_of_a_book_are_in_their_order():
     made = book("<html><body><p>first words</p></body></html>", "<h1>Two</h1><p>more</p>")
-    assert read_book(made).parts == (Part("Chapter 1", "first words"), Part("Two", "Two\nmore"))
+    assert read_book(made).parts == (
+        TextPart("Chapter 1", "first words"),
+        TextPart("Two", "Two\nmore"),
+    )
 
 
 LAUGHS = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;">]><a>&c;</a>'
@@ -88,7 +91,7 @@ FETCHED = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'
     ],
 )
 def test_what_cannot_be_read_has_a_reason(data: bytes, reason: str):
-    with pytest.raises(Unreadable) as unreadable:
+    with pytest.raises(UnreadableAttachment) as unreadable:
         read_office(data)
     assert unreadable.value.reason == reason
 
@@ -107,7 +110,7 @@ def test_a_bomb_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch):
 
 def test_too_many_entries_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(zipped, "MAX_ENTRIES", 3)
-    with pytest.raises(Unreadable, match="too many parts"):
+    with pytest.raises(UnreadableAttachment, match="too many parts"):
         read_office(archive(dict.fromkeys(("a", "b", "c", "d"), "x")))
 
 
@@ -115,13 +118,13 @@ def test_an_encrypted_entry_is_known():
     data = bytearray(word(paragraph("x")))
     at = data.find(b"PK\x01\x02", data.find(b"PK\x01\x02") + 4)  # the directory's second entry
     data[at + 8] |= 1
-    with pytest.raises(Unreadable) as unreadable:
+    with pytest.raises(UnreadableAttachment) as unreadable:
         read_office(bytes(data))
     assert unreadable.value.reason == "encrypted"
 
 
 def test_a_book_without_its_package_is_damaged():
-    with pytest.raises(Unreadable, match="damaged"):
+    with pytest.raises(UnreadableAttachment, match="damaged"):
         read_book(archive({"META-INF/container.xml": "<container/>"}))
 
 
@@ -135,7 +138,7 @@ def test_only_the_methods_of_the_formats_are_unpacked(method: int):
     made = BytesIO()
     with zipfile.ZipFile(made, "w", method) as archived:
         archived.writestr("word/document.xml", "<w:p>text</w:p>")
-    with pytest.raises(Unreadable, match="damaged"):
+    with pytest.raises(UnreadableAttachment, match="damaged"):
         read_office(made.getvalue())
 
 
@@ -155,4 +158,4 @@ def test_a_text_in_many_cells_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("count", ["²", "9" * 5_000, "-1", ""])
 def test_a_number_of_spaces_that_is_none_is_one_space(count: str):
     body = f'<text:p>a<text:s text:c="{count}"/>b</text:p>'
-    assert read_office(open_document(body)).parts == (Part(None, "a b"),)
+    assert read_office(open_document(body)).parts == (TextPart(None, "a b"),)

@@ -7,12 +7,12 @@ import time
 import pytest
 
 from vault_agent.extract.page import read_page
-from vault_agent.extract.parts import Part
+from vault_agent.extract.parts import TextPart
 
 
 def test_a_section_that_html_does_not_know_is_a_comment():
     found = read_page("<p>before<![if IE]>, <![unknown[ x ]]>after</p>")
-    assert found.parts == (Part(None, "before, after"),)
+    assert found.parts == (TextPart(None, "before, after"),)
 
 
 @pytest.mark.fault(

@@ -49,7 +49,7 @@ STEPS = {
     "after one full-text index is committed": Step(f"{_ENGINE}._commit", after=True),
     "after the full text is committed, before SQLite is": Step(_COMMIT, after=True),
     "after SQLite is committed, before old rows are removed": Step(
-        "vault_agent.indexing.index._Run._tidy", publishes=True
+        "vault_agent.indexing.index._IndexRun._tidy", publishes=True
     ),
     "before the removal of old rows is committed": Step(_COMMIT, 2, publishes=True),
     "after old rows are removed, before segments are merged": Step(_MERGE, publishes=True),

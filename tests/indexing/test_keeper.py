@@ -29,7 +29,7 @@ async def test_the_parser_process_ends_while_there_is_nothing_to_do(
 ):
     monkeypatch.setattr(keeper, "IDLE_SECONDS", 0.01)
     async with WorkerPool[Any, Any](naming_itself, size=1) as pool:
-        idle = keeper._Keeper(pool, keeper._Report.__new__(keeper._Report))
+        idle = keeper._Keeper(pool, keeper._PipeReport.__new__(keeper._PipeReport))
         parser = await pool.run(None, cpu_seconds=PATIENCE)
         waiting = asyncio.create_task(idle.next_request())
         await eventually_async(lambda: not alive(parser))

@@ -9,7 +9,7 @@ import pytest
 
 from vault_agent.codes import CODES
 from vault_agent.errors import CLASSES, Failed
-from vault_agent.indexing.protocol import Index, Refused
+from vault_agent.indexing.protocol import RequestFailed, UpdateIndex
 from vault_agent.indexing.task import IndexTask
 from vault_agent.system.child import encode, read_message
 
@@ -28,8 +28,8 @@ TASK = IndexTask(
 
 
 def test_messages_of_a_pipe_are_read_one_by_one_until_it_ends():
-    pipe = io.BytesIO(2 * encode(Index(TASK)))
-    assert [read_message(pipe), read_message(pipe)] == [Index(TASK), Index(TASK)]
+    pipe = io.BytesIO(2 * encode(UpdateIndex(TASK)))
+    assert [read_message(pipe), read_message(pipe)] == [UpdateIndex(TASK), UpdateIndex(TASK)]
     with pytest.raises(EOFError):
         read_message(pipe)
 
@@ -40,12 +40,12 @@ def test_an_error_keeps_its_class_message_and_details():
             kind = CLASSES[str(meaning.error)]
             details = {"jobId": "7"} if code == "INDEX_BUSY" else {"sizes": [1, 2]}
             sent = kind(code, "A sentence.", details)
-            received = read_message(io.BytesIO(encode(Refused.of(sent))))
-            assert isinstance(received, Refused)
+            received = read_message(io.BytesIO(encode(RequestFailed.of(sent))))
+            assert isinstance(received, RequestFailed)
             error = received.error
             assert type(error) is kind
             assert (error.code, error.message, error.details) == (code, sent.message, sent.details)
 
 
 def test_an_error_with_an_unknown_code_becomes_failed():
-    assert type(Refused("SOME_CODE", "A sentence.").error) is Failed
+    assert type(RequestFailed("SOME_CODE", "A sentence.").error) is Failed

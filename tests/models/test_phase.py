@@ -14,7 +14,8 @@ from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed
 from vault_agent.indexing import embed as phase
-from vault_agent.indexing.embed import Account, embed
+from vault_agent.indexing.embed import embed
+from vault_agent.indexing.protocol import EmbeddingCounts
 from vault_agent.models.embedder import Embedder
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
@@ -33,7 +34,7 @@ class Embedded(Vault):
         for number in range(NOTES):
             self.write(f"{number}.md", f"# Note {number}\n\nText of note {number}.\n")
 
-    async def embed(self, **options: bool) -> Account:
+    async def embed(self, **options: bool) -> EmbeddingCounts:
         """Run the embedding phase."""
         async with Embedder(self.settings(batch_size=1, concurrency=1)) as embedder:
             settings = self.settings(batch_size=1, concurrency=1)
@@ -58,12 +59,12 @@ async def test_two_processes_never_embed_concurrently(vault: Embedded, endpoint,
     with vault.directory.embedding(), pytest.raises(Busy, match="INDEX_LOCKED"):
         await vault.embed()
     assert endpoint.requests == []
-    assert await vault.embed() == Account(NOTES, 0, 0)
+    assert await vault.embed() == EmbeddingCounts(NOTES, 0, 0)
 
 
 async def test_a_failed_text_is_counted_and_the_others_succeed(vault: Embedded, endpoint):
     endpoint.poison["note 3"] = misbehaviour.status(422)
-    assert await vault.embed() == Account(NOTES - 1, 0, 1)
+    assert await vault.embed() == EmbeddingCounts(NOTES - 1, 0, 1)
     assert vault.heard.phases[-1] == ("embed", NOTES, NOTES)
     assert vault.heard.codes == ["EMBEDDING_FAILED"]
 
@@ -75,7 +76,7 @@ async def test_texts_of_which_only_the_beginning_is_embedded_are_counted_in_a_wa
     vault.write("long.md", f"# Long\n\n{'word ' * 300}\n")
     vault.write("copy.md", f"# Long\n\n{'word ' * 300}\n")
     await vault.index()
-    assert await vault.embed() == Account(NOTES + 2, 0, 0)
+    assert await vault.embed() == EmbeddingCounts(NOTES + 2, 0, 0)
     assert [(each.code, each.details) for each in vault.heard.warnings] == [
         ("EMBEDDING_TRUNCATED", {"count": 2})
     ]
@@ -96,7 +97,7 @@ async def test_texts_of_which_only_the_beginning_is_embedded_are_counted_in_a_wa
 async def test_an_unchanged_vault_sends_no_text(vault: Embedded, endpoint):
     await vault.embed()
     asked = len(endpoint.requests)
-    assert await vault.embed() == Account(0, NOTES, 0)
+    assert await vault.embed() == EmbeddingCounts(0, NOTES, 0)
     assert len(endpoint.requests) == asked
 
 
@@ -133,7 +134,7 @@ async def test_an_unchanged_vault_reads_no_text_again(vault: Embedded, hashed, r
     await vault.embed()
     hashed.clear()
     read.clear()
-    assert await vault.embed() == Account(0, NOTES, 0)
+    assert await vault.embed() == EmbeddingCounts(0, NOTES, 0)
     assert (hashed, read) == ([], [])
 
 
@@ -143,7 +144,7 @@ async def test_only_chunks_of_changed_notes_are_read_and_hashed(vault: Embedded,
     read.clear()
     vault.write("0.md", "# Another\n")
     await vault.index()
-    assert await vault.embed() == Account(1, NOTES - 1, 0)
+    assert await vault.embed() == EmbeddingCounts(1, NOTES - 1, 0)
     assert len(hashed) == 1
     assert len(read) == 2  # to be hashed, and to be sent
     assert "Another" in hashed[0]
@@ -156,7 +157,7 @@ async def test_a_renamed_note_is_hashed_again_and_not_sent_again(vault: Embedded
     (vault.root / "0.md").rename(vault.root / "moved.md")
     (vault.root / "1.md").unlink()
     await vault.index()
-    assert await vault.embed() == Account(0, NOTES - 1, 0)
+    assert await vault.embed() == EmbeddingCounts(0, NOTES - 1, 0)
     assert len(hashed) == 1
     assert len(endpoint.requests) == asked
 
@@ -168,7 +169,7 @@ async def test_a_title_that_comes_from_the_file_name_is_hashed_again(vault: Embe
     hashed.clear()
     (vault.root / "before.md").rename(vault.root / "after.md")
     await vault.index()
-    assert await vault.embed() == Account(1, NOTES, 0)
+    assert await vault.embed() == EmbeddingCounts(1, NOTES, 0)
     assert [text.splitlines()[0] for text in hashed] == ["after"]
 
 
@@ -177,7 +178,7 @@ async def test_a_rebuilt_index_hashes_all_and_sends_nothing(vault: Embedded, end
     hashed.clear()
     asked = len(endpoint.requests)
     await vault.index(rebuild=True)
-    assert await vault.embed() == Account(0, NOTES, 0)
+    assert await vault.embed() == EmbeddingCounts(0, NOTES, 0)
     assert len(hashed) == NOTES
     assert len(endpoint.requests) == asked
 
@@ -192,7 +193,7 @@ async def test_a_vector_that_was_forgotten_is_made_again(vault: Embedded, endpoi
     asked = len(endpoint.requests)
     vault.write("new.md", "# New\n")
     await vault.index()
-    assert await vault.embed() == Account(2, NOTES - 1, 0)
+    assert await vault.embed() == EmbeddingCounts(2, NOTES - 1, 0)
     assert len(hashed) == 2
     assert len(endpoint.requests) > asked
 
@@ -201,10 +202,10 @@ async def test_a_changed_model_is_detected_and_all_chunks_are_embedded_again(
     vault: Embedded, endpoint
 ):
     await vault.embed()
-    assert await vault.embed(doubted=True) == Account(0, NOTES, 0)
+    assert await vault.embed(doubted=True) == EmbeddingCounts(0, NOTES, 0)
     endpoint.salt = "retrained"
-    assert await vault.embed() == Account(0, NOTES, 0)
-    assert await vault.embed(doubted=True) == Account(NOTES, 0, 0)
+    assert await vault.embed() == EmbeddingCounts(0, NOTES, 0)
+    assert await vault.embed(doubted=True) == EmbeddingCounts(NOTES, 0, 0)
     assert vault.matrix.count == NOTES
 
 
@@ -212,7 +213,7 @@ async def test_if_fresh_vectors_fail_the_old_ones_stay(vault: Embedded, endpoint
     await vault.embed()
     await vault.index(rebuild=True)
     endpoint.always = misbehaviour.status(401)
-    assert await vault.embed(fresh=True) == Account(0, 0, NOTES)
+    assert await vault.embed(fresh=True) == EmbeddingCounts(0, 0, NOTES)
     assert vault.heard.codes == ["EMBEDDING_UNAVAILABLE"]
     assert vault.matrix.count == NOTES
 
@@ -223,7 +224,7 @@ async def test_fresh_vectors_are_used_once_complete(vault: Embedded, endpoint, m
     counts = []
     vault.heard.published = lambda: counts.append(vault.matrix.count)
     endpoint.latency = 0.02
-    assert await vault.embed(fresh=True) == Account(NOTES, 0, 0)
+    assert await vault.embed(fresh=True) == EmbeddingCounts(NOTES, 0, 0)
     assert set(counts) == {NOTES}
 
 
@@ -283,7 +284,7 @@ async def test_a_note_that_is_saved_while_the_phase_begins_is_left_to_the_next_r
     account = await vault.embed()
     assert account.embedded >= NOTES - 1
     assert account.failed == 0
-    assert await vault.embed() == Account(NOTES - account.embedded, account.embedded, 0)
+    assert await vault.embed() == EmbeddingCounts(NOTES - account.embedded, account.embedded, 0)
 
 
 async def test_an_error_while_vectors_are_published_is_the_error_of_the_phase(
@@ -294,6 +295,6 @@ async def test_an_error_while_vectors_are_published_is_the_error_of_the_phase(
     async def fail(self, plan):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(phase._Run, "_publish", fail)
+    monkeypatch.setattr(phase._EmbeddingRun, "_publish", fail)
     with pytest.raises(Failed, match="DISK_FULL"):
         await vault.embed()

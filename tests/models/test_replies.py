@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from vault_agent.models.faults import Fault, Kind, fault_of
+from vault_agent.models.faults import EndpointFault, Kind, fault_of
 from vault_agent.models.vectors import vectors_of
 
 
@@ -68,7 +68,7 @@ def test_without_indices_the_order_counts():
     ],
 )
 def test_invalid_vectors_are_a_bad_reply(body, count, dimension):
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(EndpointFault) as caught:
         vectors_of(body, count, dimension)
     assert caught.value.kind is Kind.BAD_REPLY
 

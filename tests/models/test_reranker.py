@@ -24,7 +24,7 @@ from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Misconfigured, Unavailable
 from vault_agent.models import client
-from vault_agent.models.reranker import Reranker, RerankSettings, scores_of
+from vault_agent.models.reranker import Reranker, RerankerSettings, scores_of
 
 CANARY = "canary-4711"
 TEXTS = ["late snow", "late frost", "nothing"]
@@ -49,7 +49,7 @@ def is_usable(reranker: Reranker) -> bool:
 
 
 async def reason_of(url: str, *, seconds: float = PATIENCE) -> str:
-    async with Reranker(RerankSettings(url, timeout=seconds)) as reranker:
+    async with Reranker(RerankerSettings(url, timeout=seconds)) as reranker:
         with pytest.raises(Unavailable) as caught:
             await reranker.scores(CANARY, TEXTS)
     assert caught.value.code == "RERANK_UNAVAILABLE"
@@ -58,7 +58,7 @@ async def reason_of(url: str, *, seconds: float = PATIENCE) -> str:
 
 
 async def test_scores_are_in_the_order_of_the_texts(endpoint: LocalModel):
-    async with Reranker(RerankSettings(endpoint.rerank_url, " m ")) as reranker:
+    async with Reranker(RerankerSettings(endpoint.rerank_url, " m ")) as reranker:
         assert await reranker.scores("late frost\ud800", TEXTS) == (0.5, 1.0, 0.0)
     (sent,) = endpoint.reranked
     assert sent == {"query": "late frost?", "model": "m", "documents": TEXTS, "top_n": 3}
@@ -70,21 +70,21 @@ async def test_a_model_that_is_loaded_first_passes_the_check(endpoint: LocalMode
             await asyncio.sleep(3.2)
 
     endpoint.always = loads
-    async with Reranker(RerankSettings(endpoint.rerank_url, timeout=3.0)) as reranker:
+    async with Reranker(RerankerSettings(endpoint.rerank_url, timeout=3.0)) as reranker:
         await reranker.test()
     assert len(endpoint.reranked) == 2
 
 
 async def test_a_model_that_is_always_too_slow_fails_the_check(endpoint: LocalModel):
     endpoint.latency = 0.6
-    async with Reranker(RerankSettings(endpoint.rerank_url, timeout=0.3)) as reranker:
+    async with Reranker(RerankerSettings(endpoint.rerank_url, timeout=0.3)) as reranker:
         with pytest.raises(Unavailable, match=r"does not answer in time"):
             await reranker.test()
 
 
 async def test_the_form_of_tei_is_found_and_remembered(endpoint: LocalModel):
     endpoint.takes = "texts"
-    async with Reranker(RerankSettings(endpoint.rerank_url)) as reranker:
+    async with Reranker(RerankerSettings(endpoint.rerank_url)) as reranker:
         for query in ("frost", "snow"):
             assert max(await reranker.scores(query, TEXTS)) == 1
     forms = ["texts" if "texts" in each else "documents" for each in endpoint.reranked]
@@ -93,14 +93,14 @@ async def test_the_form_of_tei_is_found_and_remembered(endpoint: LocalModel):
 
 
 async def test_the_same_request_is_sent_once(endpoint: LocalModel):
-    async with Reranker(RerankSettings(endpoint.rerank_url)) as reranker:
+    async with Reranker(RerankerSettings(endpoint.rerank_url)) as reranker:
         assert await reranker.scores("frost", TEXTS) == await reranker.scores("frost", TEXTS)
     assert len(endpoint.reranked) == 1
 
 
 async def test_passages_are_halved_until_the_server_takes_them(endpoint: LocalModel):
     endpoint.longest = 300
-    async with Reranker(RerankSettings(endpoint.rerank_url)) as reranker:
+    async with Reranker(RerankerSettings(endpoint.rerank_url)) as reranker:
         assert await reranker.scores("frost", ["frost " * 200, "x"]) == (1.0, 0.0)
     assert [len(each["documents"][0]) for each in endpoint.reranked] == [1200, 600, 300]
     endpoint.longest = 5
@@ -140,7 +140,7 @@ async def test_every_misbehaviour_is_a_known_fault(endpoint: LocalModel):
 
 async def test_a_search_that_only_waited_for_others_stops_no_later_one(endpoint: LocalModel):
     endpoint.always = slow(30)
-    async with Reranker(RerankSettings(endpoint.rerank_url, timeout=PATIENCE)) as reranker:
+    async with Reranker(RerankerSettings(endpoint.rerank_url, timeout=PATIENCE)) as reranker:
         others = asyncio.ensure_future(reranker.scores("frost", TEXTS))
         await eventually_async(lambda: endpoint.reranked)
         reranker._timeout = 0.1
@@ -179,7 +179,7 @@ async def test_a_redirect_gets_no_text(endpoint: LocalModel):
 )
 def test_what_would_send_text_away_is_refused(url: str, model: str):
     with pytest.raises(Misconfigured, match=r"rerank\.(endpoint|model)"):
-        Reranker(RerankSettings(url, model))
+        Reranker(RerankerSettings(url, model))
 
 
 async def test_after_a_failure_nothing_is_sent_until_it_works_again(
@@ -188,7 +188,7 @@ async def test_after_a_failure_nothing_is_sent_until_it_works_again(
     endpoint = LocalModel(cancels=True)
     await endpoint.start()
     await endpoint.stop()
-    async with Reranker(RerankSettings(endpoint.rerank_url)) as reranker:
+    async with Reranker(RerankerSettings(endpoint.rerank_url)) as reranker:
         with pytest.raises(Unavailable):
             await reranker.scores("frost", TEXTS)
         await endpoint.start()

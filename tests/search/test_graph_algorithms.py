@@ -8,7 +8,7 @@ from itertools import pairwise
 import networkx
 import pytest
 
-from vault_agent.indexing.cluster import Named, communities, labels
+from vault_agent.indexing.cluster import CommunityMember, communities, labels
 from vault_agent.model.adjacency import Adjacency
 from vault_agent.search.graph import NoPath, near, shortest_path
 
@@ -147,8 +147,8 @@ def test_the_nearest_and_best_connected_notes_come_first():
     assert (list(cut.distances), cut.truncated) == ([0, 2, 1, 3], True)
 
 
-def named(path: str, *tags: str, degree: int = 1) -> Named:
-    return Named(path, path.rpartition("/")[2].removesuffix(".md"), tags, degree)
+def named(path: str, *tags: str, degree: int = 1) -> CommunityMember:
+    return CommunityMember(path, path.rpartition("/")[2].removesuffix(".md"), tags, degree)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.support.index_runs import Vault
 from tests.support.local_model import LocalModel, status
 
 from vault_agent.model.search import RERANKED, Answer, SearchQuery, Weights
-from vault_agent.models.reranker import Reranker, RerankSettings
+from vault_agent.models.reranker import Reranker, RerankerSettings
 from vault_agent.search.search import search
 from vault_agent.store.current import Snapshot
 
@@ -38,7 +38,7 @@ async def endpoint() -> AsyncIterator[LocalModel]:
 
 @pytest.fixture
 async def reranker(endpoint: LocalModel) -> AsyncIterator[Reranker]:
-    async with Reranker(RerankSettings(endpoint.rerank_url)) as running:
+    async with Reranker(RerankerSettings(endpoint.rerank_url)) as running:
         yield running
 
 

@@ -26,7 +26,7 @@ from vault_agent.store.fulltext import searching as engine
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.schema import to_fulltext
 from vault_agent.store.fulltext.searching import MOST_CORRECTED, SearchStopped, Speller
-from vault_agent.store.fulltext.shelf import Rows, Shelf
+from vault_agent.store.fulltext.shelf import RevisionRows, Shelf
 from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.text.terms import terms
 
@@ -352,9 +352,10 @@ def test_uncommitted_changes_are_not_visible(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "rows", [Rows(6, frozenset({7})), Rows(6), Rows(end=8, old=frozenset({6, 7}))]
+    "rows",
+    [RevisionRows(6, frozenset({7})), RevisionRows(6), RevisionRows(end=8, old=frozenset({6, 7}))],
 )
-def test_rows_that_are_not_of_the_revision_are_skipped(tmp_path: Path, rows: Rows):
+def test_rows_that_are_not_of_the_revision_are_skipped(tmp_path: Path, rows: RevisionRows):
     """They would come first, and there are more of them than a search asks for."""
     reader = build(tmp_path / "own", NOTES)
     build(tmp_path / "more", NOTES)

@@ -19,7 +19,7 @@ from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import check_pages, open_reader
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.fulltext.shelf import Rows
+from vault_agent.store.fulltext.shelf import RevisionRows
 from vault_agent.store.index import documents, links
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import old_rows, read_meta
@@ -193,7 +193,7 @@ class Vault:
         with self.reader() as connection:
             meta = read_meta(connection)
             check_pages(connection)
-            rows = Rows(meta.next_rowid, old_rows(connection))
+            rows = RevisionRows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(self.directory.fulltext(number), rows)
             assert fulltext.note_count == meta.notes + len(documents.files(connection))
             fulltext.close()

@@ -25,11 +25,11 @@ from vault_agent.indexing.protocol import (
     Crashed,
     Done,
     Event,
-    Index,
     LaidOut,
     LayOut,
     Phase,
-    Refused,
+    RequestFailed,
+    UpdateIndex,
 )
 from vault_agent.indexing.task import IndexRun, IndexTask
 from vault_agent.model.jobs import JobSummary
@@ -63,7 +63,7 @@ def spoken(event: Event) -> str:
     return f"say({encode(event)!r})"
 
 
-DISK_FULL = spoken(Refused("DISK_FULL", "Full."))
+DISK_FULL = spoken(RequestFailed("DISK_FULL", "Full."))
 DONE = spoken(Done(IndexRun(JobSummary(added=1), 1, 1)))
 ANSWERS = f"""
 for request in requests():
@@ -94,7 +94,7 @@ class Kept:
         await eventually_async(lambda: len(self.pids) >= processes)
 
     async def run(self, task: IndexTask = TASK) -> Any:
-        return await self.indexer.run(Index(task), lambda _: None)
+        return await self.indexer.run(UpdateIndex(task), lambda _: None)
 
 
 @pytest.fixture
@@ -132,8 +132,8 @@ async def test_a_process_that_ends_by_itself_is_not_killed(
 
 async def test_an_error_keeps_its_class_and_details(speaking: Any):
     refusals = [
-        Refused("VAULT_NOT_FOUND", "Gone.", {"a": 1}),
-        Refused("INDEX_LOCKED", "Busy."),
+        RequestFailed("VAULT_NOT_FOUND", "Gone.", {"a": 1}),
+        RequestFailed("INDEX_LOCKED", "Busy."),
     ]
     source = f"next(requests()); {spoken(refusals[0])}; next(requests()); {spoken(refusals[1])}"
     async with speaking(source + "\nsys.stdin.read()") as kept:
@@ -175,7 +175,10 @@ for request in requests():
     heard: list[str] = []
     async with speaking(source) as kept:
         await asyncio.gather(
-            *(kept.indexer.run(Index(TASK), lambda event: heard.append(event.name)) for _ in "abc")
+            *(
+                kept.indexer.run(UpdateIndex(TASK), lambda event: heard.append(event.name))
+                for _ in "abc"
+            )
         )
         assert heard == ["scan", "store"] * 3
         assert len(kept.pids) == 1

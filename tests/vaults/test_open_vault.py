@@ -23,7 +23,7 @@ from tests.support.waiting import eventually_async, nothing_happens
 from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable
-from vault_agent.indexing.protocol import Compare, Embedded, Index
+from vault_agent.indexing.protocol import Compare, EmbeddingCounts, UpdateIndex
 from vault_agent.indexing.task import IndexTask
 from vault_agent.model.health import Health, Revision
 from vault_agent.model.jobs import Job, JobKind, JobState, Trigger
@@ -238,7 +238,7 @@ TASK = IndexTask(
 async def test_a_crash_of_the_indexing_process_is_reported_by_type_and_line_only():
     async with real_keeper() as (keeper, crashes):
         with pytest.raises(Failed, match="INDEXER_FAILED") as failure:
-            await keeper.run(Index(TASK), lambda _: None)
+            await keeper.run(UpdateIndex(TASK), lambda _: None)
         assert "ValueError at vault_agent.system.files:" in failure.value.message
         [(process, report), *_] = crashes
         assert (process, report.error_type) == ("keeper", "ValueError")
@@ -250,7 +250,7 @@ async def test_a_missing_vault_raises_its_own_error(tmp_path: Path):
     task = replace(TASK, directory=str(tmp_path / "index"))
     async with real_keeper() as (keeper, crashes):
         with pytest.raises(Exception, match="VAULT_NOT_FOUND") as failure:
-            await keeper.run(Index(task), lambda _: None)
+            await keeper.run(UpdateIndex(task), lambda _: None)
         assert type(failure.value).__name__ == "Misconfigured"
         assert await keeper.ask(Compare(task)) is not None
         assert crashes == []
@@ -398,7 +398,7 @@ async def opened_with(root: Path, endpoint: LocalModel) -> AsyncIterator[OpenVau
         yield app.vaults.default
 
 
-async def embed(vault: OpenVault) -> tuple[Embedded | None, list[str]]:
+async def embed(vault: OpenVault) -> tuple[EmbeddingCounts | None, list[str]]:
     """Embed what has no vector. Return the result and the types of the events."""
     events: list[str] = []
     made = await vault.runs.embeddings.make(lambda event: events.append(type(event).__name__))
@@ -412,7 +412,7 @@ async def test_a_saved_note_takes_one_request_and_publishes_once(root: Path, end
             (root / "Rye.md").write_text(text)
             await vault.runs.follow(["Rye.md"])
             made, events = await embed(vault)
-            assert made == Embedded(1, 1, 0)
+            assert made == EmbeddingCounts(1, 1, 0)
             assert [len(texts) for texts in endpoint.requests[before:]] == [1]
             assert events.count("Published") == 1
 
@@ -420,7 +420,7 @@ async def test_a_saved_note_takes_one_request_and_publishes_once(root: Path, end
         (root / "Rye.md").unlink()
         await vault.runs.follow(["Rye.md"])
         made, events = await embed(vault)
-        assert made == Embedded(0, 1, 0)
+        assert made == EmbeddingCounts(0, 1, 0)
         assert len(endpoint.requests) == before
         assert events.count("Published") == 1
 
@@ -431,11 +431,11 @@ async def test_the_model_is_checked_again_after_a_failure(root: Path, endpoint: 
         (root / "Rye.md").write_text("# Rye\n\nsour\n")
         await vault.runs.follow(["Rye.md"])
         made, _ = await embed(vault)
-        assert made == Embedded(0, 1, 1)
+        assert made == EmbeddingCounts(0, 1, 1)
 
         endpoint.always, endpoint.salt = None, "retrained"
         made, _ = await embed(vault)
-        assert made == Embedded(2, 0, 0)
+        assert made == EmbeddingCounts(2, 0, 0)
 
 
 async def test_the_state_names_folders_whose_notes_are_excluded(root: Path):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.cli.indexes import Index
     from vault_agent.config import Config
     from vault_agent.config.sections import EmbeddingSettings
-    from vault_agent.models.embedder import Check as Answer
+    from vault_agent.models.embedder import EndpointCheck as Answer
 
 _LEAST_FREE_BYTES = 200 << 20
 _LOOKS = {True: ("ok", "added"), False: ("not ok", "removed"), None: ("-", "faint")}
@@ -60,10 +60,10 @@ def ask_reranker(config: Config) -> None:
         Unavailable: `RERANK_UNAVAILABLE` if it does not answer, or answers something else.
     """
     from vault_agent.config import rerank_settings
-    from vault_agent.models.reranker import Reranker, RerankSettings
+    from vault_agent.models.reranker import Reranker, RerankerSettings
 
     async def test() -> None:
-        async with Reranker(RerankSettings(**rerank_settings(config))) as reranker:
+        async with Reranker(RerankerSettings(**rerank_settings(config))) as reranker:
             await reranker.test()
 
     asyncio.run(test())

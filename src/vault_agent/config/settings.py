@@ -197,7 +197,7 @@ def endpoint_settings(chosen: EmbeddingSettings) -> dict[str, Any]:
 
 
 def rerank_settings(config: Config) -> dict[str, Any]:
-    """Return the arguments for the `RerankSettings` of the client. `rerank.endpoint` is set.
+    """Return the arguments for the `RerankerSettings` of the client. `rerank.endpoint` is set.
 
     What is allowed for the embedding provider is allowed for the reranker.
     """

@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.extract.parts import Collected, label_of
+from vault_agent.extract.parts import TextCollector, label_of
 
 if TYPE_CHECKING:
     from vault_agent.extract.parts import Extracted
@@ -44,7 +44,7 @@ def read_page(text: str) -> Extracted:
 class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.collected = Collected()
+        self.collected = TextCollector()
         self._label: str | None = None
         self._heading: list[str] | None = None  # the text of the heading that is open
         self._pieces: list[str] = []

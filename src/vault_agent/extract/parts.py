@@ -33,7 +33,7 @@ def byte_limit(kind: AttachmentKind) -> int:
     return MAX_BINARY_BYTES if kind in {"pdf", "office", "epub"} else MAX_TEXT_BYTES
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A page, or another part with a name. Without a label, it is the whole file."""
 
     label: str | None
@@ -43,7 +43,7 @@ class Part(NamedTuple):
 class Extracted(NamedTuple):
     """The text of an attachment. `cut` says by which limit it is not the whole text."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[TextPart, ...]
     cut: str | None = None
 
 
@@ -52,7 +52,7 @@ def label_of(text: str) -> str | None:
     return " ".join(text.split())[:MAX_LABEL] or None
 
 
-class Unreadable(Exception):
+class UnreadableAttachment(Exception):
     """A file has no text that can be read. `reason` is a word for the warning."""
 
     def __init__(self, reason: str) -> None:
@@ -60,12 +60,12 @@ class Unreadable(Exception):
         self.reason = reason
 
 
-class Collected:
+class TextCollector:
     """The parts read so far, within the limits."""
 
     def __init__(self) -> None:
         self.cut: str | None = None
-        self._parts: list[Part] = []
+        self._parts: list[TextPart] = []
         self._characters = 0
         self._end = time.process_time() + _SECONDS_TO_A_PAGE
 
@@ -75,7 +75,7 @@ class Collected:
         if len(text) > room:
             text, self.cut = text[:room], "characters"
         if text and not text.isspace():
-            self._parts.append(Part(label, text))
+            self._parts.append(TextPart(label, text))
             self._characters += len(text)
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from vault_agent.extract.page import read_page
-from vault_agent.extract.parts import MAX_LABEL, MAX_PAGES, Collected, Unreadable
+from vault_agent.extract.parts import MAX_LABEL, MAX_PAGES, TextCollector, UnreadableAttachment
 from vault_agent.extract.zipped import read_book, read_office
 from vault_agent.text.names import page_label
 
@@ -23,7 +23,7 @@ def extract(kind: AttachmentKind, data: bytes, decode: Callable[[bytes], str]) -
     """Return the text of an attachment. `decode` returns the text of its bytes.
 
     Raises:
-        Unreadable: if there is no text that can be read.
+        UnreadableAttachment: if there is no text that can be read.
     """
     match kind:
         case "pdf":
@@ -37,7 +37,7 @@ def extract(kind: AttachmentKind, data: bytes, decode: Callable[[bytes], str]) -
         case "html":
             return read_page(decode(data))
         case _:
-            collected = Collected()
+            collected = TextCollector()
             collected.add(None, decode(data))
             return collected.extracted()
 
@@ -46,15 +46,15 @@ def read_canvas(data: bytes) -> Extracted:
     """Return the text of a canvas, one part for each card.
 
     Raises:
-        Unreadable: if it is not a canvas.
+        UnreadableAttachment: if it is not a canvas.
     """
     try:
         canvas = orjson.loads(data.removeprefix(b"\xef\xbb\xbf") or b"{}")
     except orjson.JSONDecodeError:
-        raise Unreadable("damaged") from None
+        raise UnreadableAttachment("damaged") from None
     if not isinstance(canvas, dict):
-        raise Unreadable("damaged")
-    collected = Collected()
+        raise UnreadableAttachment("damaged")
+    collected = TextCollector()
     for node in _objects(canvas.get("nodes")):
         text = "\n".join(_texts(node, ("text", "label", "file", "url")))
         first = text.strip().partition("\n")[0].strip("#*_- \t")[:MAX_LABEL]
@@ -85,7 +85,7 @@ def read_pdf(data: bytes) -> Extracted:
     A page that is damaged is left out.
 
     Raises:
-        Unreadable: if it is encrypted or damaged.
+        UnreadableAttachment: if it is encrypted or damaged.
     """
     # A native library of 8 MB, only for workers that read a PDF.
     import pypdfium2 as pdfium
@@ -93,8 +93,9 @@ def read_pdf(data: bytes) -> Extracted:
     try:
         document = pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:
-        raise Unreadable("encrypted" if "password" in str(error).lower() else "damaged") from None
-    collected = Collected()
+        is_encrypted = "password" in str(error).lower()
+        raise UnreadableAttachment("encrypted" if is_encrypted else "damaged") from None
+    collected = TextCollector()
     try:
         count = len(document)
         opened = 0
@@ -119,7 +120,7 @@ def read_pdf(data: bytes) -> Extracted:
     finally:
         document.close()
     if not opened and collected.cut is None:
-        raise Unreadable("damaged")  # such as a list of pages that contains itself
+        raise UnreadableAttachment("damaged")  # such as a list of pages that contains itself
     if count > MAX_PAGES and collected.cut is None:
         collected.cut = "pages"
     return collected.extracted()

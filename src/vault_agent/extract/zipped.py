@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from xml.parsers import expat
 
 from vault_agent.extract.page import read_page
-from vault_agent.extract.parts import MAX_CHARACTERS, Collected, Unreadable, label_of
+from vault_agent.extract.parts import MAX_CHARACTERS, TextCollector, UnreadableAttachment, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -38,21 +38,21 @@ _OLE: Final = b"\xd0\xcf\x11\xe0"
 class Archive:
     """An open archive. What is read of it goes to `collected`, whose limits end the reading."""
 
-    def __init__(self, data: bytes, collected: Collected) -> None:
+    def __init__(self, data: bytes, collected: TextCollector) -> None:
         """Open it.
 
         Raises:
-            Unreadable: if it is encrypted, damaged, or has too many entries.
+            UnreadableAttachment: if it is encrypted, damaged, or has too many entries.
         """
         if data.startswith(_OLE):
-            raise Unreadable("encrypted")
+            raise UnreadableAttachment("encrypted")
         try:
             self._zip = zipfile.ZipFile(BytesIO(data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
-            raise Unreadable("damaged") from None
+            raise UnreadableAttachment("damaged") from None
         self.names = tuple(self._zip.namelist())
         if len(self.names) > MAX_ENTRIES:
-            raise Unreadable("too many parts")
+            raise UnreadableAttachment("too many parts")
         self._collected = collected
         self._left = MAX_UNPACKED
 
@@ -60,16 +60,16 @@ class Archive:
         """Yield the bytes of an entry until its end or a limit. A missing entry has none.
 
         Raises:
-            Unreadable: if it is encrypted or damaged.
+            UnreadableAttachment: if it is encrypted or damaged.
         """
         try:
             info = self._zip.getinfo(name)
         except KeyError:
             return
         if info.flag_bits & 0x1:
-            raise Unreadable("encrypted")
+            raise UnreadableAttachment("encrypted")
         if info.compress_type not in _METHODS:
-            raise Unreadable("damaged")
+            raise UnreadableAttachment("damaged")
         try:
             with self._zip.open(info) as entry:
                 while not self._collected.is_full and (block := entry.read(_BLOCK)):
@@ -79,7 +79,7 @@ class Archive:
                         return
                     yield block
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError):
-            raise Unreadable("damaged") from None
+            raise UnreadableAttachment("damaged") from None
 
     def text(self, name: str) -> str:
         """Return the text of an entry in UTF-8, as far as the limits allow."""
@@ -96,7 +96,7 @@ class Archive:
         """Read an entry of XML: call `start` and `end` with local names, and `text`.
 
         Raises:
-            Unreadable: if it is no XML, or declares entities.
+            UnreadableAttachment: if it is no XML, or declares entities.
         """
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
@@ -112,11 +112,11 @@ class Archive:
             if name in self.names and not self._collected.is_full:
                 parser.Parse(b"", True)
         except (expat.ExpatError, LookupError, ValueError):  # the last two: its encoding is unknown
-            raise Unreadable("damaged") from None
+            raise UnreadableAttachment("damaged") from None
 
 
 def _refuse(*_: object) -> None:
-    raise Unreadable("damaged")
+    raise UnreadableAttachment("damaged")
 
 
 def _local(name: str) -> str:
@@ -134,9 +134,9 @@ def read_office(data: bytes) -> Extracted:
     """Return the text of a document: a part for each heading, slide or sheet.
 
     Raises:
-        Unreadable: if it is encrypted, damaged, or none of the known documents.
+        UnreadableAttachment: if it is encrypted, damaged, or none of the known documents.
     """
-    collected = Collected()
+    collected = TextCollector()
     archive = Archive(data, collected)
     names = set(archive.names)
     if "word/document.xml" in names:
@@ -149,14 +149,14 @@ def read_office(data: bytes) -> Extracted:
         open_document = _OpenDocument(collected)
         open_document.read(archive)
     else:
-        raise Unreadable("damaged")
+        raise UnreadableAttachment("damaged")
     return collected.extracted()
 
 
-class _Lines:
+class _PartLines:
     """The lines of a part. Paragraphs may lie in others, such as those of a text box."""
 
-    def __init__(self, collected: Collected) -> None:
+    def __init__(self, collected: TextCollector) -> None:
         self._collected = collected
         self._label: str | None = None
         self._lines: list[str] = []
@@ -181,10 +181,10 @@ class _Lines:
         return text
 
 
-class _Paragraphs(_Lines):
+class _Paragraphs(_PartLines):
     """The paragraphs of Word and PowerPoint."""
 
-    def __init__(self, collected: Collected) -> None:
+    def __init__(self, collected: TextCollector) -> None:
         super().__init__(collected)
         self._is_text = False
         self._is_heading = False
@@ -220,7 +220,7 @@ class _Paragraphs(_Lines):
             self.add(text)
 
 
-def _read_word(archive: Archive, collected: Collected) -> None:
+def _read_word(archive: Archive, collected: TextCollector) -> None:
     lines = _Paragraphs(collected)
     lines.read(archive, "word/document.xml")
     lines.begin("Footnotes")
@@ -228,7 +228,7 @@ def _read_word(archive: Archive, collected: Collected) -> None:
     lines.begin(None)
 
 
-def _read_slides(archive: Archive, collected: Collected) -> None:
+def _read_slides(archive: Archive, collected: TextCollector) -> None:
     numbers = sorted(int(match[1]) for name in archive.names if (match := _SLIDE.fullmatch(name)))
     for number in numbers:
         if collected.is_full:
@@ -242,7 +242,7 @@ def _read_slides(archive: Archive, collected: Collected) -> None:
 class _Table:
     """The cells of a sheet of Excel, or its list of shared texts."""
 
-    def __init__(self, shared: list[str], collected: Collected) -> None:
+    def __init__(self, shared: list[str], collected: TextCollector) -> None:
         self.shared = shared
         self._collected = collected
         self._room = MAX_CHARACTERS  # any number of cells may have the same long text
@@ -295,7 +295,7 @@ class _Table:
         return self.shared[index] if 0 <= index < len(self.shared) else ""
 
 
-def _read_sheets(archive: Archive, collected: Collected) -> None:
+def _read_sheets(archive: Archive, collected: TextCollector) -> None:
     sheets: list[tuple[str, str]] = []
     places: dict[str, str] = {}
 
@@ -320,10 +320,10 @@ def _read_sheets(archive: Archive, collected: Collected) -> None:
         collected.add(label_of(name), "\n".join(table.rows))
 
 
-class _OpenDocument(_Lines):
+class _OpenDocument(_PartLines):
     """The paragraphs, slides and tables of a document of LibreOffice."""
 
-    def __init__(self, collected: Collected) -> None:
+    def __init__(self, collected: TextCollector) -> None:
         super().__init__(collected)
         self._slides = 0
         self._level = 0  # of the heading that is open
@@ -364,9 +364,9 @@ def read_book(data: bytes) -> Extracted:
     """Return the text of a book: a part for each heading of its chapters, in their order.
 
     Raises:
-        Unreadable: if it is encrypted or damaged.
+        UnreadableAttachment: if it is encrypted or damaged.
     """
-    collected = Collected()
+    collected = TextCollector()
     archive = Archive(data, collected)
     for number, name in enumerate(_chapters(archive), 1):
         if collected.is_full:
@@ -387,7 +387,7 @@ def _chapters(archive: Archive) -> list[str]:
 
     archive.xml(_CONTAINER, start=root)
     if not packages or packages[0] not in archive.names:
-        raise Unreadable("damaged")
+        raise UnreadableAttachment("damaged")
     files: dict[str, str] = {}
     order: list[str] = []
 

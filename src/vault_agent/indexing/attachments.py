@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, Misconfigured
-from vault_agent.extract.parts import CPU_SECONDS, MEMORY_BYTES, Unreadable, byte_limit
+from vault_agent.extract.parts import CPU_SECONDS, MEMORY_BYTES, UnreadableAttachment, byte_limit
 from vault_agent.extract.read import extract
-from vault_agent.indexing.parse import Folder, KeptText, KeptTexts, exclusions_of
+from vault_agent.indexing.parse import FolderIdentity, KeptText, KeptTexts, exclusions_of
 from vault_agent.indexing.protocol import AttachmentsRead
 from vault_agent.model.notes import content_hash
 from vault_agent.model.warning import Warning
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.indexing.protocol import ReadAttachments
-    from vault_agent.indexing.task import IndexTask, Report
+    from vault_agent.indexing.task import IndexTask, ProgressReport
     from vault_agent.system.crash import CrashReport
     from vault_agent.text.names import AttachmentKind
 
@@ -44,7 +44,7 @@ class OneFile(NamedTuple):
     """An attachment to read. If it has `failed`, only that is kept."""
 
     root: str
-    folder: Folder | None  # the folder at `root` when the reading began
+    folder: FolderIdentity | None  # the folder at `root` when the reading began
     exclude: tuple[str, ...]
     texts: str  # the folder of kept texts
     path: str
@@ -53,7 +53,7 @@ class OneFile(NamedTuple):
 
 async def read_attachments(
     request: ReadAttachments,
-    report: Report,
+    report: ProgressReport,
     on_crash: Callable[[CrashReport], object],
     *,
     cpu_seconds: float = CPU_SECONDS,
@@ -74,7 +74,7 @@ async def read_attachments(
     left = [path for path in waiting if path > request.after]
     file = OneFile(
         task.root,
-        Folder.at(task.root),
+        FolderIdentity.at(task.root),
         task.exclude,
         str(IndexDirectory(Path(task.directory)).texts),
         "",
@@ -147,7 +147,7 @@ def attachment_reader() -> Callable[[OneFile], bool]:
         except Misconfigured:
             return False
         with root:
-            if Folder.at(file.root) != file.folder:
+            if FolderIdentity.at(file.root) != file.folder:
                 return False
             return keep_text(root, file.path, KeptTexts(Path(file.texts)), failed=file.failed)
 
@@ -182,7 +182,7 @@ def _text(kind: AttachmentKind, data: bytes) -> KeptText:
         extracted = extract(kind, data, decoded)
     except Skipped as skipped:
         return KeptText(warnings=(skipped.warning,), left_out=True)
-    except Unreadable as unreadable:
+    except UnreadableAttachment as unreadable:
         return KeptText(warnings=(_not_read(unreadable.reason),))
     if extracted.cut is not None:
         warnings.append(

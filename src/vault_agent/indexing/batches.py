@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed
 from vault_agent.indexing.changes import vault_moved
-from vault_agent.indexing.parse import Batch, FileTask, Folder, ParsedFile, unparsed
+from vault_agent.indexing.parse import Batch, FileTask, FolderIdentity, ParsedFile, unparsed
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
 from vault_agent.text.names import is_note
@@ -59,7 +59,7 @@ class Parser:
     ) -> None:
         self._pool = pool
         self._task = task
-        self._folder = Folder.at(task.root)
+        self._folder = FolderIdentity.at(task.root)
         self._on_crash = on_crash
 
     async def parse(

@@ -29,7 +29,7 @@ from vault_agent.vault.scan import diff, is_unknown, scan
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from vault_agent.indexing.task import IndexTask, Report
+    from vault_agent.indexing.task import IndexTask, ProgressReport
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.database import Connection
     from vault_agent.store.index.meta import Meta
@@ -154,7 +154,7 @@ class Changes:
 
 
 def find_changes(
-    root: VaultRoot, directory: IndexDirectory, task: IndexTask, report: Report
+    root: VaultRoot, directory: IndexDirectory, task: IndexTask, report: ProgressReport
 ) -> Changes:
     """Scan the paths of the task, or the whole vault, and compare them with the index.
 
@@ -214,7 +214,7 @@ def _has_entries(root: VaultRoot) -> bool:
         return any(not entry.name.startswith(".") for entry in entries)
 
 
-def _report_scan(scanned: Scan, report: Report) -> None:
+def _report_scan(scanned: Scan, report: ProgressReport) -> None:
     report.phase("scan", len(scanned.notes), len(scanned.notes))
     for warning in scanned.warnings:
         report.warn(warning)

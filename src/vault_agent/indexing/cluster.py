@@ -83,9 +83,9 @@ def read_graph(task: IndexTask) -> StoredGraph:
     return StoredGraph(meta, order, edges, notes)
 
 
-def _named(note: reading.NoteColumns, degree: int) -> Named:
+def _named(note: reading.NoteColumns, degree: int) -> CommunityMember:
     tags = (orjson.loads(note.metadata).get("tags") or ()) if note.metadata else ()
-    return Named(note.path, note.title, tags, degree)
+    return CommunityMember(note.path, note.title, tags, degree)
 
 
 _LEAST_GAIN = 1e-7
@@ -208,7 +208,7 @@ def _numbered(members: list[int]) -> list[int]:
     return [numbers[community] for community in members]
 
 
-class Named(NamedTuple):
+class CommunityMember(NamedTuple):
     """What a community may be named after."""
 
     path: str
@@ -217,7 +217,7 @@ class Named(NamedTuple):
     degree: int  # the number of its neighbours
 
 
-def labels(members: Sequence[int], notes: Sequence[Named]) -> list[str]:
+def labels(members: Sequence[int], notes: Sequence[CommunityMember]) -> list[str]:
     """Return the name of every community with two notes or more. No two are equal, but for case.
 
     Args:
@@ -228,7 +228,7 @@ def labels(members: Sequence[int], notes: Sequence[Named]) -> list[str]:
     count = sum(size > 1 for size in sizes.values())
     shared = [Counter[str]() for _ in range(count)]
     everywhere = Counter[str]()
-    central: list[list[Named]] = [[] for _ in range(count)]
+    central: list[list[CommunityMember]] = [[] for _ in range(count)]
     for community, note in zip(members, notes, strict=True):
         names = set(_names(note))
         everywhere.update(names)
@@ -246,7 +246,7 @@ def labels(members: Sequence[int], notes: Sequence[Named]) -> list[str]:
     return names_of
 
 
-def _names(note: Named) -> Iterator[str]:
+def _names(note: CommunityMember) -> Iterator[str]:
     """Give the folders that a note is in, as paths that end with `/`, and its tags."""
     end = note.path.find("/")
     while end >= 0:
@@ -272,7 +272,7 @@ def _best(
     return None
 
 
-def _title(notes: Sequence[Named], taken: Iterable[str]) -> str:
+def _title(notes: Sequence[CommunityMember], taken: Iterable[str]) -> str:
     """Return the title of the best-connected note whose title is free, else the best one's path."""
     ranked = sorted(notes, key=lambda note: (-note.degree, note.path))
     for note in ranked:

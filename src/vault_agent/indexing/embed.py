@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from vault_agent.errors import Unavailable
+from vault_agent.indexing.protocol import EmbeddingCounts
 from vault_agent.model.warning import Warning
 from vault_agent.models.run import embed_all
 from vault_agent.models.settings import document_input, vector_key
@@ -29,7 +29,7 @@ from vault_agent.system.cancelling import in_thread
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
-    from vault_agent.indexing.task import Report
+    from vault_agent.indexing.task import ProgressReport
     from vault_agent.model.vectors import VectorSpace
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.run import Arrived, Document
@@ -45,25 +45,16 @@ _PAGE = 256
 _HASHED = 2_000  # chunks whose text is read at once, to be hashed
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """The numbers of chunks by result. Their sum is the number of all chunks."""
-
-    embedded: int
-    reused: int
-    failed: int
-
-
 async def embed(
     directory: str,
     embedder: Embedder,
     settings: EndpointSettings,
-    report: Report,
+    report: ProgressReport,
     *,
     fresh: bool = False,
     doubted: bool = False,
     finishing: Callable[[], bool] = lambda: False,
-) -> Account:
+) -> EmbeddingCounts:
     """Embed the chunks of the current generation that have no vector.
 
     Runs may change the generation meanwhile: their new chunks are left to the next call. An
@@ -78,13 +69,13 @@ async def embed(
     """
     with _opened(IndexDirectory(Path(directory))) as opened:
         if opened is None:
-            return Account(0, 0, 0)
-        run = _Run(opened, embedder, settings, report, finishing)
+            return EmbeddingCounts(0, 0, 0)
+        run = _EmbeddingRun(opened, embedder, settings, report, finishing)
         try:
             await run.carry_out(fresh=fresh, doubted=doubted)
         except Unavailable as error:
             report.warn(Warning(error.code, *error.over_http()))
-        return run.account()
+        return run.counts()
 
 
 class _Opened(NamedTuple):
@@ -112,8 +103,13 @@ def _opened(folder: IndexDirectory) -> Iterator[_Opened | None]:
 
 
 async def copy_vectors(
-    directory: str, source: str, settings: EndpointSettings, report: Report, *, fresh: bool = False
-) -> Account:
+    directory: str,
+    source: str,
+    settings: EndpointSettings,
+    report: ProgressReport,
+    *,
+    fresh: bool = False,
+) -> EmbeddingCounts:
     """Give the chunks of an index the vectors that another index has of the same texts.
 
     No text is sent. A chunk whose text the other index has not embedded gets no vector. `fresh`
@@ -130,8 +126,13 @@ async def copy_vectors(
 
 
 def _copy_vectors(
-    directory: Path, source: Path, settings: EndpointSettings, report: Report, *, fresh: bool
-) -> Account:
+    directory: Path,
+    source: Path,
+    settings: EndpointSettings,
+    report: ProgressReport,
+    *,
+    fresh: bool,
+) -> EmbeddingCounts:
     other = IndexDirectory(source)
     with (
         other.embedding(),
@@ -140,11 +141,11 @@ def _copy_vectors(
         open_vectors(other.vectors) as others,
     ):
         if opened is None:
-            return Account(0, 0, 0)
+            return EmbeddingCounts(0, 0, 0)
         connection, store, generation = opened
         space = others.last_space(settings.model, *settings.prefixes)
         if space is None:
-            return Account(0, 0, len(reading.chunk_keys(connection)))
+            return EmbeddingCounts(0, 0, len(reading.chunk_keys(connection)))
         others.use(space)
         store.use(space, fresh=fresh)
         chunks, keys = _inputs(connection, settings, store.keys_of(generation))
@@ -155,10 +156,10 @@ def _copy_vectors(
         have = int(np.count_nonzero(plan.rows >= 0))
         store.tidy(plan, generation)
         report.published()
-        return Account(have - reused, reused, len(chunks) - have)
+        return EmbeddingCounts(have - reused, reused, len(chunks) - have)
 
 
-class _Run:
+class _EmbeddingRun:
     """One phase: a plan of the chunks without a vector, filled as replies arrive."""
 
     def __init__(
@@ -166,7 +167,7 @@ class _Run:
         opened: _Opened,
         embedder: Embedder,
         settings: EndpointSettings,
-        report: Report,
+        report: ProgressReport,
         finishing: Callable[[], bool],
     ) -> None:
         self._connection, self._store, self._generation = opened
@@ -242,12 +243,12 @@ class _Run:
         self._report.published()
         await self._warn_of_gaps(plan)
 
-    def account(self) -> Account:
+    def counts(self) -> EmbeddingCounts:
         """Count the chunks by result."""
         if self._plan is None:
-            return Account(0, self._reused, self._total - self._reused)
+            return EmbeddingCounts(0, self._reused, self._total - self._reused)
         have = int(np.count_nonzero(self._plan.rows >= 0))
-        return Account(have - self._reused, self._reused, self._total - have)
+        return EmbeddingCounts(have - self._reused, self._reused, self._total - have)
 
     async def _prepare(self, old: Plan | None) -> VectorSpace:
         """Return the endpoint's space. If the endpoint fails, publish the existing vectors."""

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from vault_agent.indexing.batches import Parse
     from vault_agent.indexing.changes import Changes
     from vault_agent.indexing.parse import ParsedFile
-    from vault_agent.indexing.task import IndexTask, Report
+    from vault_agent.indexing.task import IndexTask, ProgressReport
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.database import Connection
     from vault_agent.store.index.links import LinkRow
@@ -74,7 +74,7 @@ _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
 
 
-async def index(task: IndexTask, parse: Parse, report: Report) -> IndexRun:
+async def index(task: IndexTask, parse: Parse, report: ProgressReport) -> IndexRun:
     """Update the index to match the vault, and return the summary and the revision.
 
     Raises:
@@ -95,7 +95,7 @@ async def index(task: IndexTask, parse: Parse, report: Report) -> IndexRun:
 
 
 async def _index(
-    task: IndexTask, directory: IndexDirectory, parse: Parse, report: Report
+    task: IndexTask, directory: IndexDirectory, parse: Parse, report: ProgressReport
 ) -> IndexRun:
     directory.create()
     exclusions = task.exclusions
@@ -109,7 +109,7 @@ async def _index(
             if changes.had_notes and not notes:
                 raise sudden_emptiness()
 
-        run = await _Run(task, directory, changes, parse, report).carry_out(check)
+        run = await _IndexRun(task, directory, changes, parse, report).carry_out(check)
         if task.paths is None:
             with suppress(VaultAgentError, OSError):  # the revision is out
                 if has_drifted(directory, run.generation):
@@ -127,7 +127,7 @@ class _Target(NamedTuple):
     fulltext: FulltextWriter
 
 
-class _Run:
+class _IndexRun:
     """The state of one run, from the comparison to the publication."""
 
     def __init__(
@@ -136,7 +136,7 @@ class _Run:
         directory: IndexDirectory,
         changes: Changes,
         parse: Parse,
-        report: Report,
+        report: ProgressReport,
     ) -> None:
         self._task = task
         self._directory = directory
@@ -499,7 +499,7 @@ NOTES_AT_ONCE = 500
 def resolve_links(
     connection: Connection,
     writer: NoteWriter,
-    report: Report,
+    report: ProgressReport,
     *,
     fresh: Sequence[int],
     affected: Collection[str] | None,

@@ -31,17 +31,17 @@ from vault_agent.indexing.protocol import (
     Crashed,
     Done,
     Embed,
-    Embedded,
+    EmbeddingCounts,
     Event,
     FinishEmbedding,
-    Index,
     LayOut,
     Phase,
     Published,
     QueryAnnounced,
     ReadAttachments,
-    Refused,
     Request,
+    RequestFailed,
+    UpdateIndex,
 )
 from vault_agent.system.child import encode, read_message, take_output
 from vault_agent.system.crash import describe_crash
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 async def _answer_requests() -> None:
-    report = _Report()
+    report = _PipeReport()
     try:
         async with Pool(batch_parser, size=1) as pool:
             keeper = _Keeper(pool, report)
@@ -106,7 +106,7 @@ def _read(loop: asyncio.AbstractEventLoop, keeper: _Keeper) -> None:
 class _Keeper:
     """Answers requests one after the other, with one pool of parsers."""
 
-    def __init__(self, pool: Pool, report: _Report) -> None:
+    def __init__(self, pool: Pool, report: _PipeReport) -> None:
         self.requests: asyncio.Queue[Request] = asyncio.Queue()
         self._pool = pool
         self._report = report
@@ -136,7 +136,7 @@ class _Keeper:
         try:
             answer = await self._carry_out(request)
         except VaultAgentError as error:
-            answer = Refused.of(error)
+            answer = RequestFailed.of(error)
         self._report.send(answer)
         give_memory_back()
 
@@ -151,21 +151,20 @@ class _Keeper:
             from vault_agent.indexing.lay_out import compute_layout  # imports numpy
 
             return compute_layout(request.task)
-        if isinstance(request, Index):
+        if isinstance(request, UpdateIndex):
             return Done(await self._index(request.task))
         if isinstance(request, Embed):
             return await self._embed(request)
         if isinstance(request, CopyVectors):
             from vault_agent.indexing.embed import copy_vectors
 
-            copied = await copy_vectors(
+            return await copy_vectors(
                 request.directory,
                 request.source,
                 request.endpoint,
                 self._report,
                 fresh=request.fresh,
             )
-            return Embedded(copied.embedded, copied.reused, copied.failed)
         if isinstance(request, ReadAttachments):
             from vault_agent.indexing.attachments import read_attachments
 
@@ -180,7 +179,7 @@ class _Keeper:
         finally:
             await self._pool.trim(1)
 
-    async def _embed(self, request: Embed) -> Embedded:
+    async def _embed(self, request: Embed) -> EmbeddingCounts:
         # Imported here: they import numpy and an HTTP client, which most runs do not need.
         from vault_agent.indexing.embed import embed
 
@@ -189,7 +188,7 @@ class _Keeper:
         embedder = await self._embedder_of(request.endpoint, anew=anew)
         self._on_query = embedder.give_way
         try:
-            account = await embed(
+            counts = await embed(
                 request.directory,
                 embedder,
                 request.endpoint,
@@ -200,14 +199,14 @@ class _Keeper:
             )
         finally:
             self._on_query = None
-        if account.failed and request.require:
+        if counts.failed and request.require:
             raise Unavailable(
                 "EMBEDDING_UNAVAILABLE",
-                f"{account.failed:,} chunks could not be embedded, and embeddings were required. "
+                f"{counts.failed:,} chunks could not be embedded, and embeddings were required. "
                 "The index itself is complete and serves; see the job's warnings.",
                 remedy="",
             )
-        return Embedded(account.embedded, account.reused, account.failed)
+        return counts
 
     async def _embedder_of(self, settings: EndpointSettings, *, anew: bool) -> Embedder:
         """Return the embedder of the last run if it works and has the same settings, or a new one.
@@ -229,7 +228,7 @@ class _Keeper:
         self._report.send(Crashed("worker", report))
 
 
-class _Report:
+class _PipeReport:
     """Sends events, and progress at most ten times a second."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from vault_agent.errors import Misconfigured
-from vault_agent.extract.parts import EXTRACT_VERSION, Part, byte_limit
+from vault_agent.extract.parts import EXTRACT_VERSION, TextPart, byte_limit
 from vault_agent.markdown.document import Document, find_indexed
 from vault_agent.markdown.parse import document_of, parse_attachment, parse_document, with_keys
 from vault_agent.markdown.shown import lines_with_words
@@ -52,14 +52,14 @@ class FileTask(NamedTuple):
     rowid: int  # for its note, never used before
 
 
-class Folder(NamedTuple):
+class FolderIdentity(NamedTuple):
     """The identity of a folder. Another folder may be mounted at the same path."""
 
     device: int
     inode: int
 
     @classmethod
-    def at(cls, path: str) -> Folder | None:
+    def at(cls, path: str) -> FolderIdentity | None:
         """Return the identity of the folder at a path, or None if there is none."""
         try:
             status = os.stat(path)  # noqa: PTH116 - the path is text here
@@ -72,7 +72,7 @@ class Batch(NamedTuple):
     """Files of one vault to parse."""
 
     root: str
-    folder: Folder | None  # the folder at `root` when the run began
+    folder: FolderIdentity | None  # the folder at `root` when the run began
     exclude: tuple[str, ...]
     max_note_bytes: int
     fields: tuple[str, ...]
@@ -126,7 +126,7 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
         except Misconfigured:
             return None
         with root:
-            if Folder.at(batch.root) != batch.folder:
+            if FolderIdentity.at(batch.root) != batch.folder:
                 return None
             return parse_files(root, batch)
 
@@ -337,7 +337,7 @@ _LEVEL = 1  # of the compression: reading must be fast
 class KeptText(NamedTuple):
     """What reading an attachment has given."""
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[TextPart, ...] = ()
     warnings: tuple[Warning, ...] = ()  # without the path: several files may have this content
     left_out: bool = False  # whether the file has no place in the index at all
 
@@ -356,7 +356,7 @@ class KeptTexts:
         """Return the text of a content by its hash, or None if it is not kept."""
         try:
             document = orjson.loads(zlib.decompress(self._path(kind, digest).read_bytes()))
-            parts = tuple(Part(label, text) for label, text in document["parts"])
+            parts = tuple(TextPart(label, text) for label, text in document["parts"])
             warnings = tuple(Warning(**warning) for warning in document["warnings"])
             return KeptText(parts, warnings, document["left_out"])
         except (OSError, ValueError, TypeError, KeyError, zlib.error):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class UpdateIndex:
     """Update the index. Answered by `Done`."""
 
     task: IndexTask
@@ -26,7 +26,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Embed:
-    """Embed the chunks without a vector. Answered by `Embedded`."""
+    """Embed the chunks without a vector. Answered by `EmbeddingCounts`."""
 
     directory: str
     endpoint: EndpointSettings
@@ -37,7 +37,7 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class CopyVectors:
-    """Copy vectors from another index of the same vault. Answered by `Embedded`."""
+    """Copy vectors from another index of the same vault. Answered by `EmbeddingCounts`."""
 
     directory: str
     source: str  # the directory of that index
@@ -86,7 +86,13 @@ class FinishEmbedding:
 
 Question = Compare | Cluster | LayOut
 Request = (
-    Index | Embed | CopyVectors | ReadAttachments | Question | QueryAnnounced | FinishEmbedding
+    UpdateIndex
+    | Embed
+    | CopyVectors
+    | ReadAttachments
+    | Question
+    | QueryAnnounced
+    | FinishEmbedding
 )
 
 # --- what the process sends -----------------------------------------------------------------
@@ -125,8 +131,8 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
-    """The numbers of chunks by the origin of their vector."""
+class EmbeddingCounts:
+    """The numbers of chunks by the origin of their vector. Their sum is that of all chunks."""
 
     embedded: int
     reused: int
@@ -168,7 +174,7 @@ class LaidOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RequestFailed:
     """The request failed with a `VaultAgentError`."""
 
     code: str
@@ -176,7 +182,7 @@ class Refused:
     details: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, error: VaultAgentError) -> Refused:
+    def of(cls, error: VaultAgentError) -> RequestFailed:
         """Return the event for an error."""
         return cls(error.code, *error.over_http())
 
@@ -186,8 +192,8 @@ class Refused:
         return error_of(self.code, self.message, self.details)
 
 
-Result = Done | Embedded | AttachmentsRead
+Result = Done | EmbeddingCounts | AttachmentsRead
 """The last event of a request that does work."""
-Answer = Result | Compared | Clustered | LaidOut | Refused
+Answer = Result | Compared | Clustered | LaidOut | RequestFailed
 """The last event of a request."""
 Event = Phase | Warning | Published | Crashed | Answer

@@ -71,7 +71,7 @@ class IndexRun:
     texts_differ: bool = False  # whether texts of attachments are to be read, or to be removed
 
 
-class Report(Protocol):
+class ProgressReport(Protocol):
     """Receives the progress of a run."""
 
     def phase(self, name: str, done: int, total: int | None, characters: int = 0) -> None:

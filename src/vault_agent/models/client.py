@@ -19,7 +19,7 @@ import orjson
 
 from vault_agent.errors import Unavailable, error_of
 from vault_agent.models.address import AddressPolicy, AddressRefused, check_model
-from vault_agent.models.faults import Fault, Kind, Service, fault_of
+from vault_agent.models.faults import EndpointFault, Kind, ModelService, fault_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Mapping
@@ -41,7 +41,7 @@ class ModelClient:
 
     def __init__(
         self,
-        service: Service,
+        service: ModelService,
         url: str,
         model: str,
         *,
@@ -108,10 +108,10 @@ class ModelClient:
         `extra_bytes`.
 
         Raises:
-            Fault: for any failure, or by `parse`.
+            EndpointFault: for any failure, or by `parse`.
         """
         if self._session is None:
-            raise Fault(Kind.UNREACHABLE)
+            raise EndpointFault(Kind.UNREACHABLE)
         try:
             async with self._session.post(
                 self._url,
@@ -127,12 +127,12 @@ class ModelClient:
                     )
                 reply = await _read(response, _REPLY_BYTES + extra_bytes)
         except TimeoutError:
-            raise Fault(Kind.TIMED_OUT) from None
+            raise EndpointFault(Kind.TIMED_OUT) from None
         except aiohttp.ClientConnectorError as error:
             refused = isinstance(error.os_error, AddressRefused)
-            raise Fault(Kind.ADDRESS_REFUSED if refused else Kind.UNREACHABLE) from None
+            raise EndpointFault(Kind.ADDRESS_REFUSED if refused else Kind.UNREACHABLE) from None
         except (aiohttp.ClientError, OSError):
-            raise Fault(Kind.DISCONNECTED) from None
+            raise EndpointFault(Kind.DISCONNECTED) from None
         return parse(reply)
 
     async def answer(self, key: Hashable, request: Callable[[], Awaitable[_Reply]]) -> _Reply:
@@ -153,7 +153,7 @@ class ModelClient:
             self.check()
             try:
                 reply = await request()
-            except Fault as fault:
+            except EndpointFault as fault:
                 error = self.unavailable(fault)
                 if fault.kind not in self._service.of_one_request:
                     self._error = error
@@ -168,7 +168,7 @@ class ModelClient:
         """Forget the replies that are answered from memory."""
         self._replies.clear()
 
-    def unavailable(self, fault: Fault) -> Unavailable:
+    def unavailable(self, fault: EndpointFault) -> Unavailable:
         """Return the error for a fault of the endpoint as a whole."""
         return self._service.unavailable(fault, self.model, str(self._url.origin()))
 
@@ -185,7 +185,7 @@ class ModelClient:
         """Send something small, with a timeout that is long enough to load the model.
 
         Raises:
-            Fault: while the endpoint does not work.
+            EndpointFault: while the endpoint does not work.
         """
         raise NotImplementedError
 
@@ -199,7 +199,7 @@ class ModelClient:
             wait = min(max(wait * 2, _FIRST_WAIT), _LONGEST_WAIT)
             try:
                 await self.recover()
-            except Fault as fault:
+            except EndpointFault as fault:
                 self._error = self.unavailable(fault)
             else:
                 self._error = None
@@ -207,14 +207,14 @@ class ModelClient:
 
 
 async def _read(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    """Return the whole reply. Past `limit` bytes, close the connection and raise `Fault`."""
+    """Return the whole reply. Past `limit` bytes, close the connection and raise a fault."""
     parts: list[bytes] = []
     size = 0
     async for part in response.content.iter_any():
         size += len(part)
         if size > limit:
             response.close()
-            raise Fault(Kind.BAD_REPLY)
+            raise EndpointFault(Kind.BAD_REPLY)
         parts.append(part)
     return b"".join(parts)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from vault_agent.errors import Unavailable
-from vault_agent.models.faults import FATAL, Fault, Kind
+from vault_agent.models.faults import FATAL, EndpointFault, Kind
 from vault_agent.models.vectors import EMBEDDING, Embedded, Outcome
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Documents:
             asked_at = time.monotonic()
             try:
                 return await self._request(texts)
-            except Fault as error:
+            except EndpointFault as error:
                 fault = error
             if fault.kind in FATAL:
                 raise self._client.unavailable(fault)
@@ -134,7 +134,7 @@ class Documents:
         self._failed_in_a_row = 0
         return [Embedded(vector) for vector in vectors]
 
-    async def _halve(self, texts: Sequence[str], fault: Fault) -> list[Outcome]:
+    async def _halve(self, texts: Sequence[str], fault: EndpointFault) -> list[Outcome]:
         middle = (len(texts) + 1) // 2
         outcomes = await self._settle(texts[:middle]) + await self._settle(texts[middle:])
         if fault.kind in _TOO_MUCH and all(
@@ -144,7 +144,7 @@ class Documents:
             self._most = min(self._most, middle)
         return outcomes
 
-    async def _settle_alone(self, text: str, fault: Fault) -> Outcome:
+    async def _settle_alone(self, text: str, fault: EndpointFault) -> Outcome:
         """Return the outcome of a text that fails alone while the endpoint works."""
         if fault.kind is Kind.TOO_LONG and len(text) > _SHORTEST:
             (outcome,) = await self._settle([text[: len(text) // 2]])
@@ -174,7 +174,7 @@ class Documents:
         while True:
             try:
                 same = await self._client.probe(seconds)
-            except Fault as fault:
+            except EndpointFault as fault:
                 attempts += 1
                 refused += fault.kind not in (Kind.BUSY, Kind.TIMED_OUT)
                 if fault.kind in FATAL or refused >= refusals:
@@ -188,7 +188,7 @@ class Documents:
         self._succeeded_at = time.monotonic()
         self._troubled_since = None
 
-    async def _wait(self, fault: Fault, attempt: int) -> None:
+    async def _wait(self, fault: EndpointFault, attempt: int) -> None:
         """Wait before the next attempt, longer each time. Raise if `patience` would be exceeded."""
         now = time.monotonic()
         if self._troubled_since is None:

@@ -15,7 +15,7 @@ import anyio
 from vault_agent.errors import Unavailable
 from vault_agent.models.built_in import served
 from vault_agent.models.documents import Documents
-from vault_agent.models.faults import Fault, Kind
+from vault_agent.models.faults import EndpointFault, Kind
 from vault_agent.models.vectors import VectorClient
 
 if TYPE_CHECKING:
@@ -101,11 +101,11 @@ class Embedder(VectorClient):
                 try:
                     document = self.settings.prefixes.query + text[:length]
                     return cast("Vector", (await self.embed([document], seconds))[0])
-                except Fault as fault:
+                except EndpointFault as fault:
                     length //= 2
                     if fault.kind is not Kind.TOO_LONG or not length:
                         raise
-        raise Fault(Kind.TIMED_OUT)
+        raise EndpointFault(Kind.TIMED_OUT)
 
     async def recover(self) -> None:
         """Ask for the probe text. Vectors of queries are forgotten if the model has changed."""
@@ -114,7 +114,7 @@ class Embedder(VectorClient):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class EndpointCheck:
     """The properties of a working endpoint."""
 
     model: str
@@ -123,7 +123,7 @@ class Check:
     prefixes: Prefixes
 
 
-async def check_endpoint(settings: EndpointSettings) -> Check:
+async def check_endpoint(settings: EndpointSettings) -> EndpointCheck:
     """Prepare the endpoint as a run does, then measure one query.
 
     Raises:
@@ -135,4 +135,4 @@ async def check_endpoint(settings: EndpointSettings) -> Check:
         started = time.perf_counter()
         await embedder.embed_query("one short question")
         seconds = time.perf_counter() - started
-    return Check(space.model, space.dimension, seconds, settings.prefixes)
+    return EndpointCheck(space.model, space.dimension, seconds, settings.prefixes)

@@ -50,7 +50,7 @@ FATAL: Final = frozenset(
 )
 
 
-class Fault(Exception):
+class EndpointFault(Exception):
     """A request failed. Contains no text from the endpoint."""
 
     def __init__(self, kind: Kind, *, retry_after: float | None = None) -> None:
@@ -80,26 +80,26 @@ _MODEL_MISSING: Final = re.compile(
 _CRASHED: Final = re.compile(r"crashed|exit code|runner .{0,20}terminated|NaN|\bEOF\b")
 
 
-def fault_of(status: int, body: bytes, retry_after: str | None) -> Fault:
+def fault_of(status: int, body: bytes, retry_after: str | None) -> EndpointFault:
     """Return the fault for a reply other than 200, from its status and its error message."""
     if 300 <= status < 400:
-        return Fault(Kind.REDIRECTED)
+        return EndpointFault(Kind.REDIRECTED)
     if status in (401, 403):
-        return Fault(Kind.UNAUTHORIZED)
+        return EndpointFault(Kind.UNAUTHORIZED)
     if status in _BUSY:
-        return Fault(Kind.BUSY, retry_after=_seconds(retry_after))
+        return EndpointFault(Kind.BUSY, retry_after=_seconds(retry_after))
     message = _message(body)
     if status == 404 or (status == 400 and _MODEL_MISSING.search(message)):
         # A missing path gives any error page. A missing model gives a message that mentions it.
         names_model = _MODEL_MISSING.search(message) or "model" in message.lower()
-        return Fault(Kind.MODEL_MISSING if names_model else Kind.ROUTE_MISSING)
+        return EndpointFault(Kind.MODEL_MISSING if names_model else Kind.ROUTE_MISSING)
     if _BATCH.search(message):
-        return Fault(Kind.REJECTED)
+        return EndpointFault(Kind.REJECTED)
     if status == 413 or _TOO_LONG.search(message):
-        return Fault(Kind.TOO_LONG)
+        return EndpointFault(Kind.TOO_LONG)
     if status >= 500 or status == 424 or _CRASHED.search(message):
-        return Fault(Kind.SERVER_ERROR)
-    return Fault(Kind.REJECTED)
+        return EndpointFault(Kind.SERVER_ERROR)
+    return EndpointFault(Kind.REJECTED)
 
 
 def _message(body: bytes) -> str:
@@ -153,7 +153,7 @@ _MESSAGES: Final = {
 }
 
 
-class Service(NamedTuple):
+class ModelService(NamedTuple):
     """What is asked at an endpoint: the words of its errors."""
 
     code: str
@@ -168,7 +168,7 @@ class Service(NamedTuple):
     of_one_request: frozenset[Kind]
     """Faults after which another request may succeed."""
 
-    def unavailable(self, fault: Fault, model: str, address: str) -> Unavailable:
+    def unavailable(self, fault: EndpointFault, model: str, address: str) -> Unavailable:
         """Return the error for a fault of the endpoint as a whole, which is at an address."""
         message = self.others.get(fault.kind) or _MESSAGES[fault.kind]
         return Unavailable(

@@ -18,12 +18,12 @@ import anyio
 import orjson
 
 from vault_agent.models.client import ModelClient, utf8
-from vault_agent.models.faults import Fault, Kind, Service
+from vault_agent.models.faults import EndpointFault, Kind, ModelService
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-RERANKER: Final = Service(
+RERANKER: Final = ModelService(
     "RERANK_UNAVAILABLE",
     section="rerank",
     name="The reranker",
@@ -54,7 +54,7 @@ _LOADING_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class RerankSettings:
+class RerankerSettings:
     """The endpoint, the model and the time limit of a search, in seconds."""
 
     url: str
@@ -63,16 +63,16 @@ class RerankSettings:
     timeout: float = 2.0
 
 
-class Form(Enum):
+class RequestForm(Enum):
     """How a server names the parts of a request."""
 
     JINA = auto()
     TEI = auto()
 
     @property
-    def other(self) -> Form:
+    def other(self) -> RequestForm:
         """The form to try if this one is rejected."""
-        return Form.TEI if self is Form.JINA else Form.JINA
+        return RequestForm.TEI if self is RequestForm.JINA else RequestForm.JINA
 
 
 class Reranker(ModelClient):
@@ -81,7 +81,7 @@ class Reranker(ModelClient):
     One request at a time, since most servers work on one.
     """
 
-    def __init__(self, settings: RerankSettings) -> None:
+    def __init__(self, settings: RerankerSettings) -> None:
         """Check the endpoint and the model. Nothing is sent.
 
         Raises:
@@ -92,7 +92,7 @@ class Reranker(ModelClient):
         )
         self._timeout = settings.timeout
         self._turn = anyio.Lock()
-        self._form = Form.JINA
+        self._form = RequestForm.JINA
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
         """Return how relevant each text is to the query, on the model's scale, in their order.
@@ -114,7 +114,7 @@ class Reranker(ModelClient):
         texts = ("bread", "stone")
         try:
             await self._score("bread", texts, _LOADING_SECONDS)
-        except Fault as fault:
+        except EndpointFault as fault:
             raise self.unavailable(fault) from None
         await self.scores("bread", texts)
 
@@ -122,7 +122,7 @@ class Reranker(ModelClient):
         """Ask about one short passage. A server that rejects it is up."""
         try:
             await self._ask_in(self._form, "bread", ["Bread is baked."], _LOADING_SECONDS)
-        except Fault as fault:
+        except EndpointFault as fault:
             if fault.kind not in RERANKER.of_one_request:
                 raise
 
@@ -132,7 +132,7 @@ class Reranker(ModelClient):
             async with self._turn:
                 has_asked = True
                 return await self._ask_shortened(query, texts, seconds)
-        raise Fault(Kind.TIMED_OUT if has_asked else Kind.BUSY)
+        raise EndpointFault(Kind.TIMED_OUT if has_asked else Kind.BUSY)
 
     async def _ask_shortened(
         self, query: str, texts: Sequence[str], seconds: float
@@ -144,7 +144,7 @@ class Reranker(ModelClient):
             try:
                 shortened = [text[:length] for text in texts]
                 scores = await self._ask_in(form, query, shortened, seconds)
-            except Fault as fault:
+            except EndpointFault as fault:
                 if fault.kind is Kind.REJECTED and form is self._form:
                     form = form.other
                 elif fault.kind is Kind.TOO_LONG and length > _SHORTEST:
@@ -156,11 +156,11 @@ class Reranker(ModelClient):
                 return scores
 
     async def _ask_in(
-        self, form: Form, query: str, texts: Sequence[str], seconds: float
+        self, form: RequestForm, query: str, texts: Sequence[str], seconds: float
     ) -> tuple[float, ...]:
         passages = [utf8(text) for text in texts]
         body: dict[str, Any] = {"query": utf8(query)}
-        if form is Form.TEI:
+        if form is RequestForm.TEI:
             body |= {"texts": passages, "truncate": True}
         else:
             # A server with one model needs no name of it.
@@ -177,7 +177,7 @@ def scores_of(body: bytes, count: int) -> tuple[float, ...]:
     Their scale is the model's: some servers send probabilities, others any number.
 
     Raises:
-        Fault: BAD_REPLY if a text has no score, or two.
+        EndpointFault: BAD_REPLY if a text has no score, or two.
     """
     try:
         reply: Any = orjson.loads(body)
@@ -187,8 +187,8 @@ def scores_of(body: bytes, count: int) -> tuple[float, ...]:
             for item in items
         }
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
-        raise Fault(Kind.BAD_REPLY) from None
+        raise EndpointFault(Kind.BAD_REPLY) from None
     complete = len(items) == count and scores.keys() == set(range(count))
     if not complete or not all(map(math.isfinite, scores.values())):
-        raise Fault(Kind.BAD_REPLY)
+        raise EndpointFault(Kind.BAD_REPLY)
     return tuple(scores[index] for index in range(count))

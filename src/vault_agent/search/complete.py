@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from vault_agent.model.link_resolver import LinkResolver
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
-    from vault_agent.store.index.lists import NamedFile
+    from vault_agent.store.index.lists import NoteNames
     from vault_agent.system.workers import Allowance
     from vault_agent.vault.root import VaultRoot
 
@@ -49,7 +49,7 @@ class Names:
     """All names of one revision. Built once, in a thread."""
 
     revision: str
-    notes: Sequence[NamedFile]
+    notes: Sequence[NoteNames]
     index: NameIndex
     owners: Sequence[tuple[int, str]]  # of each name: the note, and what the name is
     others: Mapping[str, tuple[Sequence[str], NameIndex]]  # tags, folders and attachments

@@ -15,7 +15,7 @@ from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import connect_reader, mapped_files, translated
 from vault_agent.store.failures import is_damage
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.fulltext.shelf import Rows
+from vault_agent.store.fulltext.shelf import RevisionRows
 from vault_agent.store.index import documents, links, lists, notes
 from vault_agent.store.index.meta import (
     BY_VERSION,
@@ -408,7 +408,7 @@ class CurrentIndex:
                         _BY_EXCLUSIONS,
                         remedy=EXCLUDED_REMEDY,
                     )
-                rows = Rows(meta.next_rowid, old_rows(connection))
+                rows = RevisionRows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(self._directory.fulltext(number), rows, self._scope.folder)
             stack.callback(fulltext.close)
             matrix = self._open_matrix(meta)

@@ -70,7 +70,7 @@ class Changed(Exception):
         self.left = left
 
 
-class InUse(Exception):
+class FileInUse(Exception):
     """Another program has the file open, and the system does not allow to replace it."""
 
 
@@ -137,7 +137,7 @@ class Replacer:
         Raises:
             Changed: if the file has other bytes, or was changed meanwhile.
             FileNotFoundError, NotAFile: if there is no file of this name.
-            InUse: on Windows.
+            FileInUse: on Windows.
             OSError: the file is unchanged.
         """
         spare, temporary = pair.spare, pair.temporary
@@ -404,7 +404,7 @@ def _when_free(call: Callable[[], _T]) -> _T:
     """Call, and try again for some seconds while another program has the file open (Windows).
 
     Raises:
-        InUse: if it is not closed in time.
+        FileInUse: if it is not closed in time.
     """
     deadline = time.monotonic() + _SHARING_SECONDS
     pause, longest = _SHARING_PAUSES
@@ -415,7 +415,7 @@ def _when_free(call: Callable[[], _T]) -> _T:
             if os.name != "nt" or getattr(error, "winerror", None) not in _SHARING_ERRORS:
                 raise
             if time.monotonic() >= deadline:
-                raise InUse from None
+                raise FileInUse from None
         time.sleep(pause)
         pause = min(2 * pause, longest)
 

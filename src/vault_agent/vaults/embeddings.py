@@ -11,7 +11,7 @@ from vault_agent.model.warning import Warning
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.indexing.protocol import Embedded
+    from vault_agent.indexing.protocol import EmbeddingCounts
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.current import CurrentIndex
@@ -84,7 +84,7 @@ class Embeddings:
         *,
         require: bool = False,
         fresh: bool = False,
-    ) -> Embedded | None:
+    ) -> EmbeddingCounts | None:
         """Embed the chunks without a vector. Return None if embeddings are off.
 
         Raises:

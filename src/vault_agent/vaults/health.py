@@ -14,7 +14,7 @@ import anyio
 
 from vault_agent import __version__
 from vault_agent.config import switched_on
-from vault_agent.indexing.protocol import Compare, Compared, Refused
+from vault_agent.indexing.protocol import Compare, Compared, RequestFailed
 from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault, WatchState
 from vault_agent.model.warning import Warning
 
@@ -124,7 +124,7 @@ class Checks:
             return
         if isinstance(answer, Compared):
             self._stale, self._unreachable = answer.stale, None
-        elif isinstance(answer, Refused) and answer.code == "VAULT_NOT_FOUND":
+        elif isinstance(answer, RequestFailed) and answer.code == "VAULT_NOT_FOUND":
             self._unreachable = Warning(answer.code, answer.message, answer.details)
 
 

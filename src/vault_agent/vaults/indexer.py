@@ -18,14 +18,14 @@ from vault_agent.indexing.protocol import (
     AttachmentsRead,
     Crashed,
     Done,
-    Embedded,
+    EmbeddingCounts,
     FinishEmbedding,
-    Index,
     Phase,
     Published,
     QueryAnnounced,
-    Refused,
+    RequestFailed,
     Result,
+    UpdateIndex,
 )
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import to_its_end
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from vault_agent.system.processes import ChildProcess
 
     RunEvent = Phase | Warning | Published
-    _Work = Index | Embed | CopyVectors | ReadAttachments
+    _Work = UpdateIndex | Embed | CopyVectors | ReadAttachments
     OnCrash = Callable[[str, CrashReport], object]
 
 
@@ -112,7 +112,7 @@ class Indexer:
         self._starting = anyio.Lock()
         self._closed = False
 
-    async def run(self, request: Index, on_event: Callable[[RunEvent], object]) -> IndexRun:
+    async def run(self, request: UpdateIndex, on_event: Callable[[RunEvent], object]) -> IndexRun:
         """Carry out an index run after those before it, and return its result.
 
         Raises:
@@ -127,7 +127,7 @@ class Indexer:
 
     async def embed(
         self, request: Embed | CopyVectors, on_event: Callable[[RunEvent], object]
-    ) -> Embedded:
+    ) -> EmbeddingCounts:
         """Embed the chunks without a vector, or copy vectors for them.
 
         Index runs continue meanwhile, in another process.
@@ -144,7 +144,7 @@ class Indexer:
                     done = await self._carry_out(process, request, on_event)
                 finally:
                     self._embedding = None
-                if isinstance(done, Embedded):
+                if isinstance(done, EmbeddingCounts):
                     return done
 
     async def read_attachments(
@@ -178,14 +178,14 @@ class Indexer:
                 elif isinstance(event, Result):
                     reusable = not _is_spent(event)
                     return event
-                elif isinstance(event, Refused):
+                elif isinstance(event, RequestFailed):
                     # Threads of what was begun and failed may still be at work in it.
                     reusable = not isinstance(event.error, Failed)
                     raise event.error
                 else:
                     break
         finally:
-            first = isinstance(request, Index)
+            first = isinstance(request, UpdateIndex)
             await to_its_end(self._put_back(process, reusable=reusable, first=first))
         if was_kept and not received:
             return None
@@ -277,7 +277,7 @@ def _is_spent(answer: Result) -> bool:
     """Whether a process has used much memory for its answer."""
     if isinstance(answer, AttachmentsRead):
         return False  # its worker has ended
-    if isinstance(answer, Embedded):
+    if isinstance(answer, EmbeddingCounts):
         return answer.embedded > MANY_NOTES
     summary = answer.run.summary
     return summary.added + summary.changed + summary.renamed > MANY_NOTES

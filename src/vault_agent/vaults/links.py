@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 
 from vault_agent.errors import Failed
-from vault_agent.indexing.protocol import Clustered, Refused
+from vault_agent.indexing.protocol import Clustered, RequestFailed
 from vault_agent.search import broken, columns, graph
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.system.cancelling import in_thread
@@ -152,7 +152,7 @@ class Links:
             if self._clusters is None or self._clusters.revision != whole.revision:
                 self._clusters = None
                 answer = await self._cluster()
-                if isinstance(answer, Refused):
+                if isinstance(answer, RequestFailed):
                     raise answer.error
                 if not isinstance(answer, Clustered):
                     raise Failed("INDEXER_FAILED", "The communities could not be found.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.errors import IndexUnavailable, VaultAgentError
-from vault_agent.indexing.protocol import Index, Phase, Published, ReadAttachments
+from vault_agent.indexing.protocol import Phase, Published, ReadAttachments, UpdateIndex
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import IndexState
@@ -278,7 +278,7 @@ class Runs:
             on_event(event)
 
         try:
-            run = await self._vault.indexer.run(Index(task), hear)
+            run = await self._vault.indexer.run(UpdateIndex(task), hear)
             if task.paths is None:
                 self.excluded = tuple(excluded)
             await self.refresh()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Conflict, Failed, Forbidden, NotFound
 from vault_agent.vault.folder import NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
-from vault_agent.vault.write import Changed, InUse
+from vault_agent.vault.write import Changed, FileInUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ def coded() -> Iterator[None]:
     """Turn failures of the disk into errors with a code. Changes of other people pass through."""
     try:
         yield
-    except (InUse, CannotOpen, OSError) as error:
+    except (FileInUse, CannotOpen, OSError) as error:
         raise coded_error(error) from error
 
 
@@ -34,7 +34,7 @@ def coded_error(error: Exception) -> VaultAgentError:
     """Return the error of a write for a failure."""
     if isinstance(error, Changed):
         return Conflict("WRITE_CONFLICT", "Somebody changed the note while it was written.")
-    if isinstance(error, InUse):
+    if isinstance(error, FileInUse):
         return Conflict("FILE_IN_USE", "Another program has the file open.")
     if isinstance(error, CannotOpen):
         if error.cause in _ELSEWHERE:

@@ -22,7 +22,7 @@ from vault_agent.vault.folder import NotAFile
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.write import (
     Changed,
-    InUse,
+    FileInUse,
     Pair,
     give_back,
     move_new,
@@ -144,7 +144,7 @@ class Finisher:
                 pass
             elif self._disk.apply(root, self._with_bytes(change)):
                 return change  # its temporary file is looked at later
-        except (Changed, FileExistsError, InUse, CannotOpen, FileNotFoundError, NotAFile):
+        except (Changed, FileExistsError, FileInUse, CannotOpen, FileNotFoundError, NotAFile):
             return None
         except OSError as error:
             if error.errno != errno.EXDEV:

@@ -362,7 +362,7 @@ def _literal(text: str) -> str:
     return _REGEX_SYNTAX.sub(r"\\\g<0>", text)
 
 
-class Limits(NamedTuple):
+class NoteLimits(NamedTuple):
     """The notes that a search leaves out, and the only ones that it may find."""
 
     without: Collection[int] = ()
@@ -370,7 +370,7 @@ class Limits(NamedTuple):
 
 
 def conditions(
-    clauses: Clauses, query: LexicalQuery, field: str, limits: Limits
+    clauses: Clauses, query: LexicalQuery, field: str, limits: NoteLimits
 ) -> tuple[list[Query], list[Query]]:
     """Return a query's clauses that must match and that must not, without words and filters."""
     must = [silent(clauses.contained(field, phrase)) for phrase in query.phrases]

@@ -18,7 +18,7 @@ from vault_agent.model.notes import CHUNK_BITS
 from vault_agent.model.search import Filters
 from vault_agent.store.failures import MappedFiles, guarded
 from vault_agent.store.fulltext.clauses import (
-    Limits,
+    NoteLimits,
     any_of,
     check_patterns,
     combined,
@@ -34,7 +34,7 @@ from vault_agent.store.fulltext.searching import (
     Search,
     SearchStopped,
 )
-from vault_agent.store.fulltext.shelf import Passing, Rows, Shelf
+from vault_agent.store.fulltext.shelf import Passing, RevisionRows, Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _CHUNKS_OF_NOTE = 8  # on average, among those that are looked at
 _REMEMBERED_FILTERS = 4  # each takes up to 80 bytes a note
 _NEVER_READ = {".json", ".store"}  # no search reads them, so they need no check
-EVERY_ROW = Rows()
+EVERY_ROW = RevisionRows()
 
 
 def _never() -> bool:
@@ -57,7 +57,7 @@ def _never() -> bool:
 class FulltextReader:
     """The full text of one revision, unchanged until `close`."""
 
-    def __init__(self, directory: Path, rows: Rows = EVERY_ROW, folder: str = "") -> None:
+    def __init__(self, directory: Path, rows: RevisionRows = EVERY_ROW, folder: str = "") -> None:
         """Open the full text in a folder, and show no other rows than those of a revision.
 
         The operator `path:` takes paths relative to `folder`, too.
@@ -147,7 +147,7 @@ class FulltextReader:
             self._files.check()
             passing = self._passing_of(query, filters)
             clauses = self._notes.clauses
-            must, must_not = conditions(clauses, query, "body", Limits())
+            must, must_not = conditions(clauses, query, "body", NoteLimits())
             if passing is not None:
                 must, must_not = must + passing.must, must_not + passing.must_not
             if stopped():
@@ -186,7 +186,7 @@ class FulltextReader:
             clauses = self._notes.clauses
             query = query or LexicalQuery()
             check_patterns(filters, query.filters, query.without)
-            must, must_not = conditions(clauses, query, "body", Limits())
+            must, must_not = conditions(clauses, query, "body", NoteLimits())
             must += clauses.filters(filters) + clauses.filters(query.filters)
             must_not += clauses.excluded(query.without)
             if rowids is not None:
@@ -222,7 +222,7 @@ class FulltextReader:
         with guarded():
             self._files.check()
             passing = self._passing_of(query, filters)
-            limits = Limits(without, among)
+            limits = NoteLimits(without, among)
             return Search(self._notes, self._chunks, query, passing, limits, stopped).run()
 
     def most_in_one_chunk(

@@ -11,7 +11,7 @@ from tantivy import Query
 from vault_agent.model.lexical import CONTEXT_WEIGHT, Candidates, rarity
 from vault_agent.model.notes import CHUNK_BITS
 from vault_agent.store.fulltext.clauses import (
-    Limits,
+    NoteLimits,
     any_of,
     combined,
     conditions,
@@ -133,7 +133,7 @@ class Search:
         chunks: Shelf,
         query: LexicalQuery,
         passing: Passing | None,
-        limits: Limits,
+        limits: NoteLimits,
         stopped: Stopped,
     ) -> None:
         self._stopped = stopped

@@ -29,7 +29,7 @@ _UNITS = 10.0**_DECIMALS
 _LAST_ROW = 2**63 - 1
 
 
-class Rows(NamedTuple):
+class RevisionRows(NamedTuple):
     """The rows of a revision: those below `end`, but for `old`. The full text may have others."""
 
     end: int = _LAST_ROW
@@ -42,7 +42,7 @@ class Shelf:
     It is as it was when it was opened, and documents of other rows than `rows` are skipped.
     """
 
-    def __init__(self, directory: Path, key: str, rows: Rows, folder: str = "") -> None:
+    def __init__(self, directory: Path, key: str, rows: RevisionRows, folder: str = "") -> None:
         index = Index.open(str(directory))
         # The engine's own way watches the files from a thread, and loads them again half a second
         # after the opening, when nobody has checked their sizes.

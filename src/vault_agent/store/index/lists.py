@@ -206,7 +206,7 @@ class Counts(NamedTuple):
     open_tasks: int
 
 
-class NamedFile(NamedTuple):
+class NoteNames(NamedTuple):
     """The names of a note, its type, and how many notes it links to or is linked from."""
 
     path: str
@@ -238,12 +238,12 @@ def types(connection: sqlite3.Connection) -> list[tuple[str | None, int]]:
     return fetch(connection, _KINDS)
 
 
-def by_change(connection: sqlite3.Connection) -> list[NamedFile]:
+def by_change(connection: sqlite3.Connection) -> list[NoteNames]:
     """Return the names of every note, the last changed first."""
     rows = fetch(connection, _BY_CHANGE)
     counts = all_connections(connection)
     return [
-        NamedFile(path, title, tuple(orjson.loads(aliases)) if aliases else (), kind, counts[rowid])
+        NoteNames(path, title, tuple(orjson.loads(aliases)) if aliases else (), kind, counts[rowid])
         for rowid, path, title, aliases, kind in rows
     ]
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from vault_agent.store.vectors.matrix import Floats, Integers, Published
+    from vault_agent.store.vectors.matrix import Floats, Integers, PublishedVectors
 
 # Rows that are copied at once.
 _ROWS: Final = 4_000
@@ -124,7 +124,7 @@ class VectorStore:
             self._space = matching[0] if matching else (self._new_space(space), space)
             self._next_row = self._whole_rows()
 
-    def published(self, generation: int) -> Published | None:
+    def published(self, generation: int) -> PublishedVectors | None:
         """Return what searches of a generation use, if it is of the space in use."""
         number, _ = self._current()
         with self._locked():

@@ -33,7 +33,7 @@ FLOAT: Final = np.dtype("<f4")
 _SAMPLE: Final = 2_048
 
 
-class Published(NamedTuple):
+class PublishedVectors(NamedTuple):
     """The vectors that searches of a generation use."""
 
     space: int
@@ -42,7 +42,7 @@ class Published(NamedTuple):
     rows: Integers  # one a chunk
 
 
-def read_published(connection: sqlite3.Connection, generation: int) -> Published | None:
+def read_published(connection: sqlite3.Connection, generation: int) -> PublishedVectors | None:
     """Return what was published for a generation, or None. `generation` is its identity."""
     row = connection.execute(
         "SELECT space, total, chunks, rows FROM published WHERE generation = ?", (generation,)
@@ -50,7 +50,7 @@ def read_published(connection: sqlite3.Connection, generation: int) -> Published
     if row is None:
         return None
     space, total, chunks, rows = row
-    return Published(
+    return PublishedVectors(
         space,
         total,
         np.frombuffer(chunks, "<i8").astype(np.int64),
@@ -66,7 +66,7 @@ class Matrix:
     """
 
     def __init__(
-        self, space: VectorSpace, published: Published, vectors: Floats, mapped: MappedFiles
+        self, space: VectorSpace, published: PublishedVectors, vectors: Floats, mapped: MappedFiles
     ) -> None:
         self._mapped = mapped
         self.space = space
