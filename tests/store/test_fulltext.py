@@ -614,7 +614,7 @@ def test_filtered_chunks_are_ranked_independently_of_other_notes(
     compiled = compile_query(query)
     admitted = crowd.admitted(asked, query=compiled)
     search = engine.Search(
-        crowd._notes, crowd._chunks, compiled, None, engine.Limits(), lambda: False
+        crowd._notes, crowd._chunks, compiled, None, engine.NoteLimits(), lambda: False
     )
     everything = crowd._chunks._best(search._text_query(), 10_000)
     expected = sorted(
