@@ -1,11 +1,11 @@
-"""Attachments: reading PDFs beside the library alone, and searches with their passages.
+"""Attachments: reading PDFs beside the library alone.
 
-    python -m benchmarks attachments                      1,000 PDFs of 20 pages, 100,000 chunks
-    python -m benchmarks attachments --pdfs 100 --chunks 10000 --notes 1000
+    python -m benchmarks attachments                      1,000 PDFs of 20 pages
+    python -m benchmarks attachments --pdfs 100
 
 The PDFs are of made-up words, 2,400 characters a page. The floor reads each page of each with
-PDFium, or with `pdftotext` if it is installed, in one process. Searches are of words by their
-frequency, over notes alone, and over notes with text files of 2,000 characters a chunk.
+PDFium, or with `pdftotext` if it is installed, in one process. `python -m benchmarks search
+--attachments N` searches notes together with text files.
 """
 
 from __future__ import annotations
@@ -19,17 +19,16 @@ import time
 from pathlib import Path
 
 import numpy as np
+from tests.support.pdfs import pdf
 
-from benchmarks.pdfs import pdf
-from benchmarks.run import SETTLE_SECONDS, busyness, machine, percentile, say, seconds
-from benchmarks.server import Server, disk_bytes
-from benchmarks.vault import Vault, Vocabulary, queries
+from benchmarks.figures import machine, say, seconds, table
+from benchmarks.server import SETTLE_SECONDS, Server, disk_bytes
+from benchmarks.vault import Vocabulary
 
 PAGES = 20
 PAGE_CHARACTERS = 2_400
 CHUNK_CHARACTERS = 1_800
 CHUNKS_IN_A_FILE = 100
-SEARCHES = 1_000
 _LINE_WORDS = 14
 
 _FLOOR = """
@@ -54,8 +53,7 @@ class Words:
     """Endless text of made-up words, by their frequency."""
 
     def __init__(self, seed: int = 3) -> None:
-        vocabulary = Vocabulary(1)
-        self._words = vocabulary.draw(np.random.default_rng(seed), 2_000_000)
+        self._words = Vocabulary(1).draw(np.random.default_rng(seed), 2_000_000)
         self._at = 0
 
     def text(self, characters: int) -> str:
@@ -72,20 +70,22 @@ class Words:
         return "\n".join(lines)
 
 
-def write_pdfs(folder: Path, count: int, words: Words) -> None:
-    """Write PDFs of 20 pages."""
-    folder.mkdir(parents=True)
-    for number in range(count):
-        pages = [words.text(PAGE_CHARACTERS) for _ in range(PAGES)]
-        (folder / f"paper {number}.pdf").write_bytes(pdf(pages))
-
-
-def write_texts(folder: Path, chunks: int, words: Words) -> None:
+def write_texts(folder: Path, chunks: int) -> None:
     """Write text files of a hundred chunks."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    words = Words(5)
     for number in range(chunks // CHUNKS_IN_A_FILE):
         paragraphs = (words.text(CHUNK_CHARACTERS) for _ in range(CHUNKS_IN_A_FILE))
         (folder / f"log {number}.txt").write_text("\n\n".join(paragraphs))
+
+
+def write_pdfs(folder: Path, count: int) -> None:
+    """Write PDFs of 20 pages."""
+    folder.mkdir(parents=True)
+    words = Words()
+    for number in range(count):
+        pages = [words.text(PAGE_CHARACTERS) for _ in range(PAGES)]
+        (folder / f"paper {number}.pdf").write_bytes(pdf(pages))
 
 
 def floor(folder: Path) -> tuple[str, float]:
@@ -100,79 +100,39 @@ def floor(folder: Path) -> tuple[str, float]:
     return "PDFium alone", float(made.stdout)
 
 
-def settled(server: Server) -> float:
-    """Wait for the first run; return its seconds."""
-    started = time.perf_counter()
-    if job := server.running_job():
-        server.finish(job)
-    return time.perf_counter() - started
-
-
-def measure_pdfs(work: Path, count: int) -> None:
+def measure(work: Path, count: int) -> None:
     """Print how long a run over new PDFs takes, and what later runs pay."""
-    vault = work / "pdfs"
-    write_pdfs(vault / "Papers", count, Words())
+    vault, home = work / "vault", work / "home"
+    write_pdfs(vault / "Papers", count)
     (vault / "Note.md").write_text("# Note\n")
+    home.mkdir()
     name, least = floor(vault)
     say(f"{name}: {seconds(least)}")
-    home = work / "pdfs-home"
-    home.mkdir()
     with Server(vault, home, VAULT_AGENT_INDEX_ATTACHMENTS="pdf") as server:
-        first = settled(server)
+        first = server.settle()
         chunks = server.call("GET", "/health")["index"]["chunks"]
         time.sleep(SETTLE_SECONDS)
         (vault / "Papers").rename(vault / "Books")
         renamed = server.run("index")
         again = server.run("reindex")
-        texts = disk_bytes(server.index_dir)
-    print(f"{count:,} PDFs of {PAGES} pages, {chunks:,} chunks; index folder {texts / 1e6:.0f} MB")
-    print("| | seconds | times the floor |\n|---|---:|---:|")
-    rows = ((name, least), ("first run", first), ("all renamed", renamed), ("reindex", again))
-    for what, taken in rows:
-        print(f"| {what} | {taken:.1f} | {taken / least:.1f} |")
-
-
-def measure_searches(work: Path, notes: int, chunks: int) -> None:
-    """Print the latency of searches over notes, and over notes with text files."""
-    vault = work / "texts"
-    plan = Vault(notes)
-    plan.write(vault)
-    write_texts(vault / "Logs", chunks, Words(5))
-    asked = queries(plan.vocabulary, SEARCHES)
-    print("\n| searched | chunks | p50 | p95 | index folder | first run |")
-    print("|---|---:|---:|---:|---:|---:|")
-    for kinds in ("", "text"):
-        home = work / f"home-{kinds or 'notes'}"
-        home.mkdir()
-        with Server(vault, home, VAULT_AGENT_INDEX_ATTACHMENTS=kinds) as server:
-            first = settled(server)
-            time.sleep(SETTLE_SECONDS)
-            held = server.call("GET", "/health")["index"]["chunks"]
-            for query in asked[:100]:
-                server.search(query)
-            taken = [server.search(query) for query in asked]
-            p50, p95 = (seconds(percentile(taken, share)) for share in (0.5, 0.95))
-            size = f"{disk_bytes(server.index_dir) / 1e6:.0f} MB"
-            what = "notes and text files" if kinds else "notes"
-            print(f"| {what} | {held:,} | {p50} | {p95} | {size} | {first:.1f} s |", flush=True)
+        size = disk_bytes(server.index_dir)
+    print(f"{count:,} PDFs of {PAGES} pages, {chunks:,} chunks; index folder {size / 1e6:.0f} MB")
+    runs = ((name, least), ("first run", first), ("all renamed", renamed), ("reindex", again))
+    rows = [(what, f"{spent:.1f}", f"{spent / least:.1f}") for what, spent in runs]
+    print(table(("", "seconds", "times the floor"), *rows))
 
 
 def main() -> None:
-    """Measure what is asked for."""
+    """Parse the command line and measure."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--pdfs", type=int, default=1_000, help="0: none")
-    parser.add_argument("--chunks", type=int, default=100_000, help="of text files; 0: none")
-    parser.add_argument("--notes", type=int, default=10_000)
+    parser.add_argument("--pdfs", type=int, default=1_000)
     parser.add_argument("--work", type=Path, help="folder for temporary vaults and indexes")
-    arguments = parser.parse_args()
-    print(f"{machine()}; load before the run {busyness():.1f}.\n")
-    with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
-        if arguments.pdfs:
-            measure_pdfs(Path(folder), arguments.pdfs)
-        if arguments.chunks:
-            measure_searches(Path(folder), arguments.notes, arguments.chunks)
+    options = parser.parse_args()
+    print(machine())
+    with tempfile.TemporaryDirectory(dir=options.work) as folder:
+        measure(Path(folder), options.pdfs)
 
 
 if __name__ == "__main__":

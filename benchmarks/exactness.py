@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import time
 import unicodedata
 from collections import Counter, defaultdict
 from datetime import date
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from benchmarks.figures import table
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.document import Document
@@ -52,14 +52,13 @@ class Wrong(Exception):
 
 
 class Tally:
-    """What was counted, by operation."""
+    """The outcomes of all edits, by operation."""
 
     def __init__(self) -> None:
         self.edits: Counter[str] = Counter()
-        self.refused: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.refused: Counter[str] = Counter()
+        self.codes: Counter[str] = Counter()
         self.wrong: defaultdict[str, list[str]] = defaultdict(list)
-        self.seconds: Counter[str] = Counter()
-        self.slowest = (0.0, "")
 
     def run(self, operation: str, name: str, work: Callable[[], None]) -> None:
         """Run the check of one edit and count its outcome."""
@@ -69,41 +68,21 @@ class Tally:
         except VaultAgentError as error:
             if error.code == "EDIT_NOT_PROVEN":
                 self.wrong[operation].append(f"{name}: {error.message}")
-            self.refused[operation][error.code] += 1
+            self.refused[operation] += 1
+            self.codes[error.code] += 1
         except Exception as error:  # noqa: BLE001
             self.wrong[operation].append(f"{name}: {type(error).__name__} {error}")
 
-    def timed(self, operation: str, edit: Callable[[], Any], name: str = "") -> Any:
-        """Return what an edit returns, and count its CPU time."""
-        began = time.process_time()
-        try:
-            return edit()
-        finally:
-            seconds = time.process_time() - began
-            self.seconds[operation] += seconds
-            self.slowest = max(self.slowest, (seconds, f"{operation} of {name}"))
-
     def print(self) -> None:
         """Print a Markdown table of all operations, and the totals."""
-        print("| edit | edits | exact | refused | wrong | CPU ms an edit |")
-        print("|---|---|---|---|---|---|")
-        codes: Counter[str] = Counter()
-        for operation, count in self.edits.items():
-            refused = self.refused[operation].total()
-            wrong = len(self.wrong[operation])
-            codes += self.refused[operation]
-            each = 1000 * self.seconds[operation] / count
-            exact = count - refused - wrong
-            print(f"| {operation} | {count:,} | {exact:,} | {refused:,} | {wrong} | {each:.2f} |")
-        total, refused = self.edits.total(), codes.total()
+        rows = [
+            (operation, count, self.refused[operation], len(self.wrong[operation]))
+            for operation, count in self.edits.items()
+        ]
         wrong = sum(map(len, self.wrong.values()))
-        each = 1000 * self.seconds.total() / max(1, total)
-        print(
-            f"| **all** | {total:,} | {total - refused - wrong:,} | {refused:,} | {wrong} |"
-            f" {each:.2f} |"
-        )
-        print(f"\nRefused: {refused / max(1, total):.4%}", dict(codes))
-        print(f"Slowest edit: {1000 * self.slowest[0]:.0f} ms CPU")
+        rows.append(("**all**", self.edits.total(), self.refused.total(), wrong))
+        print(table(("edit", "edits", "refused", "wrong"), *rows))
+        print(f"\nRefused: {dict(self.codes)}")
 
 
 def mutants(note: bytes) -> Iterator[tuple[str, bytes]]:
@@ -111,17 +90,22 @@ def mutants(note: bytes) -> Iterator[tuple[str, bytes]]:
     seen = set()
     text = note.removeprefix(BOM).decode("utf-8", "surrogateescape")
     plain = text.replace("\r\n", "\n")
-    every = {
+    kinds = {
         "as it is": note,
         "CR LF": plain.replace("\n", "\r\n").encode("utf-8", "surrogateescape"),
         "BOM": BOM + note.removeprefix(BOM),
         "open": note.rstrip(b"\r\n"),
         "NFD": unicodedata.normalize("NFD", text).encode("utf-8", "surrogateescape"),
     }
-    for kind, mutant in every.items():
+    for kind, mutant in kinds.items():
         if mutant not in seen:
             seen.add(mutant)
             yield kind, mutant
+
+
+def decoded(note: bytes) -> str:
+    """Return the text of a note, without the byte order mark."""
+    return note.removeprefix(BOM).decode()
 
 
 def check(*, right: bool, what: str) -> None:
@@ -166,7 +150,7 @@ class Check:
         try:
             self.text = self.note.removeprefix(BOM).decode()
         except UnicodeDecodeError:
-            self.do("not UTF-8", lambda: self.edit("not UTF-8", append, TEXT))
+            self.do("not UTF-8", lambda: self.edit(append, TEXT))
             return
         self.origin = len(self.note) - len(self.text.encode())
         self.do("append", self.append)
@@ -183,11 +167,10 @@ class Check:
         """Count one check."""
         self.tally.run(operation, self.name, work)
 
-    def edit(self, operation: str, editor: Callable[..., Any], *args: Any, **options: Any) -> bytes:
+    def edit(self, editor: Callable[..., Any], *args: Any, **options: Any) -> bytes:
         """Return the note after one edit."""
-        work = lambda: editor(self.note, *args, **options)  # noqa: E731
-        found = self.tally.timed(operation, work, self.name)
-        return edited(self.note, getattr(found, "splices", found))
+        made = editor(self.note, *args, **options)
+        return edited(self.note, getattr(made, "splices", made))
 
     def byte(self, offset: int) -> int:
         """Return the byte of a character."""
@@ -195,7 +178,7 @@ class Check:
 
     def append(self) -> None:
         """Append: the old bytes are the start."""
-        after = self.edit("append", append, TEXT)
+        after = self.edit(append, TEXT)
         between(self.note, after, len(self.note), len(self.note))
         own = TEXT.replace("\n", "\r\n" if b"\r\n" in self.note else "\n").encode()
         mixed = b"\r" in self.note.replace(b"\r\n", b"") or self.note.count(b"\n") != (
@@ -205,7 +188,7 @@ class Check:
 
     def prepend(self) -> None:
         """Prepend: only at one place, and never before the frontmatter."""
-        after = self.edit("prepend", prepend, TEXT)
+        after = self.edit(prepend, TEXT)
         match = FRONTMATTER.match(self.text)
         try:
             has_keys = match is not None and isinstance(yaml.compose(match[1]), yaml.MappingNode)
@@ -217,7 +200,7 @@ class Check:
 
     def overwrite(self) -> None:
         """Overwrite, and back: all bytes are those of the original."""
-        after = self.edit("overwrite", overwrite, TEXT)
+        after = self.edit(overwrite, TEXT)
         if "\r" not in self.text.replace("\r\n", "") and self.text.count("\n") in (
             self.text.count("\r\n"),
             self.text.count("\n") * ("\r" not in self.text),
@@ -233,12 +216,12 @@ class Check:
         counts = Counter(WORD.findall(self.text, match.end() if match else 0))
         whole = Counter(WORD.findall(self.text))
         word = next(
-            (each for each in counts if whole[each] == 1 and self.text.count(each) == 1), None
+            (word for word in counts if whole[word] == 1 and self.text.count(word) == 1), None
         )
         if word is None:
             return
         new = "\u2603new\u2603"
-        after = self.edit("replace", replace, word, new)
+        after = self.edit(replace, word, new)
         start = self.byte(self.text.index(word))
         between(self.note, after, start, start + len(word.encode()))
         back = spliced(after, replace(after, new, word))
@@ -275,11 +258,11 @@ class Check:
         keys = [key for key, _ in root.value]
         starts = [match.start(1) + key.start_mark.index for key in keys]
         ends = [*starts[1:], match.end(1)]
-        found = {}
+        places = {}
         for key, start, end in zip(keys, starts, ends, strict=True):
-            if isinstance(key.value, str) and key.value not in found:
-                found[key.value] = (self.byte(start), self.byte(end))
-        return found
+            if isinstance(key.value, str) and key.value not in places:
+                places[key.value] = (self.byte(start), self.byte(end))
+        return places
 
     def set_key(self, name: str, value: Any, start: int, end: int) -> None:
         """Set a key to another value of its type."""
@@ -293,13 +276,13 @@ class Check:
             new = f"{value} # é: \U0001f600"
         else:
             new = "2024-05-06" if value is None else {"a": [1, "b"]}
-        after = self.edit("set a key", set_keys, {name: new})
+        after = self.edit(set_keys, {name: new})
         between(self.note, after, start, end)
         check(right=read_keys(after)[name] == new, what="another value reads back")
 
     def delete_key(self, name: str, start: int, end: int) -> None:
         """Delete a key: only bytes of its lines go."""
-        after = self.edit("delete a key", set_keys, {}, [name])
+        after = self.edit(set_keys, {}, [name])
         between(self.note, after, start, end)
         left = self.note[start : start + len(after) - len(self.note) + end - start]
         check(right=name not in read_keys(after) or not left, what="the key is still there")
@@ -307,7 +290,7 @@ class Check:
     def add_key(self, has_keys: bool) -> None:
         """Add a key, and delete it again."""
         name = "exactness test"
-        after = self.edit("add a key", set_keys, {name: "yes"})
+        after = self.edit(set_keys, {name: "yes"})
         check(right=read_keys(after)[name] == "yes", what="another value reads back")
         back = spliced(after, set_keys(after, {}, [name]))
         if has_keys:
@@ -317,9 +300,8 @@ class Check:
 
     def tags(self) -> None:
         """Add a tag to the frontmatter, and remove it again."""
-        operation = "add and remove a tag"
         tag = "exactness/test"
-        after = self.edit(operation, edit_tags, [tag], [])
+        after = self.edit(edit_tags, [tag], [])
         values = {key.lower(): value for key, value in read_keys(self.note).items()}
         back = spliced(after, edit_tags(after, [], [tag]))
         if values.get("tags") or ("tags" not in values and values.get("tag")):
@@ -331,8 +313,7 @@ class Check:
 
     def inline_tags(self) -> None:
         """Add a tag to the text, and remove it again."""
-        operation = "add and remove a tag in the text"
-        after = self.edit(operation, edit_tags, ["exactness/test"], [], "inline")
+        after = self.edit(edit_tags, ["exactness/test"], [], "inline")
         back = spliced(after, edit_tags(after, [], ["exactness/test"], "inline"))
         check(right=back.rstrip() == self.note.rstrip(), what="removing is not the original")
 
@@ -340,9 +321,9 @@ class Check:
 
     def outline(self) -> None:
         """Edit the first sections and blocks in every way."""
-        found = Document(self.text)
-        step = max(1, len(found.sections) // self.sections)
-        for section in found.sections[::step][: self.sections]:
+        document = Document(self.text)
+        step = max(1, len(document.sections) // self.sections)
+        for section in document.sections[::step][: self.sections]:
             start, end = self.byte(section.start), self.byte(section.end)
             for action in ("append", "prepend", "replace", "insertBefore", "insertAfter"):
                 self.do(
@@ -350,7 +331,7 @@ class Check:
                     lambda a=action, s=section, b=start, e=end: self.section(a, s, b, e),
                 )
             self.do("section: renameHeading", lambda s=section, b=start: self.rename(s, b))
-        for block in found.blocks[: self.sections]:
+        for block in document.blocks[: self.sections]:
             start, end = self.byte(block.start), self.byte(block.end)
             for action in ("append", "replace", "insertAfter"):
                 self.do(
@@ -361,23 +342,22 @@ class Check:
     def section(self, action: Any, section: Any, start: int, end: int) -> None:
         """Edit one section. Nothing outside of it changes, and its heading stays one."""
         address = PartAddress(heading_id=section.id)
-        after = self.edit(f"section: {action}", edit_section, address, action, TEXT)
+        after = self.edit(edit_section, address, action, TEXT)
         between(self.note, after, start, end)
-        text = after.removeprefix(BOM).decode()
+        text = decoded(after)
         # Its lines, not its text: that may depend on a definition in the section.
         lines = self.text[section.start : section.content].strip()
         sections = Document(text).sections
-        found = ((each.level, text[each.start : each.content].strip()) for each in sections)
-        check(right=(section.level, lines) in found, what="the heading is gone")
+        headings = ((new.level, text[new.start : new.content].strip()) for new in sections)
+        check(right=(section.level, lines) in headings, what="the heading is gone")
 
     def rename(self, section: Any, start: int) -> None:
         """Rename a heading, and back."""
-        operation = "section: renameHeading"
         address = PartAddress(heading_id=section.id)
-        after = self.edit(operation, edit_section, address, "renameHeading", "Exactness `1`")
+        after = self.edit(edit_section, address, "renameHeading", "Exactness `1`")
         between(self.note, after, start, self.byte(section.content))
         index = int(section.id.split(":")[1])
-        new = Document(after.removeprefix(BOM).decode()).sections[index]
+        new = Document(decoded(after)).sections[index]
         check(right=new.text == "Exactness 1", what="another text reads back")
         written = self.text[section.start : section.content].strip()
         if written.startswith("#") and "^" not in written and not written.endswith("#"):
@@ -391,7 +371,7 @@ class Check:
     def block(self, action: Any, block: Any, start: int, end: int) -> None:
         """Edit one block. Nothing outside of it changes, and its ID stays."""
         address = PartAddress(block_id=block.id)
-        after = self.edit(f"block: {action}", edit_section, address, action, TEXT)
+        after = self.edit(edit_section, address, action, TEXT)
         between(self.note, after, start, end)
         check(right=f"^{block.id}".encode() in after, what="the ID is gone")
 
@@ -407,7 +387,7 @@ class Check:
     def add_task(self) -> None:
         """Add a task at the end: the old bytes are the start."""
         line = new_line(editable(self.note), NewTask("Exact", due="2025-05-06", priority="high"))
-        after = self.edit("add a task", append, line)
+        after = self.edit(append, line)
         between(self.note, after, len(self.note), len(self.note))
         check(right=after.endswith(line.encode()), what="the task is not at the end")
 
@@ -415,8 +395,7 @@ class Check:
         """Set the status of one task, and set it back."""
         place, wanted = task.place, TaskAddress(task.line)
         line = self.text[place.start : place.end]
-        operation = f"task: {status}"
-        after = self.edit(operation, set_status, wanted, status, DAY)
+        after = self.edit(set_status, wanted, status, DAY)
         start, end = self.byte(place.start), self.byte(place.end)
         if _DELETED.search(line) and status in (Status.DONE, Status.TOGGLE):
             # It goes with its line end, or the next occurrence takes its place.
@@ -425,11 +404,11 @@ class Check:
             return
         between(self.note, after, start, end)
         now = next(
-            each
-            for each in Document(after.removeprefix(BOM).decode()).tasks
-            if each.line == task.line + after.count(b"\n") - self.note.count(b"\n")
+            other
+            for other in Document(decoded(after)).tasks
+            if other.line == task.line + after.count(b"\n") - self.note.count(b"\n")
         )
-        symbol = after.removeprefix(BOM).decode()[now.place.symbol]
+        symbol = decoded(after)[now.place.symbol]
         if status is not Status.TOGGLE:
             expected = {Status.DONE: "xX", Status.CANCELLED: "-"}.get(status)
             check(
@@ -437,7 +416,7 @@ class Check:
                 what="another status reads back",
             )
         # A task without dates of its end, and without a next one, can be opened again.
-        plain = not any(each in line for each in ("✅", "❌", "🔁", "::"))
+        plain = not any(mark in line for mark in ("✅", "❌", "🔁", "::"))
         if plain and self.text[place.symbol] == " " and after != self.note:
             back = spliced(after, set_status(after, wanted, Status.OPEN, DAY).splices)
             check(right=back == self.note, what="opening again is not the original")
@@ -461,11 +440,10 @@ def main() -> None:
                 Check(tally, note, f"{path} ({kind})", args.sections).run()
     print(f"{notes:,} notes, {files:,} with mutants\n")
     tally.print()
-    wrong = [each for found in tally.wrong.values() for each in found]
-    for operation, found in tally.wrong.items():
-        for each in found[:10] if args.show else ():
-            print(f"{operation}: {each}")
-    sys.exit(bool(wrong))
+    for operation, edits in tally.wrong.items():
+        for edit in edits[:10] if args.show else ():
+            print(f"{operation}: {edit}")
+    sys.exit(any(tally.wrong.values()))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.server import Server
+from benchmarks.figures import percentile, seconds, table
+from benchmarks.server import SEED, Server, embedding
 from vault_agent.model.notes import identify
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 PAIRS = 400
 """At most, and at most a third of all, so that a graph remains."""
-SEED = 1
 SIGNALS = ("words", "meaning", "neighbours", "folder")
 _TABLE = """
 SELECT source.path, target.path, link.line, link.col
@@ -72,7 +72,7 @@ def choose(vault: Path, links: list[Link]) -> list[tuple[str, str]]:
         pair = frozenset((source, target))
         if pair in pairs:
             continue
-        if all(whole((vault / each.source).read_bytes().decode(), each) for each in between[pair]):
+        if all(whole((vault / link.source).read_bytes().decode(), link) for link in between[pair]):
             pairs[pair] = (source, target)
         if len(pairs) == min(PAIRS, len(between) // 3):
             break
@@ -96,9 +96,7 @@ def remove(vault: Path, links: list[Link], pairs: Iterable[tuple[str, str]]) -> 
 
 def read_links(server: Server) -> list[Link]:
     """Wait for the first index of a server, and return its resolved links between notes."""
-    running = server.running_job()
-    if running:
-        server.finish(running)
+    server.settle()
     [database] = server.index_dir.glob("indexes/*/generation-*/index.db")
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         return [Link(*row) for row in connection.execute(_TABLE)]
@@ -122,23 +120,25 @@ def measure(name: str, server: Server, pairs: list[tuple[str, str]], mode: str) 
     still = {frozenset(link[:2]) for link in links}
     pairs = [pair for pair in pairs if frozenset(pair) not in still]
     ranks: dict[str, list[int | None]] = defaultdict(list)
-    taken = []
+    times = []
     for source, target in pairs:
         body = {"id": identify(source), "mode": mode, "limit": 50}
         started = time.perf_counter()
         results = server.call("POST", "/related", {**body, "linked": "exclude", "explain": True})[
             "results"
         ]
-        taken.append(time.perf_counter() - started)
-        for each, order in rankings(results).items():
-            ranks[each].append(order.index(target) + 1 if target in order else None)
+        times.append(time.perf_counter() - started)
+        for signal, order in rankings(results).items():
+            ranks[signal].append(order.index(target) + 1 if target in order else None)
     print(f"\n{name}: {len(pairs)} pairs, {len(links):,} links, {mode}; ", end="")
-    print(f"p50 {sorted(taken)[len(taken) // 2] * 1_000:.1f} ms\n")
-    print("| | recall@10 | MRR |\n|---|---|---|")
-    for each, places in ranks.items():
-        found = [place for place in places if place]
-        recall = sum(place <= 10 for place in found) / len(places)
-        print(f"| {each} | {recall:.3f} | {sum(1 / place for place in found) / len(places):.3f} |")
+    print(f"p50 {seconds(percentile(times, 0.5))}\n")
+    rows = []
+    for signal, places in ranks.items():
+        hits = [place for place in places if place]
+        recall = sum(place <= 10 for place in hits) / len(places)
+        mrr = sum(1 / place for place in hits) / len(places)
+        rows.append((signal, f"{recall:.3f}", f"{mrr:.3f}"))
+    print(table(("", "recall@10", "MRR"), *rows))
 
 
 def rankings(results: list[Mapping[str, Any]]) -> dict[str, list[str]]:
@@ -159,17 +159,13 @@ def main() -> None:
     parser.add_argument("--endpoint", default="", help="an embedding endpoint for other modes")
     parser.add_argument("--model", default="", help="its model")
     arguments = parser.parse_args()
-    settings = {
-        "VAULT_AGENT_EMBEDDING_ENABLED": "true",
-        "VAULT_AGENT_EMBEDDING_ENDPOINT": arguments.endpoint,
-        "VAULT_AGENT_EMBEDDING_MODEL": arguments.model,
-    }
+    settings = embedding(arguments.endpoint, arguments.model)
     for vault in arguments.vaults:
         with tempfile.TemporaryDirectory() as folder:
             work, after = Path(folder), Path(folder, "after")
             after.mkdir()
             copy, pairs = without_links(vault, work)
-            with Server(copy, after, **(settings if arguments.model else {})) as server:
+            with Server(copy, after, **settings) as server:
                 measure(vault.name, server, pairs, arguments.mode)
 
 

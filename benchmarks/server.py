@@ -17,11 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 from tests.support.homes import at_home
 
+from benchmarks.figures import megabytes
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PROGRAM = str(Path(sys.executable).with_name("vault-agent"))
 _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+SEED = 1
+SETTLE_SECONDS = 1.5
+"""A pause before a measurement. After a job, old files are still being removed."""
 POLL_SECONDS = 0.02
 """Between two looks at a job. Each costs the server time that is counted as the job's."""
 FINAL = {"succeeded", "failed", "cancelled", "interrupted"}
@@ -143,13 +148,36 @@ class Server:
 
     def run(self, kind: str) -> float:
         """Run a job; return the seconds from the request to its end."""
-        started = time.perf_counter()
+        return self.cost(kind)[0]
+
+    def cost(self, kind: str) -> tuple[float, float]:
+        """Run a job; return its seconds, and the processor time of all processes (Linux)."""
+        cpu, started = cpu_seconds(self.process.pid), time.perf_counter()
         self.finish(self.submit(kind))
-        return time.perf_counter() - started
+        wall = time.perf_counter() - started
+        return wall, cpu_seconds(self.process.pid) - cpu
 
     def running_job(self) -> str | None:
         """Return the ID of the running job, if there is one."""
         return self.call("GET", "/health")["runningJob"]
+
+    def settle(self) -> float:
+        """Wait for the first index; return the seconds that this took."""
+        started = time.perf_counter()
+        if job := self.running_job():
+            self.finish(job)
+        return time.perf_counter() - started
+
+
+def embedding(endpoint: str, model: str) -> dict[str, str]:
+    """Return the settings of semantic search by a model, none without one."""
+    if not model:
+        return {}
+    return {
+        "VAULT_AGENT_EMBEDDING_ENABLED": "true",
+        "VAULT_AGENT_EMBEDDING_ENDPOINT": endpoint,
+        "VAULT_AGENT_EMBEDDING_MODEL": model,
+    }
 
 
 # --- processor time -----------------------------------------------------------------------------
@@ -157,7 +185,7 @@ class Server:
 
 def cpu_seconds(pid: int) -> float:
     """Return the processor time of a process and all below it, ended ones included (Linux)."""
-    return sum(_ticks(each, slice(11, 15)) for each in (pid, *descendants(pid))) / _TICKS_A_SECOND
+    return sum(_ticks(p, slice(11, 15)) for p in (pid, *descendants(pid))) / _TICKS_A_SECOND
 
 
 def own_cpu_seconds(pid: int) -> float:
@@ -165,47 +193,13 @@ def own_cpu_seconds(pid: int) -> float:
     return _ticks(pid, slice(11, 13)) / _TICKS_A_SECOND
 
 
-def cpu_of(pid: int, work: Callable[[], object]) -> float:
-    """Return the processor time that a process and all below it take for some work (Linux).
-
-    Looks fifty times a second, since the time of a process is lost if its parent ends before it.
-    """
-    seen: dict[int, int] = {}
-
-    def look() -> None:
-        try:
-            below = descendants(pid)
-        except OSError:  # A process ended while its children were listed.
-            below = list(seen)
-        for each in (pid, *below):
-            seen[each] = max(seen.get(each, 0), _ticks(each, slice(11, 13)))
-
-    look()
-    before = sum(seen.values())
-    stop = threading.Event()
-
-    def loop() -> None:
-        while not stop.wait(0.02):
-            look()
-
-    thread = threading.Thread(target=loop)
-    thread.start()
-    try:
-        work()
-    finally:
-        stop.set()
-        thread.join()
-    look()
-    return (sum(seen.values()) - before) / _TICKS_A_SECOND
-
-
 def _ticks(pid: int, fields: slice) -> int:
     """Return the sum of fields of /proc/PID/stat: 11 user, 12 system, 13, 14 of children."""
     try:
-        found = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:  # Ended between the listing and the look.
         return 0
-    return sum(map(int, found[fields]))
+    return sum(map(int, numbers[fields]))
 
 
 # --- memory -------------------------------------------------------------------------------------
@@ -223,11 +217,11 @@ def _memory(pid: int) -> tuple[int, int]:
 
 def descendants(pid: int) -> list[int]:
     """Return the child processes of a process and their descendants."""
-    found = []
+    below = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in task.read_text().split():
-            found += [int(child), *descendants(int(child))]
-    return found
+            below += [int(child), *descendants(int(child))]
+    return below
 
 
 @dataclass
@@ -238,6 +232,14 @@ class Peak:
     server_pss: int = 0
     below_pss: int = 0
     below_processes: int = 0
+
+    def server(self) -> str:
+        """Return the memory of the server as the table has it."""
+        return f"RSS {megabytes(self.server_rss)}, PSS {megabytes(self.server_pss)}"
+
+    def below(self) -> str:
+        """Return the memory of the processes below it as the table has it."""
+        return f"PSS {megabytes(self.below_pss)} in {self.below_processes} processes"
 
     def sample(self, pid: int) -> None:
         """Measure the memory once."""

@@ -4,9 +4,6 @@ The vault resembles real vaults where that affects indexing and search. Fifty th
 follow Zipf's law. Sizes have a long tail: a median of 2.5 KB, a mean of 4 KB, and a few notes of
 hundreds of KB. Every eighth note is in Japanese script. Links prefer popular notes. Notes have
 frontmatter, nested tags, code and lists.
-
-    python -m benchmarks vault /tmp/vault --notes 10000
-    python -m benchmarks vault /tmp/vault --notes 6500 --shape pages
 """
 
 from __future__ import annotations

@@ -19,11 +19,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.server import PROGRAM, Server, cpu_of, cpu_seconds
+from benchmarks.figures import percentile, seconds, table
+from benchmarks.server import PROGRAM, SEED, SETTLE_SECONDS, Server, cpu_seconds
 from benchmarks.vault import Vault, queries
-
-SETTLE_SECONDS = 1.5
-SEED = 1
 
 
 class Side:
@@ -32,38 +30,37 @@ class Side:
     def __init__(self, program: str, vault: Path, home: Path) -> None:
         self.program, self.vault, self.home = program, vault, home
         self.home.mkdir()
-        self.taken: dict[str, list[float]] = {}
+        self.spent: dict[str, list[float]] = {}
 
     def note(self, what: str, value: float) -> None:
         """Keep one measurement, in seconds."""
-        self.taken.setdefault(what, []).append(value)
+        self.spent.setdefault(what, []).append(value)
 
     def job(self, server: Server, kind: str, what: str) -> None:
         """Run one job; keep its wall time and the processor time of all processes."""
         time.sleep(SETTLE_SECONDS)
-        cpu = cpu_of(server.process.pid, lambda: self.note(f"{what}, wall", server.run(kind)))
+        wall, cpu = server.cost(kind)
+        self.note(f"{what}, wall", wall)
         self.note(f"{what}, CPU", cpu)
 
-    def turn(self, note: Path, asked: list[str]) -> None:
+    def turn(self, note: Path, searched: list[str]) -> None:
         """Measure everything once."""
         with Server(self.vault, self.home, self.program) as server:
-            if job := server.running_job():
-                server.finish(job)
+            server.settle()
             self.note("start of the server", server.start_seconds)
             self.job(server, "reindex", "full index")
             self.job(server, "index", "unchanged index")
             with note.open("a", encoding="utf-8") as file:
                 file.write("\nOne more line.\n")
             self.job(server, "index", "one changed note")
-            for query in asked[:30]:
+            for query in searched[:30]:
                 server.search(query)
             before = cpu_seconds(server.process.pid)
-            times = sorted(server.search(query) for query in asked)
-            self.note(
-                "search, CPU a query", (cpu_seconds(server.process.pid) - before) / len(asked)
-            )
-            self.note("search, p50", times[len(times) // 2])
-            self.note("search, p99", times[int(0.99 * (len(times) - 1))])
+            times = [server.search(query) for query in searched]
+            spent = cpu_seconds(server.process.pid) - before
+            self.note("search, CPU a query", spent / len(searched))
+            for share in (50, 99):
+                self.note(f"search, p{share}", percentile(times, share / 100))
             self.command(server)
 
     def command(self, server: Server) -> None:
@@ -94,10 +91,10 @@ def main() -> None:
         else:
             shutil.copytree(options.vault, root)
         notes = sorted(root.rglob("*.md"))
-        asked = (
+        searched = (
             queries(Vault(options.notes, SEED).vocabulary, 200)
             if options.vault is None
-            else [each.stem for each in random.Random(SEED).choices(notes, k=200)]
+            else [note.stem for note in random.Random(SEED).choices(notes, k=200)]
         )
         sides = [
             Side(options.other, root, Path(work, "other")),
@@ -105,12 +102,13 @@ def main() -> None:
         ]
         for turn in range(options.turns):
             for side in sides if turn % 2 == 0 else reversed(sides):
-                side.turn(notes[0], asked)
+                side.turn(notes[0], searched)
     other, this = sides
-    print("| What | other | this | this / other |\n|---|---|---|---|")
-    for what, values in this.taken.items():
-        mine, theirs = statistics.median(values), statistics.median(other.taken[what])
-        print(f"| {what} | {theirs * 1000:.1f} ms | {mine * 1000:.1f} ms | {mine / theirs:.2f} |")
+    rows = []
+    for what, values in this.spent.items():
+        mine, theirs = statistics.median(values), statistics.median(other.spent[what])
+        rows.append((what, seconds(theirs), seconds(mine), f"{mine / theirs:.2f}"))
+    print(table(("What", "other", "this", "this / other"), *rows))
 
 
 if __name__ == "__main__":

@@ -7,10 +7,8 @@ the disk.
 
     python -m benchmarks writing                        10,000 notes, 60 appends each
     python -m benchmarks writing --notes 1000 --appends 200
-    python -m benchmarks writing --searching 30         searches, and then with 20 appends a second
 
-The last one prints the times of searches one after the other for so many seconds each, in turn
-without and with appends, four times.
+`python -m benchmarks watch` measures searches while notes are saved.
 """
 
 from __future__ import annotations
@@ -22,10 +20,10 @@ import random
 import statistics
 import tempfile
 import time
-from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.figures import percentile, table
 from benchmarks.vault import Vault
 from vault_agent.app import open_app
 from vault_agent.config import Config
@@ -34,11 +32,7 @@ from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Right, Write
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from vault_agent.vaults.open_vault import OpenVault
-
-PER_SECOND = 20
 
 
 def sync_once(folder: Path) -> float:
@@ -74,33 +68,27 @@ async def append_to(vault: OpenVault, path: str, word: str, wait_ms: int) -> tup
     return taken
 
 
-def row(name: str, times: list[float], cpu: list[float] | None = None) -> str:
+def row(name: str, times: list[float], cpu: list[float] | None = None) -> tuple[str, ...]:
     """Return a row of the table."""
-    ordered = sorted(times)
-    late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
     spent = f"{statistics.median(cpu):.1f}" if cpu else ""
-    return f"| {name} | {statistics.median(ordered):.0f} | {late:.0f} | {spent} |"
-
-
-def config_of(root: Path, data: Path) -> Config:
-    """Return a config under which all notes may be written."""
-    return Config(
-        vault={"root": root},
-        index={"dir": data},
-        write={"enabled": True, "folders": ["."], "quiet_seconds": 0},
-    )
+    return name, f"{statistics.median(times):.0f}", f"{percentile(times, 0.95):.0f}", spent
 
 
 async def measure(root: Path, data: Path, appends: int) -> None:
     """Print the table."""
     chance = random.Random(5)
     notes = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.md"))
-    async with open_app(config_of(root, data)) as app:
+    config = Config(
+        vault={"root": root},
+        index={"dir": data},
+        write={"enabled": True, "folders": ["."], "quiet_seconds": 0},
+    )
+    async with open_app(config) as app:
         vault = app.vaults.default
         await index(vault)
         syncs: list[float] = []
         disk: list[tuple[float, float]] = []
-        found: list[tuple[float, float]] = []
+        searched: list[tuple[float, float]] = []
         for path in chance.sample(notes, appends):
             syncs.append(sync_once(data))
             disk.append(await append_to(vault, path, "unsearched", 0))
@@ -113,62 +101,14 @@ async def measure(root: Path, data: Path, appends: int) -> None:
             hits = (await vault.search(SearchQuery(word))).hits
             if [hit.path for hit in hits] != [path]:
                 raise SystemExit("a search did not find what was written")
-            found.append(taken)
+            searched.append(taken)
     print(f"{len(notes)} notes, {appends} appends\n")
-    print("| | p50 ms | p95 ms | CPU p50 ms |")
-    print("|---|---|---|---|")
-    print(row("one file and its folder synced", syncs))
-    print(row("append, on the disk", [wall for wall, _ in disk], [cpu for _, cpu in disk]))
-    print(row("append, found by a search", [wall for wall, _ in found], [cpu for _, cpu in found]))
-
-
-@asynccontextmanager
-async def appending(
-    vault: OpenVault, notes: list[str], chance: random.Random
-) -> AsyncIterator[None]:
-    """Append to notes 20 times a second, and wait for no index."""
-
-    async def write() -> None:
-        started, number = time.perf_counter(), 0
-        async with asyncio.TaskGroup() as tasks:
-            while True:
-                path = chance.choice(notes)
-                tasks.create_task(append_to(vault, path, f"word{number}", 0))
-                number += 1
-                await asyncio.sleep(max(0.0, started + number / PER_SECOND - time.perf_counter()))
-
-    running = asyncio.create_task(write())
-    try:
-        yield
-    finally:
-        running.cancel()
-        await asyncio.wait([running])
-
-
-async def search_while_writing(root: Path, data: Path, seconds: float) -> None:
-    """Print the times of searches without and with appends."""
-    chance = random.Random(1)
-    words = ["note", "words", "about", "project", "list", "meeting", "the", "idea"]
-    times: dict[bool, list[float]] = {False: [], True: []}
-    async with open_app(config_of(root, data)) as app:
-        vault = app.vaults.default
-        await index(vault)
-        notes = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.md"))
-        for number in range(8):
-            busy = bool(number % 2)
-            async with appending(vault, notes, chance) if busy else nullcontext():
-                end = time.perf_counter() + seconds / 4
-                while time.perf_counter() < end:
-                    began = time.perf_counter()
-                    await vault.search(SearchQuery(" ".join(chance.sample(words, 2))))
-                    times[busy].append(1000 * (time.perf_counter() - began))
-                    await asyncio.sleep(0.01)
-    print(f"{len(notes)} notes\n\n| | searches | p50 ms | p99 ms |\n|---|---|---|---|")
-    for busy, found in times.items():
-        ordered = sorted(found)
-        name = f"with {PER_SECOND} appends a second" if busy else "idle"
-        p99 = ordered[int(len(ordered) * 0.99)]
-        print(f"| {name} | {len(found)} | {statistics.median(found):.1f} | {p99:.1f} |")
+    rows = (
+        row("one file and its folder synced", syncs),
+        row("append, on the disk", *map(list, zip(*disk, strict=True))),
+        row("append, found by a search", *map(list, zip(*searched, strict=True))),
+    )
+    print(table(("", "p50 ms", "p95 ms", "CPU p50 ms"), *rows))
 
 
 def main() -> None:
@@ -176,17 +116,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--appends", type=int, default=60)
-    parser.add_argument("--searching", type=float, metavar="SECONDS")
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root, data = Path(folder, "vault"), Path(folder, "data")
         root.mkdir()
         data.mkdir()
-        Vault(chosen.notes).write(root)
-        if chosen.searching:
-            asyncio.run(search_while_writing(root, data, chosen.searching))
-        else:
-            asyncio.run(measure(root, data, chosen.appends))
+        Vault(options.notes).write(root)
+        asyncio.run(measure(root, data, options.appends))
 
 
 if __name__ == "__main__":

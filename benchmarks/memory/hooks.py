@@ -15,84 +15,60 @@ import json
 import random
 import resource
 import socket
-import statistics
-import subprocess
 import tempfile
 import time
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from benchmarks.server import PROGRAM, Server, cpu_seconds, isolated
+from benchmarks.figures import percentile, seconds, table
+from benchmarks.memory.live import NOWHERE, SWITCHES, Project
+from benchmarks.server import Server, cpu_seconds
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+Times = tuple[float, float]
+"""Seconds of wall time, and of processor time."""
 TEXT = """parser cost tracker stream window cache index token vault panel frame retry socket journal
 bridge column render budget schema signal worker widget layout cursor margin branch"""
 WORDS = TEXT.split()
 PATIENCE = 120.0
 KEY = "only-this-benchmark-uses-this-key-0123"
-NOWHERE = "http://127.0.0.1:9"
 
 
-class World:
-    """A project with notes, and a home that has everything switched on."""
+class HookedProject(Project):
+    """A project with notes of past sessions, whose hooks are timed."""
 
     def __init__(self, folder: Path, notes: int) -> None:
-        self.home = folder / "home"
-        self.default = folder / "notes"
-        self.project = folder / "project"
-        for each in (self.home, self.default, self.project / ".git"):
-            each.mkdir(parents=True)
-        self.environment = isolated(self.home)
-        self.environment["VAULT_AGENT_INDEX_DIR"] = str(self.home / "index")
+        super().__init__(folder)
         self.environment["VAULT_AGENT_SERVER_API_KEY"] = KEY
-        self._run("init", "--yes")
-        vault = self.project / ".vault-agent" / "vault" / "journals"
-        vault.mkdir(exist_ok=True)
+        del self.environment["VAULT_AGENT_MEMORY_HOOK_TIMEOUT_MS"]  # as users have it
+        journals = self.vault / "journals"
+        journals.mkdir(exist_ok=True)
         chance = random.Random(7)
         for number in range(notes):
             text = " ".join(chance.choices(WORDS, k=80))
-            (vault / f"{number}.md").write_text(
+            (journals / f"{number}.md").write_text(
                 f"---\ntype: journal\ntitle: {text[:40]}\nfiles: [src/{number % 300}.py]\n---\n"
                 f"# {text[:40]}\n\n## Outcome\n\n{text}\n"
             )
 
-    def _run(self, *arguments: str) -> None:
-        subprocess.run(
-            [PROGRAM, *arguments],
-            cwd=self.project,
-            env=self.environment,
-            check=True,
-            capture_output=True,
-        )
-
-    def hook(self, name: str, endpoint: str, **more: Any) -> tuple[float, float, bytes]:
-        """Run the hook, and return its seconds, those of its CPU, and what it prints."""
-        given = {"hook_event_name": name, "cwd": str(self.project), **more}
-        command = [PROGRAM, "memory", "hook", "--agent", "claude-code", "--endpoint", endpoint]
+    def hook(self, name: str, endpoint: str, **more: Any) -> tuple[float, float, bool]:
+        """Run the hook. Return its seconds, those of its CPU, and whether it prints something."""
+        event = json.dumps({"hook_event_name": name, "cwd": str(self.folder), **more})
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         began = time.perf_counter()
-        done = subprocess.run(
-            command,
-            input=json.dumps(given).encode(),
-            cwd=self.project,
-            env=self.environment,
-            check=True,
-            capture_output=True,
+        printed = self.run(
+            "memory", "hook", "--agent", "claude-code", "--endpoint", endpoint, sent=event
         )
         elapsed = time.perf_counter() - began
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return elapsed, cpu, done.stdout
+        return elapsed, cpu, bool(printed)
 
 
-def measure(world: World, endpoint: str, runs: int) -> dict[str, list[tuple[float, float]]]:
+def measure(project: HookedProject, endpoint: str, runs: int) -> dict[str, list[Times]]:
     """Run sessions of a start, a prompt, a turn and an end. Return the times by event."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    times: dict[str, list[Times]] = {}
     chance = random.Random(11)
-    printed = 0
     for _ in range(runs):
         session = str(uuid.UUID(int=chance.getrandbits(128)))
         prompt = " ".join(chance.choices(WORDS, k=8))
@@ -102,86 +78,68 @@ def measure(world: World, endpoint: str, runs: int) -> dict[str, list[tuple[floa
             ("Stop", {"last_assistant_message": prompt}),
             ("SessionEnd", {"reason": "other"}),
         ):
-            wall, cpu, out = world.hook(name, endpoint, session_id=session, **more)
-            found.setdefault(name, []).append((wall, cpu))
-            printed += bool(out)
-    print(f"  {printed} of {4 * runs} printed something")
-    return found
+            wall, cpu, _ = project.hook(name, endpoint, session_id=session, **more)
+            times.setdefault(name, []).append((wall, cpu))
+    return times
 
 
-def ask(server: Server, runs: int) -> None:
-    """Ask for the notes of tasks, and print the times of the replies and the server's CPU."""
+def ask(server: Server, runs: int) -> list[Times]:
+    """Ask for the notes of tasks. Return the times of the replies, and the server's CPU."""
     chance = random.Random(13)
-    wall = []
-    before = cpu_seconds(server.process.pid)
+    times = []
     for _ in range(4 * runs):
         prompt = " ".join(chance.choices(WORDS, k=20))
         body = {"prompt": prompt, "files": [f"src/{chance.randrange(300)}.py"]}
-        began = time.perf_counter()
-        server.call("POST", "/vaults/project:project/memory", body)
-        wall.append(time.perf_counter() - began)
-    cpu = (cpu_seconds(server.process.pid) - before) / len(wall)
-    print(
-        f"  {'POST /memory':<18} p50 {1000 * statistics.median(wall):4.0f} ms"
-        f"   p95 {1000 * p95(wall):4.0f} ms   CPU {1000 * cpu:3.0f} ms"
-    )
+        cpu, began = cpu_seconds(server.process.pid), time.perf_counter()
+        server.call("POST", "/vaults/project:work/memory", body)
+        wall = time.perf_counter() - began
+        times.append((wall, cpu_seconds(server.process.pid) - cpu))
+    return times
 
 
-def warm_up(world: World, endpoint: str) -> float:
-    """Send prompts until one brings something, and return the seconds that this took."""
+def warm_up(project: HookedProject, endpoint: str) -> None:
+    """Send prompts until one brings something."""
     began = time.perf_counter()
     while time.perf_counter() - began < PATIENCE:
-        session = str(uuid.uuid4())
         prompt = "parser cost tracker stream window cache in src/7.py"
-        if world.hook("UserPromptSubmit", endpoint, session_id=session, prompt=prompt)[2]:
-            return time.perf_counter() - began
+        session = str(uuid.uuid4())
+        if project.hook("UserPromptSubmit", endpoint, session_id=session, prompt=prompt)[2]:
+            return
         time.sleep(0.2)
     raise SystemExit("The server brings nothing.")
 
 
-def show(found: dict[str, list[tuple[float, float]]]) -> None:
-    """Print the times by event."""
-    for name, times in found.items():
-        wall = [each[0] for each in times]
-        cpu = statistics.median(each[1] for each in times)
-        print(
-            f"  {name:<18} p50 {1000 * statistics.median(wall):4.0f} ms"
-            f"   p95 {1000 * p95(wall):4.0f} ms   CPU {1000 * cpu:3.0f} ms"
+def rows(case: str, times: dict[str, list[Times]]) -> list[tuple[str, ...]]:
+    """Return the table rows of one case: the wall time of each event, and its mean CPU time."""
+    return [
+        (
+            case,
+            event,
+            *(seconds(percentile((wall for wall, _ in costs), share)) for share in (0.5, 0.95)),
+            seconds(sum(cpu for _, cpu in costs) / len(costs)),
         )
-
-
-def p95(values: Sequence[float]) -> float:
-    """Return the 95th percentile."""
-    return sorted(values)[max(0, round(0.95 * len(values)) - 1)]
+        for event, costs in times.items()
+    ]
 
 
 def main() -> None:
-    """Run all cases."""
+    """Run all cases and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--notes", type=int, default=10_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        world = World(Path(place), options.notes)
-        settings = {
-            f"VAULT_AGENT_{each}_ENABLED": "true" for each in ("VAULTS", "MEMORY", "JOURNAL")
-        }
-        settings["VAULT_AGENT_SERVER_API_KEY"] = KEY
-        with Server(world.default, world.home, **settings) as server:
-            endpoint = f"http://127.0.0.1:{server.port}"
-            seconds = warm_up(world, endpoint)
-            print(f"a server with {options.notes} notes, indexed in {seconds:.1f} s")
-            show(measure(world, endpoint, options.runs))
-            ask(server, options.runs)
-        print("no server")
-        show(measure(world, NOWHERE, options.runs))
+        project = HookedProject(Path(place), options.notes)
+        settings = SWITCHES | {"VAULT_AGENT_SERVER_API_KEY": KEY}
+        with Server(project.default, project.home, **settings) as server:
+            warm_up(project, server.endpoint)
+            cases = rows("a server", measure(project, server.endpoint, options.runs))
+            cases += rows("a server", {"POST /memory": ask(server, options.runs)})
+        cases += rows("no server", measure(project, NOWHERE, options.runs))
         with socket.create_server(("127.0.0.1", 0)) as hung:
-            print("a server that hangs")
-            show(
-                measure(
-                    world, f"http://127.0.0.1:{hung.getsockname()[1]}", max(5, options.runs // 10)
-                )
-            )
+            endpoint = f"http://127.0.0.1:{hung.getsockname()[1]}"
+            cases += rows("one that hangs", measure(project, endpoint, max(5, options.runs // 10)))
+    print(table(("case", "event", "p50", "p95", "CPU"), *cases))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,10 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.memory.journals import FOLDER, Session, judged, read_session, written
+from tests.support.written_sessions import FOLDER, Session, read_session, written
+
+from benchmarks.figures import table
+from benchmarks.memory.journals import Verdicts
 from benchmarks.server import PROGRAM, Server, isolated
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
 PROMPTS = FOLDER.parent / "prompts-live.txt"
 NOWHERE = "http://127.0.0.1:9"
+SWITCHES = {f"VAULT_AGENT_{name}_ENABLED": "true" for name in ("VAULTS", "MEMORY", "JOURNAL")}
 _PATIENCE = 60.0
 
 
@@ -180,7 +184,7 @@ def journal_of(project: Project, session_id: str) -> str:
     """Return the journal of a session, "" if it leaves none."""
     begun = time.monotonic()
     while time.monotonic() - begun < _PATIENCE:
-        shown = project.run("journal", "--all", "--json")
+        shown = project.run("memory", "journal", "--all", "--json")
         for journal in json.loads(shown)["data"]["journals"]:
             if journal["sessionId"] == session_id and journal["state"] not in ("pending", "open"):
                 path = journal["path"]
@@ -215,8 +219,9 @@ def judge_prompts(project: Project, journals: dict[str, str], *, show: bool) -> 
         if show:
             verdict = silent[-1] if name == "-" else (served[-1], told[-1])
             print(f"\n? {prompt}  [{name}] {verdict}\n{text}")
-    for what, values in (("others silent", silent), ("served", served), ("told", told)):
-        print(f"| {what} | {sum(values)} of {len(values)} | {sum(values) / len(values):.0%} |")
+    rows = (("others silent", silent), ("served", served), ("told", told))
+    shares = ((name, f"{sum(values)} of {len(values)}") for name, values in rows)
+    print(table(("prompts", "count"), *shares))
 
 
 def main() -> None:
@@ -224,38 +229,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--show", action="store_true", help="print journals and texts too")
     parser.add_argument("--keep", type=Path, help="where the vault is left")
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     sessions = [read_session(path) for path in sorted(FOLDER.glob("live-*.txt"))]
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder))
-        settings = {
-            f"VAULT_AGENT_{name}_ENABLED": "true" for name in ("VAULTS", "MEMORY", "JOURNAL")
-        }
         homes = {name: project.environment[name] for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME")}
-        with Server(project.default, project.home, **settings, **homes) as server:
+        with Server(project.default, project.home, **SWITCHES, **homes) as server:
             project.environment["VAULT_AGENT_SERVER_ENDPOINT"] = server.endpoint
             all_played = play(project, sessions)
             for agent in ("claude-code", "codex"):  # what was left is written at the next start
                 send(project, agent, str(uuid.uuid4()), "SessionStart", source="startup")
             journals = {}
-            sums = [0, 0, 0, 0]
-            print("| session | answered | false lines |\n|---|---:|---:|")
+            verdicts = Verdicts()
             for session, played in zip(sessions, all_played, strict=True):
                 text = journal_of(project, played.id)
                 journals[session.name.removeprefix("live-")] = text
                 bare = re.sub(r"\A---\n[\s\S]*?\n---\n", "", text)
-                unanswered, false, lines = judged(session, bare)
-                asked = len(session.questions)
-                numbers = asked - len(unanswered), asked, len(false), lines
-                sums = [a + b for a, b in zip(sums, numbers, strict=True)]
-                print(f"| {session.name} | {numbers[0]} of {asked} | {len(false)} of {lines} |")
-                if arguments.show:
-                    print(text, json.dumps({"unanswered": unanswered, "false": false}, indent=1))
-            print(f"| **all** | {sums[0] / sums[1]:.0%} | {sums[2] / max(sums[3], 1):.1%} |")
+                verdicts.add(session, bare, "all", show=options.show)
+            print(verdicts.table(), "\n")
             project.run("index")
-            judge_prompts(project, journals, show=arguments.show)
-        if arguments.keep:
-            shutil.copytree(project.vault, arguments.keep)
+            judge_prompts(project, journals, show=options.show)
+        if options.keep:
+            shutil.copytree(project.vault, options.keep)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from benchmarks.quality.judged import Collection
 
-DEPTH = 100
+DEPTH = 50
 _RUN = re.compile(r"\w+")
 
 
@@ -73,8 +73,8 @@ def bm25s_stemmed(collection: Collection) -> Callable[[str], list[str]]:
     def search(query: str) -> list[str]:
         [words] = tokens([cut(query)])
         depth = min(DEPTH, len(documents))
-        found, scores = retriever.retrieve([words], k=depth, show_progress=False)
-        return [documents[n] for n, score in zip(found[0], scores[0], strict=True) if score > 0]
+        numbers, scores = retriever.retrieve([words], k=depth, show_progress=False)
+        return [documents[n] for n, score in zip(numbers[0], scores[0], strict=True) if score > 0]
 
     return search
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -17,14 +17,12 @@ class Measures:
 
     ndcg10: float
     recall10: float
-    recall100: float
+    recall50: float
     mrr10: float
     success1: float
-    success5: float
-    success10: float
 
 
-LABELS = ("nDCG@10", "recall@10", "recall@100", "MRR@10", "S@1", "S@5", "S@10")
+LABELS = ("nDCG@10", "recall@10", "recall@50", "MRR@10", "S@1")
 
 
 def measure(ranked: Sequence[str], relevance: Mapping[str, int]) -> Measures:
@@ -32,18 +30,16 @@ def measure(ranked: Sequence[str], relevance: Mapping[str, int]) -> Measures:
 
     A document that comes twice counts where it comes first. At least one must be relevant.
     """
-    places = [each for each in dict.fromkeys(ranked) if relevance.get(each, 0) >= 0]
+    places = [document for document in dict.fromkeys(ranked) if relevance.get(document, 0) >= 0]
     good = {document for document, grade in relevance.items() if grade > 0}
     ideal = sorted((grade for grade in relevance.values() if grade > 0), reverse=True)
-    first = next((place for place, each in enumerate(places, 1) if each in good), math.inf)
+    first = next((place for place, name in enumerate(places, 1) if name in good), math.inf)
     return Measures(
-        ndcg10=_gain([relevance.get(each, 0) for each in places[:10]]) / _gain(ideal[:10]),
+        ndcg10=_gain([relevance.get(document, 0) for document in places[:10]]) / _gain(ideal[:10]),
         recall10=len(good & set(places[:10])) / len(good),
-        recall100=len(good & set(places[:100])) / len(good),
+        recall50=len(good & set(places[:50])) / len(good),
         mrr10=1 / first if first <= 10 else 0.0,
         success1=float(first <= 1),
-        success5=float(first <= 5),
-        success10=float(first <= 10),
     )
 
 
@@ -55,7 +51,3 @@ def mean(measures: Iterable[Measures]) -> Measures:
 
 def _gain(grades: Iterable[int]) -> float:
     return sum(grade / math.log2(place + 1) for place, grade in enumerate(grades, 1))
-
-
-if len(LABELS) != len(fields(Measures)):
-    raise AssertionError("each measure has a label")

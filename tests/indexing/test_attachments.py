@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchmarks.pdfs import pdf, slow_pdf
 from tests.search.opened import indexed, opened
 from tests.support.archives import book, paragraph, word
 from tests.support.index_runs import Vault
+from tests.support.pdfs import pdf, slow_pdf
 
 from vault_agent.extract import read
 from vault_agent.extract.parts import MAX_PAGES

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.memory.journals import FOLDER, journal_of, judged, read_session
+from benchmarks.memory.journals import journal_of, judged
+from tests.support.written_sessions import FOLDER, read_session
 
 from vault_agent.memory.collected import Collected, with_words
 from vault_agent.memory.dialogue import (

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks.pdfs import pdf, slow_pdf
 from tests.mcp.conftest import Agent
+from tests.support.pdfs import pdf, slow_pdf
 from tests.support.waiting import eventually
 
 PAGES = ["The kettle was on the stove.", "Nothing here.", "A marmalade recipe\nfrom Seville."]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks.pdfs import pdf
+from tests.support.pdfs import pdf
 from tests.support.program import Program
 
 JOURNAL = """\

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from benchmarks.pdfs import pdf
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
+from tests.support.pdfs import pdf
 
 from vault_agent.model.notes import identify
 from vault_agent.model.pages import RenderedNote

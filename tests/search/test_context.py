@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks.pdfs import pdf
 from tests.search.opened import indexed
 from tests.support.index_runs import Vault
+from tests.support.pdfs import pdf
 
 from vault_agent.errors import Forbidden
 from vault_agent.model.search import Context, ContextQuery, ContextRequest

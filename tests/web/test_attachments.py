@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from benchmarks.pdfs import pdf
+from tests.support.pdfs import pdf
 from tests.support.program import Program
 from tests.support.waiting import eventually
 from tests.web.browsers import expect
