@@ -32,7 +32,7 @@ meaningless vectors can override clear lexical results.
   - need: smaller if the lexical evidence is clear, as for titles, headings and names.
   If the lexical evidence is poor, w is at least 0.4.
 
-These constants were chosen on four collections. The figures are in docs/explanation/hybrid.md.
+These constants were chosen on four collections. The figures are in docs/explanation/ranking.md.
 
 At last the owner's weights of folders and ages raise and lower the results.
 """

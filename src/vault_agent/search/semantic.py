@@ -1,6 +1,6 @@
 """Semantic candidates: the vectors nearest to a query vector.
 
-Every vector is compared; the figures are in docs/explanation/hybrid.md. Call it in a thread: numpy
+Every vector is compared; the figures are in docs/explanation/ranking.md. Call it in a thread: numpy
 releases the interpreter's lock in each of its few, large operations.
 """
 

@@ -1,7 +1,7 @@
 """Learns from the operating system which paths of a vault have changed.
 
 This is the only module that imports watchfiles, and the only one that knows an operating system's
-events. It reads no file. What the library loses is described in docs/explanation/watching.md.
+events. It reads no file. What the library loses is described in docs/explanation/indexing.md.
 """
 
 from __future__ import annotations
