@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from rapidfuzz import fuzz, process
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
-
-from .headings import plain, spelling
+from vault_agent.markdown.headings import plain, spelling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .document import Block, Document, Section
+    from vault_agent.markdown.document import Block, Document, Section
 
 MAX_LISTED = 20
 NEAREST = 3

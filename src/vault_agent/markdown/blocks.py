@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .structure import Part
+    from vault_agent.markdown.structure import Part
 
 BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]++)[ \t]*+\r?$", re.MULTILINE)
 """The ID of a block, in a text with code, HTML and comments masked."""

@@ -10,15 +10,14 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, TypeAlias
 
+from vault_agent.markdown.lines import Lines, with_line_ends
 from vault_agent.model.notes import Chunk
 from vault_agent.text.terms import continues
-
-from .lines import Lines, with_line_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from .structure import Heading, Structure
+    from vault_agent.markdown.structure import Heading, Structure
 
 TARGET_CHARS = 2000
 MAX_CHARS = 4000

@@ -12,25 +12,24 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import frontmatter, links, tags
-from .blocks import find_blocks
-from .chunk import MAX_CHUNKS, chunk_body
-from .frontmatter import Bounds
-from .headings import Headings, anchor_key, key_of
-from .lines import LINE_END, Lines, with_line_ends
-from .shown import shown_text
-from .structure import scan
-from .tasks import task_lines
+from vault_agent.markdown import frontmatter, links, tags
+from vault_agent.markdown.blocks import find_blocks
+from vault_agent.markdown.chunk import MAX_CHUNKS, chunk_body
+from vault_agent.markdown.frontmatter import Bounds
+from vault_agent.markdown.headings import Headings, anchor_key, key_of
+from vault_agent.markdown.lines import LINE_END, Lines, with_line_ends
+from vault_agent.markdown.shown import shown_text
+from vault_agent.markdown.structure import scan
+from vault_agent.markdown.tasks import task_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from vault_agent.markdown.frontmatter import Frontmatter
+    from vault_agent.markdown.links import BodyLinks
+    from vault_agent.markdown.structure import Structure
+    from vault_agent.markdown.tasks import TaskLine
     from vault_agent.model.notes import Chunk, ExternalLink, Link
-
-    from .frontmatter import Frontmatter
-    from .links import BodyLinks
-    from .structure import Structure
-    from .tasks import TaskLine
 
 
 class Section(NamedTuple):

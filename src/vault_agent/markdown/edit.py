@@ -13,10 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, TypeVar
 
 from vault_agent.errors import Conflict, Failed, InvalidRequest
-
-from .document import Document
-from .frontmatter import has_prose_block
-from .lines import LINE_END
+from vault_agent.markdown.document import Document
+from vault_agent.markdown.frontmatter import has_prose_block
+from vault_agent.markdown.lines import LINE_END
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -14,14 +14,13 @@ from bisect import bisect_right
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from vault_agent.markdown.structure import scan
 from vault_agent.text.names import fold
-
-from .structure import scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from .structure import Heading
+    from vault_agent.markdown.structure import Heading
 
 MAX_LEVEL = 6
 _NO_PART = re.compile(r"[!\"#$%&()*+,.:;<=>?@^_`{|}~/\[\]\\\s]+")

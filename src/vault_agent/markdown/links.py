@@ -9,18 +9,17 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
+from vault_agent.markdown.frontmatter import named_texts_of
+from vault_agent.markdown.yaml.write import DOUBLE, within
 from vault_agent.model.notes import ExternalLink, Link, LinkKind
-
-from .frontmatter import named_texts_of
-from .yaml.write import DOUBLE, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from .frontmatter import Frontmatter
-    from .lines import Lines
-    from .structure import MarkdownLink, Structure
-    from .yaml.values import Scalar
+    from vault_agent.markdown.frontmatter import Frontmatter
+    from vault_agent.markdown.lines import Lines
+    from vault_agent.markdown.structure import MarkdownLink, Structure
+    from vault_agent.markdown.yaml.values import Scalar
 
 MASK = "\0"  # replaces code, HTML and comments; never in a note's text
 MAX_TARGET_CHARS = 1000

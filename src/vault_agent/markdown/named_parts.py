@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from .headings import Headings, KnownHeading, anchor_key
-from .sanitise import ID_PREFIX
-from .tree import Node, plain
+from vault_agent.markdown.headings import Headings, KnownHeading, anchor_key
+from vault_agent.markdown.sanitise import ID_PREFIX
+from vault_agent.markdown.tree import Node, plain
 
 _MAX_ID = 120
 _PAGE = re.compile(r"(?:.*&)?(page=[0-9]{1,7})(?:&.*)?")

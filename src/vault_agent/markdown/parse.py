@@ -7,28 +7,26 @@ from dataclasses import replace
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from vault_agent.markdown import links, tags
+from vault_agent.markdown.blocks import BLOCK_ID
+from vault_agent.markdown.chunk import MAX_CHUNKS, chunk_parts
+from vault_agent.markdown.document import Document
+from vault_agent.markdown.frontmatter import text_of, texts_of
+from vault_agent.markdown.headings import anchor_key, key_of
+from vault_agent.markdown.tasks import MAX_TEXT_CHARS
+from vault_agent.markdown.yaml.values import Scalar, type_of
 from vault_agent.model.note_types import type_of_folder
 from vault_agent.model.notes import Anchor, ParsedNote, Property, PropertyType, Task
 from vault_agent.model.warning import Warning
 from vault_agent.text.names import keys_of, shown_name, stem
 from vault_agent.text.placeholders import is_placeholder
 
-from . import links, tags
-from .blocks import BLOCK_ID
-from .chunk import MAX_CHUNKS, chunk_parts
-from .document import Document
-from .frontmatter import text_of, texts_of
-from .headings import anchor_key, key_of
-from .tasks import MAX_TEXT_CHARS
-from .yaml.values import Scalar, type_of
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from vault_agent.markdown.structure import Structure
+    from vault_agent.markdown.yaml.values import Value
     from vault_agent.model.notes import Chunk
-
-    from .structure import Structure
-    from .yaml.values import Value
 
 MAX_ANCHORS = 10_000
 MAX_TASKS = 10_000

@@ -11,18 +11,32 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_agent.markdown.named_parts import (
+    anchor,
+    block_id,
+    heading_id,
+    name_of,
+    part,
+    place_in_file,
+)
+from vault_agent.markdown.sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
+from vault_agent.markdown.tags import tag_spans
+from vault_agent.markdown.tree import (
+    ESCAPED,
+    Node,
+    Target,
+    image_target,
+    plain,
+    runs_right_to_left,
+    shown_of,
+)
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import Asset, LinkedFile, OutlineEntry
-
-from .named_parts import anchor, block_id, heading_id, name_of, part, place_in_file
-from .sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
-from .tags import tag_spans
-from .tree import ESCAPED, Node, Target, image_target, plain, runs_right_to_left, shown_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from .tree import Node, Tree
+    from vault_agent.markdown.tree import Node, Tree
 
 MAX_EMBEDS = 200
 MAX_EMBEDDED_CHARACTERS = 8 << 20  # HTML of embedded notes; those beyond it are links

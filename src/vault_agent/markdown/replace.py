@@ -12,15 +12,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge
+from vault_agent.markdown.edit import TextChange, editable, insertable
+from vault_agent.markdown.lines import LINE_END, Lines
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
-
-from .edit import TextChange, editable, insertable
-from .lines import LINE_END, Lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from .edit import Splice, Text
+    from vault_agent.markdown.edit import Splice, Text
 
 MAX_MATCHES = 10_000
 MAX_PATTERN_CHARS = 1_000

@@ -7,23 +7,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vault_agent.errors import InvalidRequest, NotFound
-from vault_agent.text.names import fold
-
-from .address import PartAddress, find_block, find_section
-from .document import Document, section_hash
-from .edit import (
+from vault_agent.markdown.address import PartAddress, find_block, find_section
+from vault_agent.markdown.document import Document, section_hash
+from vault_agent.markdown.edit import (
     TextChange,
     before,
     editable,
     line_end_of,
     not_proven,
 )
-from .headings import without_marks
-from .lines import LINE_END
+from vault_agent.markdown.headings import without_marks
+from vault_agent.markdown.lines import LINE_END
+from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
-    from .document import Block, Section
-    from .edit import Splice, Text
+    from vault_agent.markdown.document import Block, Section
+    from vault_agent.markdown.edit import Splice, Text
 
 Action: TypeAlias = Literal[
     "append", "prepend", "replace", "insertBefore", "insertAfter", "renameHeading"

@@ -11,17 +11,16 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from vault_agent.markdown.links import MASK, mask
 from vault_agent.model.notes import LinkKind
 from vault_agent.text.names import stem
 from vault_agent.text.placeholders import PLACEHOLDER
 
-from .links import MASK, mask
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .links import BodyLinks
-    from .structure import Structure
+    from vault_agent.markdown.links import BodyLinks
+    from vault_agent.markdown.structure import Structure
 
 _TAG = re.compile(
     r"<!--.*?(?:-->|\Z)|<(?P<name>script|style)\b.*?(?:</(?P=name)\s*>|\Z)|<[/!?A-Za-z][^<>]*+>",

@@ -6,19 +6,18 @@ import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from vault_agent.errors import Conflict, Failed, InvalidRequest
+from vault_agent.markdown import tags
+from vault_agent.markdown.document import Document
+from vault_agent.markdown.edit import TextChange, before, editable, insertable
+from vault_agent.markdown.yaml.edit import Head, changed_keys
 from vault_agent.text.names import fold
-
-from . import tags
-from .document import Document
-from .edit import TextChange, before, editable, insertable
-from .yaml.edit import Head, changed_keys
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from .document import Tag
-    from .edit import Splice, Text
-    from .yaml.values import Json
+    from vault_agent.markdown.document import Tag
+    from vault_agent.markdown.edit import Splice, Text
+    from vault_agent.markdown.yaml.values import Json
 
 Where: TypeAlias = Literal["frontmatter", "inline", "both"]
 

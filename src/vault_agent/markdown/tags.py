@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from vault_agent.markdown.frontmatter import texts_of
 from vault_agent.text.names import fold
-
-from .frontmatter import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from .yaml.values import Value
+    from vault_agent.markdown.yaml.values import Value
 
 # A tag consists of letters, digits, "_", "-", "/" and all other characters, such as emoji, that are
 # not punctuation. Spaces and the punctuation of Latin, general and CJK blocks end a tag. The two

@@ -12,19 +12,18 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
-
-from .edit import TextChange, editable, insertable, not_proven, spliced
-from .lines import LINE_END
-from .recurrence import SUPPORTED, next_day, parse_rule
-from .task_fields import EMOJI, placed_fields, task_fields, written
-from .tasks import MAX_TEXT_CHARS, line_digest
+from vault_agent.markdown.edit import TextChange, editable, insertable, not_proven, spliced
+from vault_agent.markdown.lines import LINE_END
+from vault_agent.markdown.recurrence import SUPPORTED, next_day, parse_rule
+from vault_agent.markdown.task_fields import EMOJI, placed_fields, task_fields, written
+from vault_agent.markdown.tasks import MAX_TEXT_CHARS, line_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .edit import Splice, Text
-    from .task_fields import Field, Placed
-    from .tasks import TaskLine
+    from vault_agent.markdown.edit import Splice, Text
+    from vault_agent.markdown.task_fields import Field, Placed
+    from vault_agent.markdown.tasks import TaskLine
 
 AUTO = "auto"
 """The setting by which a line without fields gets emoji."""

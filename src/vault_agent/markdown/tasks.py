@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .lines import Lines
+    from vault_agent.markdown.lines import Lines
 
 MAX_TEXT_CHARS = 1_000
 _MAX_BEFORE = 200

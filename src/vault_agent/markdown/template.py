@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 from yaml import ScalarNode, SequenceNode
 
 from vault_agent.errors import Conflict, InvalidRequest
+from vault_agent.markdown import frontmatter
+from vault_agent.markdown.edit import insertable
+from vault_agent.markdown.yaml.edit import read_keys
+from vault_agent.markdown.yaml.read import UnreadableYaml, compose
+from vault_agent.markdown.yaml.write import written
 from vault_agent.text.placeholders import has_command
-
-from . import frontmatter
-from .edit import insertable
-from .yaml.edit import read_keys
-from .yaml.read import UnreadableYaml, compose
-from .yaml.write import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyromark import Markdown, Options
 
-from .document import Document
-from .lines import with_line_ends
-from .links import is_elsewhere, place_in_vault, wikilinks
-from .sanitise import images_of
+from vault_agent.markdown.document import Document
+from vault_agent.markdown.lines import with_line_ends
+from vault_agent.markdown.links import is_elsewhere, place_in_vault, wikilinks
+from vault_agent.markdown.sanitise import images_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,11 +12,10 @@ import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 from vault_agent.markdown.lines import line_ends, with_line_ends
-
-from .values import NULLS, Scalar
+from vault_agent.markdown.yaml.values import NULLS, Scalar
 
 if TYPE_CHECKING:
-    from .values import Value
+    from vault_agent.markdown.yaml.values import Value
 
     _Base = yaml.SafeLoader
 else:

@@ -13,11 +13,10 @@ import yaml
 from yaml.resolver import Resolver
 
 from vault_agent.errors import InvalidRequest
-
-from .values import scalar_value
+from vault_agent.markdown.yaml.values import scalar_value
 
 if TYPE_CHECKING:
-    from .values import Json
+    from vault_agent.markdown.yaml.values import Json
 
 MAX_DEPTH = 32
 DOUBLE = '"'
