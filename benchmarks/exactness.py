@@ -31,11 +31,11 @@ from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import Splice, append, editable, overwrite, prepend, spliced
+from vault_agent.markdown.frontmatter_edit import read_keys, set_keys
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress, new_line, set_status
-from vault_agent.markdown.yaml.edit import read_keys, set_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

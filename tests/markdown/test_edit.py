@@ -17,7 +17,7 @@ from vault_agent.markdown.edit import (
     prepend,
     spliced,
 )
-from vault_agent.markdown.yaml.edit import set_keys
+from vault_agent.markdown.frontmatter_edit import set_keys
 
 TEXTS = st.text(st.sampled_from("ab-# é\u0301😀\u2028\r\n\ufeff"), max_size=40)
 NOTES = st.builds(

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.edit import spliced
+from vault_agent.markdown.frontmatter_edit import read_keys, set_keys
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.tag_edit import edit_tags
-from vault_agent.markdown.yaml.edit import read_keys, set_keys
-from vault_agent.markdown.yaml.values import same
+from vault_agent.markdown.yaml_values import same
 
 YAML = ["k:", "k: ", "a: 1", "tags:", "- ", "-", "  ", "\t", "\n", "\n", "\n", "\r\n", "\r", "# c"]
 YAML += [" # c", "|", "|+", ">-", "[", "]", "{", "}", ",", "'", '"', "&x ", "*x", "!!str ", "? "]

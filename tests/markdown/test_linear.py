@@ -14,12 +14,12 @@ from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import append, overwrite, prepend
+from vault_agent.markdown.frontmatter_edit import set_keys
 from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.markdown.task_edit import Status, TaskAddress, set_status
-from vault_agent.markdown.yaml.edit import set_keys
 
 UNITS = (
     "==a== *b* ", "\\* ", "^[a] ", "[^1] ", "^[", "![[", "[", "*a_ ", "<a ", "**a **", "![[a]] ",

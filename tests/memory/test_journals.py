@@ -12,7 +12,7 @@ from tests.support.secret_forms import FORMS, made
 from tests.support.session_desk import NOW, Desk
 
 from vault_agent.api.sessions import show_journal
-from vault_agent.markdown.yaml.edit import read_keys
+from vault_agent.markdown.frontmatter_edit import read_keys
 from vault_agent.memory import journals as journals_module
 
 

@@ -18,7 +18,7 @@ from vault_agent.api.writing import WriteNoteBody
 from vault_agent.app import App
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest
-from vault_agent.markdown.yaml.edit import read_keys
+from vault_agent.markdown.frontmatter_edit import read_keys
 from vault_agent.model.writing import Right, Write
 from vault_agent.vaults.open_vault import OpenVault
 

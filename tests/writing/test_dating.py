@@ -18,7 +18,7 @@ from vault_agent.api.operation import perform
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.markdown import edit
 from vault_agent.markdown.edit import Splice, spliced
-from vault_agent.markdown.yaml.edit import read_keys, set_keys
+from vault_agent.markdown.frontmatter_edit import read_keys, set_keys
 from vault_agent.model.notes import content_hash
 from vault_agent.writing.transactions import dating
 

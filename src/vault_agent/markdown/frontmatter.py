@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.markdown.yaml.read import load as load_yaml
-from vault_agent.markdown.yaml.values import Scalar, Value
+from vault_agent.markdown.yaml_values import Scalar, Value
+from vault_agent.markdown.yaml_values import load as load_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

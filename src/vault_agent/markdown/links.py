@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from vault_agent.markdown.frontmatter import named_texts_of
-from vault_agent.markdown.yaml.write import DOUBLE, within
+from vault_agent.markdown.yaml_values import DOUBLE, within
 from vault_agent.model.notes import ExternalLink, Link, LinkKind
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vault_agent.markdown.frontmatter import Frontmatter
     from vault_agent.markdown.lines import Lines
     from vault_agent.markdown.structure import MarkdownLink, Structure
-    from vault_agent.markdown.yaml.values import Scalar
+    from vault_agent.markdown.yaml_values import Scalar
 
 MASK = "\0"  # replaces code, HTML and comments; never in a note's text
 MAX_TARGET_CHARS = 1000

@@ -14,7 +14,7 @@ from vault_agent.markdown.document import Document
 from vault_agent.markdown.frontmatter import text_of, texts_of
 from vault_agent.markdown.headings import anchor_key, key_of
 from vault_agent.markdown.tasks import MAX_TEXT_CHARS
-from vault_agent.markdown.yaml.values import Scalar, type_of
+from vault_agent.markdown.yaml_values import Scalar, type_of
 from vault_agent.model.note_types import type_of_folder
 from vault_agent.model.notes import Anchor, ParsedNote, Property, PropertyType, Task
 from vault_agent.model.warning import Warning
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from vault_agent.markdown.structure import Structure
-    from vault_agent.markdown.yaml.values import Value
+    from vault_agent.markdown.yaml_values import Value
     from vault_agent.model.notes import Chunk
 
 MAX_ANCHORS = 10_000

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import quote
 
 from vault_agent.markdown.links import target_of_destination, target_of_wikilink
-from vault_agent.markdown.yaml.write import within
+from vault_agent.markdown.yaml_values import within
 from vault_agent.model.notes import LinkKind
 from vault_agent.text.names import fold, is_note, stem
 

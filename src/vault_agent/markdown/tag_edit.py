@@ -9,7 +9,7 @@ from vault_agent.errors import Conflict, Failed, InvalidRequest
 from vault_agent.markdown import tags
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import TextChange, before, editable, insertable
-from vault_agent.markdown.yaml.edit import Head, changed_keys
+from vault_agent.markdown.frontmatter_edit import Head, changed_keys
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from vault_agent.markdown.document import Tag
     from vault_agent.markdown.edit import Splice, Text
-    from vault_agent.markdown.yaml.values import Json
+    from vault_agent.markdown.yaml_values import Json
 
 Where: TypeAlias = Literal["frontmatter", "inline", "both"]
 

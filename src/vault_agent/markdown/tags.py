@@ -11,7 +11,7 @@ from vault_agent.text.names import fold
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from vault_agent.markdown.yaml.values import Value
+    from vault_agent.markdown.yaml_values import Value
 
 # A tag consists of letters, digits, "_", "-", "/" and all other characters, such as emoji, that are
 # not punctuation. Spaces and the punctuation of Latin, general and CJK blocks end a tag. The two

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.errors import Conflict, IndexUnavailable, NotFound, VaultAgentError
 from vault_agent.markdown import edit
-from vault_agent.markdown.yaml import edit as keys
+from vault_agent.markdown import frontmatter_edit as keys
 from vault_agent.memory.dialogue import SECTIONS
 from vault_agent.memory.facts import type_of
 from vault_agent.memory.safe_text import escaped, one_line
@@ -31,7 +31,7 @@ from vault_agent.text.words import fold_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from vault_agent.markdown.yaml.values import Json
+    from vault_agent.markdown.yaml_values import Json
     from vault_agent.memory.collected import Collected
     from vault_agent.memory.dialogue import Draft
     from vault_agent.memory.session import Session

@@ -9,8 +9,8 @@ from vault_agent.markdown import frontmatter
 from vault_agent.markdown.address import PartAddress, find_section
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import editable, spliced
+from vault_agent.markdown.frontmatter_edit import keys_of, read_keys, set_keys
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.yaml.edit import keys_of, read_keys, set_keys
 from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, type_of_folder
 from vault_agent.text.names import slug, stem
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from vault_agent.markdown.edit import Splice
-    from vault_agent.markdown.yaml.values import Json
+    from vault_agent.markdown.yaml_values import Json
 
     Properties: TypeAlias = dict[str, Json]
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from vault_agent.markdown.frontmatter import Frontmatter
     from vault_agent.markdown.render import Html
     from vault_agent.markdown.tree import Target, Tree
-    from vault_agent.markdown.yaml.values import Scalar
+    from vault_agent.markdown.yaml_values import Scalar
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import StoredNote

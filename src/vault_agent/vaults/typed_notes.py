@@ -13,8 +13,8 @@ from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
 from vault_agent.markdown import frontmatter
 from vault_agent.markdown.edit import insertable, spliced
+from vault_agent.markdown.frontmatter_edit import keys_of, set_keys
 from vault_agent.markdown.template import fill, with_known
-from vault_agent.markdown.yaml.edit import keys_of, set_keys
 from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, new_note_id, type_of_folder
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import slug, stem
@@ -24,7 +24,7 @@ from vault_agent.writing.templates import chosen, shared, templates
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.markdown.yaml.values import Json
+    from vault_agent.markdown.yaml_values import Json
     from vault_agent.model.writing import Write, Written
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.markdown import edit, tag_edit
+from vault_agent.markdown import frontmatter_edit as keys
 from vault_agent.markdown import replace as replacing
 from vault_agent.markdown.edit import spliced
-from vault_agent.markdown.yaml import edit as keys
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.vault.paths import note_path
 from vault_agent.writing.costly import Costly
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from vault_agent.markdown.tag_edit import Where
-    from vault_agent.markdown.yaml.values import Json
+    from vault_agent.markdown.yaml_values import Json
     from vault_agent.model.writing import Write, Written
     from vault_agent.writing.write import Writing
 

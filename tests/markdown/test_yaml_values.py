@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from vault_agent.markdown.frontmatter_edit import read_keys, set_keys
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.yaml.edit import read_keys, set_keys
-from vault_agent.markdown.yaml.values import Json
+from vault_agent.markdown.yaml_values import Json
 from vault_agent.model.notes import PropertyType
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "notes-chunks-and-links.md"

@@ -15,15 +15,24 @@ import yaml
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import frontmatter
 from vault_agent.markdown.edit import TextChange, editable, no_frontmatter, not_proven
-from vault_agent.markdown.yaml.read import Reader, UnreadableYaml, compose, line_of
-from vault_agent.markdown.yaml.values import identity, json_of, same
-from vault_agent.markdown.yaml.write import check_value, written, written_key
+from vault_agent.markdown.yaml_values import (
+    Reader,
+    UnreadableYaml,
+    check_value,
+    compose,
+    identity,
+    json_of,
+    line_of,
+    same,
+    written,
+    written_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vault_agent.markdown.edit import Splice, Text
-    from vault_agent.markdown.yaml.values import Json
+    from vault_agent.markdown.yaml_values import Json
 
 MAX_LINES = 20
 """Lines that an error lists."""

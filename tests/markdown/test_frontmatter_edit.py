@@ -13,8 +13,8 @@ from tests.support.clocks import assert_linear
 
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
 from vault_agent.markdown.edit import spliced
-from vault_agent.markdown.yaml.edit import read_keys, set_keys
-from vault_agent.markdown.yaml.values import same
+from vault_agent.markdown.frontmatter_edit import read_keys, set_keys
+from vault_agent.markdown.yaml_values import same
 
 
 def after(note: str, values: dict[str, Any], delete: tuple[str, ...] = ()) -> str:

@@ -1,1 +1,0 @@
-"""YAML of frontmatter: values and their types, reading, writing, and edits by spans."""
