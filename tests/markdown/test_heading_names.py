@@ -16,9 +16,8 @@ from vault_agent.markdown import frontmatter
 from vault_agent.markdown.address import PartAddress, find_section
 from vault_agent.markdown.broken import Anchors
 from vault_agent.markdown.document import Document
-from vault_agent.markdown.named_parts import part
 from vault_agent.markdown.parse import parse_note
-from vault_agent.markdown.tree import build
+from vault_agent.markdown.tree import build, part
 from vault_agent.mcp.writing import place
 from vault_agent.model.notes import LinkKind
 from vault_agent.search.complete import heading_hits

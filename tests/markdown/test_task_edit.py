@@ -21,8 +21,7 @@ from vault_agent.markdown.task_edit import (
     new_line,
     set_status,
 )
-from vault_agent.markdown.task_fields import task_fields
-from vault_agent.markdown.tasks import line_digest
+from vault_agent.markdown.tasks import line_digest, task_fields
 
 TODAY = date(2025, 5, 6)
 

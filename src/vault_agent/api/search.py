@@ -9,7 +9,7 @@ from vault_agent.api.caller import CallContext, CallerKind
 from vault_agent.api.operation import Found, operation
 from vault_agent.api.pages import decode_cursor, encode_cursor, entries_that_fit, invalid_cursor
 from vault_agent.errors import NotFound
-from vault_agent.markdown.named_parts import anchor
+from vault_agent.markdown.tree import anchor
 from vault_agent.model.fields import NoteId
 from vault_agent.model.lists import (
     ListPlace,

@@ -8,9 +8,8 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from vault_agent.markdown import links, tags
-from vault_agent.markdown.blocks import BLOCK_ID
 from vault_agent.markdown.chunk import MAX_CHUNKS, chunk_parts
-from vault_agent.markdown.document import Document
+from vault_agent.markdown.document import BLOCK_ID, Document
 from vault_agent.markdown.frontmatter import text_of, texts_of
 from vault_agent.markdown.headings import anchor_key, key_of
 from vault_agent.markdown.tasks import MAX_TEXT_CHARS

@@ -11,21 +11,19 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.markdown.named_parts import (
-    anchor,
-    block_id,
-    heading_id,
-    name_of,
-    part,
-    place_in_file,
-)
 from vault_agent.markdown.sanitise import ID_PREFIX, REMOTE_SCHEMES, Raw, clean
 from vault_agent.markdown.tags import tag_spans
 from vault_agent.markdown.tree import (
     ESCAPED,
     Node,
     Target,
+    anchor,
+    block_id,
+    heading_id,
     image_target,
+    name_of,
+    part,
+    place_in_file,
     plain,
     runs_right_to_left,
     shown_of,

@@ -15,15 +15,20 @@ from vault_agent.errors import Conflict, InvalidRequest, NotFound
 from vault_agent.markdown.edit import TextChange, editable, insertable, not_proven, spliced
 from vault_agent.markdown.lines import LINE_END
 from vault_agent.markdown.recurrence import SUPPORTED, next_day, parse_rule
-from vault_agent.markdown.task_fields import EMOJI, placed_fields, task_fields, written
-from vault_agent.markdown.tasks import MAX_TEXT_CHARS, line_digest
+from vault_agent.markdown.tasks import (
+    EMOJI,
+    MAX_TEXT_CHARS,
+    line_digest,
+    placed_fields,
+    task_fields,
+    written,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vault_agent.markdown.edit import Splice, Text
-    from vault_agent.markdown.task_fields import Field, Placed
-    from vault_agent.markdown.tasks import TaskLine
+    from vault_agent.markdown.tasks import Field, Placed, TaskLine
 
 AUTO = "auto"
 """The setting by which a line without fields gets emoji."""

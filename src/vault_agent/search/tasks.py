@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from vault_agent.markdown.task_fields import task_fields
-from vault_agent.markdown.tasks import line_digest
+from vault_agent.markdown.tasks import line_digest, task_fields
 from vault_agent.model.lists import ListedTask, TaskList, TaskPlace, TaskStatus
 from vault_agent.model.notes import CHUNK_BITS, identify
 from vault_agent.search.lists import admitted, note_key, path_of_key
