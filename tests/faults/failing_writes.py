@@ -24,7 +24,7 @@ from tests.writing.opened import Vault, lingering, move, write
 
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.writing import Right, VaultChange, Written
-from vault_agent.writing.transaction import Transaction
+from vault_agent.writing.plan import Transaction
 
 Files: TypeAlias = dict[str, bytes]
 

@@ -23,7 +23,7 @@ from tests.writing.opened import Vault, lingering, move, write
 
 from vault_agent.markdown.edit import append
 from vault_agent.model.writing import Right, VaultChange, Written
-from vault_agent.writing.transaction import Transaction
+from vault_agent.writing.plan import Transaction
 
 Files: TypeAlias = dict[str, bytes | None]
 """What files have, or None if they are not there."""

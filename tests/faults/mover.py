@@ -17,8 +17,8 @@ from tests.writing.opened import QUIET, Vault, move, write
 
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.writing import Right, VaultChange
+from vault_agent.writing.plan import Transaction
 from vault_agent.writing.relinking import LinkTargets, rewritten
-from vault_agent.writing.transaction import Transaction
 
 HERE, THERE = "Target.md", "moved/to/Renamed.md"
 

@@ -23,7 +23,7 @@ from vault_agent.model.writing import Right
 from vault_agent.store.current import Snapshot
 from vault_agent.store.failures import damaged
 from vault_agent.vaults.open_vault import OpenVault
-from vault_agent.writing.transaction import Transaction
+from vault_agent.writing.plan import Transaction
 
 PAGE = 4096
 NOTES = 200

@@ -30,7 +30,7 @@ from vault_agent.writing import transactions
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
 from vault_agent.writing.move import MoveControl
-from vault_agent.writing.transaction import NeedsJob, Transaction
+from vault_agent.writing.plan import NeedsJob, Transaction
 
 
 @pytest.fixture

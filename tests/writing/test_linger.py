@@ -17,7 +17,7 @@ from tests.writing.opened import QUIET, Vault, lingering, save_by_rename, write
 from vault_agent.markdown.edit import append, spliced
 from vault_agent.model.writing import SERVER, Right, VaultChange, WriteLimits, WriteTimes
 from vault_agent.vault.write import Replacer
-from vault_agent.writing.transaction import Transaction
+from vault_agent.writing.plan import Transaction
 
 
 @pytest.fixture

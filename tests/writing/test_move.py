@@ -21,9 +21,8 @@ from vault_agent.model.writing import ChangeKind
 from vault_agent.store.current import CurrentIndex, Snapshot
 from vault_agent.system.workers import SMALL_BYTES, Allowance
 from vault_agent.vault.root import VaultRoot
-from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.move import MoveControl, MoveRequest, plan_move
-from vault_agent.writing.transaction import NeedsJob, Transaction
+from vault_agent.writing.plan import NeedsJob, NoteWork, Transaction
 
 
 @asynccontextmanager

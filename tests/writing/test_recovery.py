@@ -17,7 +17,7 @@ from vault_agent.errors import Failed
 from vault_agent.model.notes import content_hash
 from vault_agent.model.writing import Right, VaultChange, WriteState
 from vault_agent.writing.disk import Disk
-from vault_agent.writing.transaction import Transaction
+from vault_agent.writing.plan import Transaction
 
 
 @pytest.mark.parametrize("after", [False, True])

@@ -13,7 +13,7 @@ from vault_agent.errors import Conflict, Forbidden, NotFound
 from vault_agent.model.writing import Right, VaultChange, Writer, WriteState
 from vault_agent.text.names import SPARE
 from vault_agent.writing.disk import Disk
-from vault_agent.writing.transaction import Transaction
+from vault_agent.writing.plan import Transaction
 
 AGENT = Writer("scribe", "mcp:scribe")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_agent.model.jobs import JobKind, JobSummary
 from vault_agent.writing.files import AT_ONCE
 from vault_agent.writing.move import MoveControl, MoveStopped
-from vault_agent.writing.transaction import NeedsJob
+from vault_agent.writing.plan import NeedsJob
 
 if TYPE_CHECKING:
     from vault_agent.model.jobs import Job

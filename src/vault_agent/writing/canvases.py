@@ -20,8 +20,7 @@ from vault_agent.model.notes import Link, LinkKind
 from vault_agent.store.index.links import LinkFrom
 from vault_agent.vault.entry import Skipped
 from vault_agent.vault.read import read_bytes
-from vault_agent.writing.affected import NamedFiles, PathChange
-from vault_agent.writing.relinking import changes, leading
+from vault_agent.writing.relinking import NamedFiles, PathChange, changes, leading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -25,10 +25,8 @@ from vault_agent.store.index.links import LinkReader
 from vault_agent.system.cancelling import ended, in_thread
 from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault.paths import validate
-from vault_agent.writing.affected import links_taken
 from vault_agent.writing.canvases import links_to_parts
-from vault_agent.writing.costly import NoteWork
-from vault_agent.writing.failures import coded
+from vault_agent.writing.disk import coded
 from vault_agent.writing.journal import check_hash
 from vault_agent.writing.move import (
     MoveControl,
@@ -38,8 +36,9 @@ from vault_agent.writing.move import (
     plan_move,
 )
 from vault_agent.writing.placing import folder_exists, place_for_folder
+from vault_agent.writing.plan import NoteWork, Overtaken, Transaction
+from vault_agent.writing.relinking import links_taken
 from vault_agent.writing.sections import rename_heading
-from vault_agent.writing.transaction import Overtaken, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable

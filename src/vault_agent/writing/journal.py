@@ -25,8 +25,7 @@ from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.write import Changed, Probe, probe
 from vault_agent.writing import replies
-from vault_agent.writing.disk import Disk, missing_folders
-from vault_agent.writing.failures import coded, coded_error
+from vault_agent.writing.disk import Disk, coded, coded_error, missing_folders
 from vault_agent.writing.finish import Finisher, new_write, now_ms
 from vault_agent.writing.linger import Linger
 from vault_agent.writing.permission import Permission

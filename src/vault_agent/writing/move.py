@@ -20,12 +20,11 @@ from vault_agent.store.index.links import LinkReader
 from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import NOTE_SUFFIX, validate
-from vault_agent.writing.affected import NamedFiles, PathChange, affected, rewrite
 from vault_agent.writing.canvases import bases_with_names, rewritten_canvas, rewritten_canvases
-from vault_agent.writing.costly import NoteWork
 from vault_agent.writing.disk import hash_file, read_file
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
-from vault_agent.writing.transaction import NeedsJob, Planned, Transaction, text_after
+from vault_agent.writing.plan import NeedsJob, NoteWork, Planned, Transaction, text_after
+from vault_agent.writing.relinking import NamedFiles, PathChange, affected, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,9 +32,9 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.links import LinkFrom
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.affected import Affected
     from vault_agent.writing.canvases import CanvasEdit
-    from vault_agent.writing.transaction import Plan
+    from vault_agent.writing.plan import Plan
+    from vault_agent.writing.relinking import Affected
 
 MAX_LINKS = 100_000
 """Links that one move may rewrite: ten seconds of processor time."""

@@ -13,9 +13,8 @@ from vault_agent.markdown.broken import Anchors
 from vault_agent.markdown.edit import editable, spliced
 from vault_agent.markdown.parse import parse_note
 from vault_agent.text.names import is_note
-from vault_agent.writing.costly import Costly
 from vault_agent.writing.move import CANVASES_LEFT, notice_of_files, notice_of_links
-from vault_agent.writing.transaction import Planned
+from vault_agent.writing.plan import Costly, Planned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,13 +28,12 @@ from vault_agent.model.writing import (
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
-from vault_agent.writing.disk import MAX_KEPT_BYTES
-from vault_agent.writing.failures import coded, missing
+from vault_agent.writing.disk import MAX_KEPT_BYTES, coded, missing
 from vault_agent.writing.finish import free_beside, numbered
 from vault_agent.writing.journal import Disturbed, Journal, check_hash
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.placing import folder_exists, place_for_new
-from vault_agent.writing.transaction import (
+from vault_agent.writing.plan import (
     NeedsJob,
     Overtaken,
     Planned,
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from vault_agent.markdown.edit import Splice
     from vault_agent.model.writing import Write
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.transaction import Plan
+    from vault_agent.writing.plan import Plan
 
 Done: TypeAlias = "tuple[Written, LoggedWrite | None]"
 """The reply to a write, and the entry of the log if it has changed something."""

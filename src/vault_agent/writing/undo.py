@@ -12,7 +12,7 @@ from vault_agent.text.names import lies_in
 from vault_agent.writing.disk import MAX_KEPT_BYTES, hash_file
 from vault_agent.writing.merge import merged
 from vault_agent.writing.permission import TRASH
-from vault_agent.writing.transaction import Transaction
+from vault_agent.writing.plan import Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,10 +25,10 @@ from vault_agent.system.workers import SMALL_BYTES
 from vault_agent.text.names import fold, is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.write import Changed
-from vault_agent.writing.costly import Costly
-from vault_agent.writing.failures import coded_error
+from vault_agent.writing.disk import coded_error
 from vault_agent.writing.finish import now_ms
 from vault_agent.writing.journal import Disturbed
+from vault_agent.writing.plan import Costly
 from vault_agent.writing.transactions import Transactions
 from vault_agent.writing.undo import UNDO
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from vault_agent.system.crash import CrashReport
     from vault_agent.system.workers import Allowance
     from vault_agent.writing.journal import Journal
-    from vault_agent.writing.transaction import Plan, Transaction
+    from vault_agent.writing.plan import Plan, Transaction
     from vault_agent.writing.transactions import Done
 
 THREADS = 4

@@ -20,11 +20,9 @@ from vault_agent.markdown.edit import append
 from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress
 from vault_agent.model.writing import Right
 from vault_agent.system.workers import SMALL_BYTES, Allowance
-from vault_agent.writing.costly import Costly
-from vault_agent.writing.notes import change_tags, replace_text
+from vault_agent.writing.notes import add_task, change_tags, replace_text, set_task
+from vault_agent.writing.plan import Costly, Planned
 from vault_agent.writing.sections import edit_section
-from vault_agent.writing.tasks import add_task, set_task
-from vault_agent.writing.transaction import Planned
 
 LARGE = "# A\n\nSome text.\n\n- [ ] buy milk\n" + "word " * (SMALL_BYTES // 4) + "\n"
 

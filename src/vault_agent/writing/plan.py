@@ -1,26 +1,78 @@
-"""Work that parses a whole note, which anybody may have written.
+"""Plans of writes: edits of a note, and the changes of several files that belong together.
 
-On a large note it is done in a worker process, with an allowance of processor time, and before the
-write holds a lock. So it holds up no other write, and ends when its caller is cancelled.
+A plan may parse the whole note, which anybody may have written. On a large note that is done in a
+worker process, with an allowance of processor time, and before the write holds a lock. So it holds
+up no other write, and ends when its caller is cancelled.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from vault_agent.errors import TooLarge
+from vault_agent.markdown.edit import Splice, spliced
 from vault_agent.system.workers import WorkerCrashed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from concurrent.futures import Future
 
-    from vault_agent.markdown.edit import Splice
+    from vault_agent.model.warning import Warning
+    from vault_agent.model.writing import VaultChange
     from vault_agent.system.workers import Allowance
-    from vault_agent.writing.transaction import Plan, Planned
+
+
+class NeedsJob(Exception):
+    """The write changes more files than may be changed at once. Nothing was changed."""
+
+
+class Overtaken(Exception):
+    """Another write was carried out after the plan was begun. Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An edit, and what the reply says about it."""
+
+    splices: Sequence[Splice]
+    section_hash: str | None = None  # of the section after the edit
+    line: int | None = None  # of a task, from 1
+    created: bool = False  # whether a section was made
+    warnings: tuple[Warning, ...] = ()
+
+
+Plan: TypeAlias = Callable[[bytes], Sequence[Splice] | Planned]
+"""From the bytes of a note to an edit. Pure; it may run several times, and in another thread."""
+
+
+def planned_by(plan: Plan, text: bytes) -> Planned:
+    """Return the edit of a text. Raises what the plan raises."""
+    planned = plan(text)
+    return planned if isinstance(planned, Planned) else Planned(planned)
+
+
+def text_after(plan: Plan, text: bytes) -> bytes:
+    """Return a text after an edit. Raises what the plan raises."""
+    return spliced(text, planned_by(plan, text).splices)
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """Changes in the order in which they are carried out. All are done, or none.
+
+    An edit after a move names the new path. `path` is the one that the reply names.
+    """
+
+    path: str
+    changes: tuple[VaultChange, ...]
+    created: bool = False
+    moved_from: str | None = None
+    warnings: tuple[Warning, ...] = ()
+
+
+# --- work that parses a note ----------------------------------------------------------------------
 
 _T = TypeVar("_T")
 

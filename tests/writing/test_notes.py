@@ -9,7 +9,7 @@ from tests.writing.authored import OpenedVault, write
 
 from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress
-from vault_agent.writing.tasks import add_task, set_task
+from vault_agent.writing.notes import add_task, set_task
 
 TODAY = date(2025, 5, 6)
 
