@@ -1,8 +1,9 @@
 """Kill a process that writes a vault, and check what it leaves.
 
-As a program (`python -m tests.faults.killed_writes FOLDER KILLS SEED`) it forks a writer again and
-again, kills it at a random moment, recovers, and compares each file with what the writer said. It
-prints one line of JSON: the number of kills, of those amid a write, and what was wrong.
+As a program (`python -m tests.faults.killed_writes FOLDER KILLS SEED SECONDS`) it forks a writer
+again and again, kills it at a random moment, recovers, and compares each file with what the writer
+said. It ends after so many kills or seconds. It prints one line of JSON: the number of kills, of
+those amid a write, and what was wrong.
 """
 
 from __future__ import annotations
@@ -274,13 +275,12 @@ class Killer:
 
 
 def main(arguments: list[str]) -> None:
-    """Kill writers so often, and print the account."""
-    folder, kills, seed = Path(arguments[0]), int(arguments[1]), int(arguments[2])
-    killer = Killer(folder, seed)
-    for _ in range(kills):
+    """Kill writers so often or for so long, and print the account."""
+    kills, seed, seconds = map(int, arguments[1:])
+    killer = Killer(Path(arguments[0]), seed)
+    end = time.monotonic() + seconds
+    while killer.kills < kills and len(killer.wrong) < 5 and time.monotonic() < end:
         killer.kill_once()
-        if len(killer.wrong) >= 5:
-            break
     account = {
         name: getattr(killer, name)
         for name in ("kills", "amid", "acknowledged", "finished", "undone", "slowest", "wrong")

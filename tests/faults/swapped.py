@@ -1,7 +1,8 @@
 """A folder of the vault that is swapped for a link to outside, again and again, while we write.
 
-As a program (`python -m tests.faults.swapped FOLDER TRIES SEED`) it prints one line of JSON: how
-many writes were tried and done, how often the folder was swapped, and what changed outside.
+As a program (`python -m tests.faults.swapped FOLDER TRIES SEED SECONDS`) it ends after so many
+tries or seconds. It prints one line of JSON: how many writes were tried and done, how often the
+folder was swapped, and what changed outside.
 """
 
 from __future__ import annotations
@@ -47,11 +48,14 @@ class Swapper(threading.Thread):
             self.swaps += 1
 
 
-async def write_meanwhile(vault: Vault, inside: int, tries: int, seed: int) -> Counter[str]:
+async def write_meanwhile(
+    vault: Vault, inside: int, tries: int, seed: int, seconds: int
+) -> Counter[str]:
     """Create, append to, remove and restore notes in the folder that is swapped.
 
     `inside` is that folder, in which a person puts the notes back.
     """
+    end = time.monotonic() + seconds
     chance = random.Random(seed)
     counts: Counter[str] = Counter()
 
@@ -66,7 +70,7 @@ async def write_meanwhile(vault: Vault, inside: int, tries: int, seed: int) -> C
                 await asyncio.sleep(0.05)
 
     async with vault.opened():
-        while counts["tries"] < tries:
+        while counts["tries"] < tries and time.monotonic() < end:
             work = []
             for number in range(AT_ONCE):
                 name = f"deep/folder/{number % 3}.md"
@@ -99,7 +103,7 @@ def _state(folder: Path) -> dict[str, tuple[bytes, int, int, int]]:
 
 def main(arguments: list[str]) -> None:
     """Swap and write, and print the account."""
-    folder, tries, seed = Path(arguments[0]), int(arguments[1]), int(arguments[2])
+    folder, (tries, seed, seconds) = Path(arguments[0]), map(int, arguments[1:])
     outside = folder / "outside"
     outside.mkdir()
     for name in ("0.md", "1.md"):
@@ -111,7 +115,7 @@ def main(arguments: list[str]) -> None:
     swapper = Swapper(vault.root / "deep/folder", outside)
     swapper.start()
     try:
-        counts = asyncio.run(write_meanwhile(vault, inside, tries, seed))
+        counts = asyncio.run(write_meanwhile(vault, inside, tries, seed, seconds))
     finally:
         swapper.stopped.set()
         swapper.join()
