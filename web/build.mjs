@@ -2,7 +2,7 @@
 //
 // Reads web/package.json and package-lock.json. Writes one ES module for each entry below, without
 // source maps, then vendor.lock.json (what is in each file, its hash and size) and the licences.
-// mermaid.js is no module: it is written into the sandboxed frame that draws diagrams (web/diagrams.py).
+// mermaid.js is no module: it is written into the sandboxed frame that draws diagrams (web/assets.py).
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync, readdirSync } from "node:fs";

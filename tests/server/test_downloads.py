@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_agent.server.downloads import disposition
+from vault_agent.server.replies import disposition
 
 from .conftest import CONTENT
 

@@ -8,7 +8,7 @@ import pytest
 from tests.support.clocks import PATIENCE
 
 from vault_agent.errors import Busy
-from vault_agent.server.turns import Turns
+from vault_agent.server.mcp import Turns
 
 
 class Callers:

@@ -13,8 +13,7 @@ from tests.support.clocks import PATIENCE
 
 from vault_agent.model.health import WatchStatus
 from vault_agent.server import events
-from vault_agent.web import diagrams
-from vault_agent.web.assets import FOLDER, Assets
+from vault_agent.web.assets import FOLDER, FRAME, SCRIPTS, Assets
 
 from .page import KEY, page_server, signed_in
 
@@ -91,7 +90,7 @@ async def test_static_files_are_immutable_and_compressed(open_page):
     assert f"/ui/assets/{assets.version}/" in text
     for file in [*FOLDER.rglob("*.js"), *FOLDER.rglob("*.css")]:
         path = file.relative_to(FOLDER).as_posix()
-        if path in diagrams.SCRIPTS:
+        if path in SCRIPTS:
             continue
         address = f"/ui/assets/{assets.version}/{path}"
         async with open_page.request(
@@ -113,7 +112,7 @@ async def test_static_files_are_immutable_and_compressed(open_page):
 async def test_a_file_is_compressed_once_and_not_at_the_start():
     assets = Assets()
     assets.load()
-    frame = assets.get(assets.version, diagrams.NAME)
+    frame = assets.get(assets.version, FRAME)
     assert "compressed" not in vars(frame)
     assert frame.compressed is frame.compressed
 
@@ -292,7 +291,7 @@ async def test_a_rebound_name_is_refused_with_a_good_session(locked_page):
 async def test_the_frame_of_diagrams_has_a_policy_of_its_own(open_page):
     """Its scripts are in it, and are no files that the page could load."""
     place = f"/ui/assets/{Assets().version}"
-    async with open_page.request("GET", f"{place}/{diagrams.NAME}") as reply:
+    async with open_page.request("GET", f"{place}/{FRAME}") as reply:
         text, headers = await reply.text(), reply.headers
     assert reply.status == 200
     assert reply.content_type == "text/html"
@@ -303,7 +302,7 @@ async def test_the_frame_of_diagrams_has_a_policy_of_its_own(open_page):
         headers["Content-Security-Policy"],
     )
     assert all(each.endswith("=()") for each in headers["Permissions-Policy"].split(", "))
-    for script in diagrams.SCRIPTS:
+    for script in SCRIPTS:
         refusal = await open_page.refusal("GET", f"{place}/{script}")
         assert refusal == (404, "ROUTE_NOT_FOUND")
     elsewhere = {
@@ -311,7 +310,7 @@ async def test_the_frame_of_diagrams_has_a_policy_of_its_own(open_page):
         "Sec-Fetch-Mode": "navigate",
         "Sec-Fetch-Dest": "iframe",
     }
-    refusal = await open_page.refusal("GET", f"{place}/{diagrams.NAME}", headers=elsewhere)
+    refusal = await open_page.refusal("GET", f"{place}/{FRAME}", headers=elsewhere)
     assert refusal == (403, "ORIGIN_NOT_ALLOWED")
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from tests.support.node import node
 
-from vault_agent.web import diagrams
-from vault_agent.web.assets import FOLDER, Assets
+from vault_agent.web.assets import FOLDER, FRAME, SCRIPTS, Assets
 
 ROOT = Path(__file__).parents[2]
 VENDOR = ROOT / "src" / "vault_agent" / "web" / "vendor"
@@ -69,7 +68,7 @@ def test_each_file_is_within_its_budget():
 
 def test_no_file_can_evaluate_text_or_fetch_from_elsewhere():
     for file in VENDOR.glob("*.js"):
-        if f"vendor/{file.name}" in diagrams.SCRIPTS:
+        if f"vendor/{file.name}" in SCRIPTS:
             continue
         text = file.read_text("utf-8")
         assert not FORBIDDEN.search(text), file.name
@@ -83,14 +82,14 @@ def test_what_could_is_no_file_of_the_page_and_its_frame_refuses_it():
     """
     assets = Assets()
     assert assets.get(assets.version, "vendor/mermaid.js") is None
-    frame = assets.get(assets.version, diagrams.NAME)
+    frame = assets.get(assets.version, FRAME)
     rules = dict(rule.partition(" ")[::2] for rule in (frame.policy or "").split("; "))
     assert rules["sandbox"] == "allow-scripts"
     assert rules["default-src"] == "'none'"
     assert re.fullmatch(r"'sha256-[\w+/]{43}='( 'sha256-[\w+/]{43}=')", rules["script-src"])
     assert set(rules) == {"sandbox", "default-src", "script-src", "style-src", "form-action",
                           "base-uri", "frame-ancestors"}  # fmt: skip
-    for name in diagrams.SCRIPTS:  # what would end a script, or hide its end, in a document
+    for name in SCRIPTS:  # what would end a script, or hide its end, in a document
         assert not re.search(r"</?script", (FOLDER / name).read_text("utf-8"), re.IGNORECASE), name
 
 

@@ -16,7 +16,6 @@ from vault_agent.api.vaults import EventFeed, JobFeed
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.search import Answer
 from vault_agent.server.connection import while_client_waits
-from vault_agent.server.downloads import send_file
 from vault_agent.server.events import send_events, send_news
 from vault_agent.server.keys import APP, CALLER, TRACE
 from vault_agent.server.replies import (
@@ -25,6 +24,7 @@ from vault_agent.server.replies import (
     bytes_reply,
     caching,
     not_modified,
+    send_file,
 )
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.vault.attachments import OpenAttachment

@@ -14,8 +14,14 @@ from vault_agent.api.writing import WriteBody
 from vault_agent.config.keys import MAX_WRITE_BYTES
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import ui
-from vault_agent.server.body import check_media, check_size, read_body, read_model
-from vault_agent.server.conditions import with_content, with_headers
+from vault_agent.server.body import (
+    check_media,
+    check_size,
+    read_body,
+    read_model,
+    with_content,
+    with_headers,
+)
 from vault_agent.server.handlers import Call, reply, send
 from vault_agent.server.keys import APP, CONFIG, OPENAPI, TRACE
 from vault_agent.server.replies import SAFE_HEADERS, bytes_reply

@@ -6,13 +6,16 @@ files can name each other by relative paths, without a build step.
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from vault_agent.web import diagrams
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FOLDER = Path(__file__).parent
 _PARTS = ("app", "css", "locale", "vendor")
@@ -24,6 +27,27 @@ _TYPES = {
     ".txt": "text/plain",
 }
 _COMPRESSION = 9
+
+
+FRAME = "diagrams.html"
+"""The frame in which diagrams are drawn: a document of its own, with Mermaid in it."""
+SCRIPTS = ("vendor/mermaid.js", "app/workers/diagrams.js")
+"""What runs in the frame, in this order. A script from an address would need an origin.
+
+Mermaid reads what notes hold, is too large to be read by us, and makes HTML of text. So it never
+runs in the page: its script is no file that the page could load. The frame is a sandbox without an
+origin, and its policy allows nothing but the two scripts, by their hashes, and styles. It gets the
+source of a diagram as a message, and answers with a picture, which the page shows as an image.
+"""
+
+_HEAD = (
+    b'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Diagrams</title></head>'
+    b"<body>"
+)
+_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+)
 
 
 @dataclass(frozen=True)
@@ -77,8 +101,21 @@ class Assets:
             if path.suffix in _TYPES and path.is_file()
         )
         files = {path.relative_to(self._folder).as_posix(): path for path in found}
-        scripts = [files.pop(name).read_bytes() for name in diagrams.SCRIPTS]
-        frame = Asset("text/html", diagrams.document(scripts), diagrams.policy(scripts))
-        return {diagrams.NAME: frame} | {
+        scripts = [files.pop(name).read_bytes() for name in SCRIPTS]
+        frame = Asset("text/html", _document(scripts), _policy(scripts))
+        return {FRAME: frame} | {
             name: Asset(_TYPES[path.suffix], path.read_bytes()) for name, path in files.items()
         }
+
+
+def _document(scripts: Sequence[bytes]) -> bytes:
+    """Return the document with its scripts, which are UTF-8."""
+    inline = (part for script in scripts for part in (b"<script>", script, b"</script>"))
+    return b"".join((_HEAD, *inline, b"</body></html>"))
+
+
+def _policy(scripts: Sequence[bytes]) -> str:
+    """Return the policy under which these scripts run, and no others."""
+    digests = (hashlib.sha256(script).digest() for script in scripts)
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    return _POLICY.format(hashes=hashes)

@@ -1,4 +1,4 @@
-// Draws diagrams, in a sandboxed frame: see web/diagrams.py. Its only way out is a message to the page.
+// Draws diagrams, in a sandboxed frame: see web/assets.py. Its only way out is a message to the page.
 
 (() => {
   const host = document.createElement("div");
