@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.figures import percentile, seconds, table
 from benchmarks.server import SEED, Server, embedding
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

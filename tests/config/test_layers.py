@@ -19,7 +19,7 @@ from vault_agent.config.connection import connection
 from vault_agent.config.keys import KEYS
 from vault_agent.config.layers import read_layers, user_folder
 from vault_agent.errors import Misconfigured
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 
 SECRET = "canary-key-3f9a-must-never-be-printed"
 

@@ -12,7 +12,7 @@ from tests.product.endpoint import running_endpoint
 from tests.support.program import Program
 from tests.support.waiting import eventually
 
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be cut there")
 

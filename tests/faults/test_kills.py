@@ -25,7 +25,7 @@ from tests.support.program import Program
 from tests.support.waiting import eventually
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.search import Filters
 from vault_agent.models.settings import vector_key
 from vault_agent.store.fulltext.reader import FulltextReader

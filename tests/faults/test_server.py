@@ -15,7 +15,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
 
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 
 BREAD = identify("Bread.md")
 NEEDS_COMPILER = pytest.mark.skipif(compiler() is None, reason="needs Linux and a C compiler")

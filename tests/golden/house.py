@@ -20,7 +20,7 @@ from tests.support.program import Program
 from tests.support.waiting import eventually
 
 from vault_agent.config.rules import vault_identity
-from vault_agent.model.notes import content_hash, identify
+from vault_agent.model.identifiers import content_hash, identify
 from vault_agent.system.locks import is_locked
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "golden"

@@ -10,7 +10,7 @@ from typing import Any
 from tests.golden.house import House
 
 from vault_agent import __version__
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 
 FIELDS = {
     "requestId": "<request>",

@@ -17,8 +17,8 @@ from vault_agent.indexing import attachments
 from vault_agent.indexing.attachments import read_attachments
 from vault_agent.indexing.changes import compare
 from vault_agent.indexing.protocol import AttachmentsRead, ReadAttachments
+from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListQuery
-from vault_agent.model.notes import identify
 from vault_agent.model.reading import PartQuery
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import Hit, RelatedQuery, SearchQuery

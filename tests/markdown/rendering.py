@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 from vault_agent.markdown.render import Html, Source, Vault, render
 from vault_agent.markdown.tree import build
+from vault_agent.model.identifiers import identify
 from vault_agent.model.link_resolver import LinkResolver
-from vault_agent.model.notes import identify
 from vault_agent.model.pages import LinkedFile
 
 VOID = {"br", "hr", "img", "input", "wbr", "col"}

@@ -9,7 +9,7 @@ from tests.markdown.rendering import Read, html_of
 from tests.support.clocks import assert_linear
 
 from vault_agent.markdown import sanitise
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 
 OTHER = identify("Other.md")
 

@@ -99,7 +99,7 @@ def test_paths_are_relative_to_the_folder(desk):
 
 
 def test_the_id_of_a_note_outside_finds_nothing(desk):
-    from vault_agent.model.notes import identify
+    from vault_agent.model.identifiers import identify
 
     for path in ("Outside.md", "desk/private/Diary.md"):
         error, text = desk.call_tool("vault_read", path=identify(path))

@@ -11,7 +11,7 @@ from tests.mcp.conftest import FROST, Agent
 
 from vault_agent.config.keys import Toolset
 from vault_agent.mcp.toolsets import TOOLSETS
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 
 DEVLOG = "[impl]    2026-05-01  The lamp is wired.\n[problem] 2026-05-02  The lamp (fuse) blew.\n"
 

@@ -10,8 +10,8 @@ from tests.support.registered_vaults import indexed
 from tests.support.session_desk import PATIENT, Desk
 
 from vault_agent.app import App
+from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import RecallQuery
-from vault_agent.model.notes import identify
 
 QUEUE = "decisions/retries.md"
 ABOUT = "why does the queue give up, is that max_attempts in src/queue.py?"

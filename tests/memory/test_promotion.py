@@ -22,7 +22,6 @@ from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.markdown.frontmatter_edit import read_keys
 from vault_agent.model.memory import Demoted, Promoted, RecallQuery
-from vault_agent.model.notes import identify
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Writer
 

@@ -11,7 +11,7 @@ from tests.support import local_model as misbehaviour
 from tests.support.program import Program, Reply, is_served
 from tests.support.waiting import eventually
 
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 
 BREAD = identify("Bread.md")
 

@@ -15,7 +15,7 @@ from tests.support.program import Program
 
 from vault_agent.cli.links import with_whole_addresses
 from vault_agent.model.graph import GraphObjects, WholeGraph
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.model.values import read
 
 BREAD, STARTER = identify("Bread.md"), identify("Starter.md")

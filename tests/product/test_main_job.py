@@ -13,7 +13,7 @@ from tests.product.conftest import small_vault
 from tests.support.program import Program
 from tests.support.waiting import eventually
 
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 
 BREAD = identify("Bread.md")
 

@@ -9,7 +9,7 @@ from tests.real.notes import EVERYDAY, NOTES, PARAPHRASES
 from tests.support.program import Program
 from tests.support.waiting import eventually
 
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 
 pytestmark = pytest.mark.real_embedding
 

@@ -9,7 +9,7 @@ from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 from tests.support.pdfs import pdf
 
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.model.pages import RenderedNote
 from vault_agent.search.html import Look, html_of_note
 from vault_agent.system.workers import Allowance

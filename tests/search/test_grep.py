@@ -10,7 +10,7 @@ from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.model.search import Filters, GrepAnswer, GrepQuery, Place
 from vault_agent.search import grep as scanning
 from vault_agent.search.grep import LINE_CHARACTERS, LINES_OF_NOTE, grep

@@ -14,7 +14,7 @@ from tests.support.index_runs import Vault
 
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.model.graph import GraphQuery, Page, TagBranch, TreeQuery
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.search import columns, graph, trees
 from vault_agent.search.broken import BrokenLinks
 from vault_agent.search.links import backlinks, links

@@ -13,7 +13,7 @@ from tests.support.index_runs import Vault
 
 from vault_agent.errors import NotFound, TooLarge
 from vault_agent.markdown import links
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.model.reading import NoteContent
 from vault_agent.search import note_file
 from vault_agent.store.current import Snapshot

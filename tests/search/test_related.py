@@ -10,8 +10,8 @@ import pytest
 from tests.search.opened import opened
 from tests.support.index_runs import Vault
 
+from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Reason
-from vault_agent.model.notes import identify
 from vault_agent.model.search import Answer, Filters, RelatedQuery
 from vault_agent.search.related import related
 from vault_agent.store.index import links

@@ -10,8 +10,8 @@ from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import VaultAgentError
+from vault_agent.model.identifiers import identify
 from vault_agent.model.names import NamedNotes
-from vault_agent.model.notes import identify
 from vault_agent.model.scope import Scope
 from vault_agent.search.resolve import MAX_NOTES, resolve
 from vault_agent.store.current import Snapshot

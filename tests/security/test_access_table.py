@@ -8,7 +8,7 @@ import pytest
 from tests.security.conftest import Fortress
 from tests.security.wire import Answer, Wire
 
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.server.routes import ROUTES
 
 FROST = identify("Garden/Frost.md")

@@ -26,7 +26,7 @@ from tests.support import local_model as misbehaviour
 from tests.support.folders import below
 from tests.support.waiting import eventually
 
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.server.log import Fields
 
 FROST = identify("Garden/Frost.md")

@@ -14,7 +14,7 @@ from tests.support.privacy import CRASH
 from tests.vault.spellings import HARMLESS, SECRET, refused
 
 from vault_agent.cli.run import run
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.server.routes import ROUTES
 
 # Links out of the vault, excluded and hidden files, and special files.

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from tests.support.waiting import eventually_async
 
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.system.workers import Allowance
 
 from .page import KEY, page_server

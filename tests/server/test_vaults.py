@@ -15,7 +15,7 @@ from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.app import open_app
 from vault_agent.config.registry import Role
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.model.search import MAX_VAULTS
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.routes import OF_THE_SERVER, ROUTES, pattern_of

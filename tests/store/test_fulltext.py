@@ -18,7 +18,8 @@ from tests.support.waiting import eventually
 
 from vault_agent.errors import IndexUnavailable, InvalidRequest, VaultAgentError
 from vault_agent.markdown.parse import parse_note
-from vault_agent.model.notes import CHUNK_BITS, Chunk, ParsedNote
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.notes import Chunk, ParsedNote
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.failures import guarded

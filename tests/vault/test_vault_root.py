@@ -16,7 +16,7 @@ from tests.support.systems import NOT_ROOT, linux, posix
 from tests.vault.spellings import CLIMBING, LEAVING, MALFORMED, SECRET
 
 from vault_agent.errors import Failed, Misconfigured
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.vault import platform
 from vault_agent.vault.opening import CannotOpen, Cause, cannot_open
 from vault_agent.vault.root import Strategy, VaultRoot

@@ -16,7 +16,7 @@ import pytest
 from tests.support.clocks import assert_linear
 from tests.support.systems import posix
 
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.vault import scan as scanning
 from vault_agent.vault.entry import file_entry, not_opened, notice
 from vault_agent.vault.exclude import Exclusions

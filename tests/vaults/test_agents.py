@@ -15,8 +15,8 @@ from vault_agent.api.caller import CallContext, Caller, CallerKind
 from vault_agent.api.operation import perform
 from vault_agent.app import App
 from vault_agent.errors import VaultAgentError
+from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Mode
-from vault_agent.model.notes import identify
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Right

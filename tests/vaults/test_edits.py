@@ -17,8 +17,8 @@ from tests.support.waiting import eventually_async
 from tests.vaults.watching import hits, linked_notes, shorter_pauses, until_found, watched
 
 from vault_agent.model.health import Revision, WatchState
+from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
-from vault_agent.model.notes import identify
 from vault_agent.vaults.open_vault import OpenVault
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `edited`

@@ -13,8 +13,8 @@ from vault_agent.api.reading import NoteRequest
 from vault_agent.api.requests import parse_strings, parse_values
 from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound
+from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListQuery
-from vault_agent.model.notes import identify
 from vault_agent.model.search import Filters, RelatedQuery, SearchQuery
 from vault_agent.model.values import dump
 from vault_agent.search import note_file

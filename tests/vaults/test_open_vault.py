@@ -26,8 +26,8 @@ from vault_agent.errors import Failed, IndexUnavailable, Unavailable
 from vault_agent.indexing.protocol import Compare, EmbeddingCounts, UpdateIndex
 from vault_agent.indexing.task import IndexTask
 from vault_agent.model.health import Health, Revision
+from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import Job, JobKind, JobState, Trigger
-from vault_agent.model.notes import identify
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import IndexState
 from vault_agent.search.note_file import read_whole

@@ -16,8 +16,8 @@ from vault_agent.api.operation import perform
 from vault_agent.app import App
 from vault_agent.config.registry import Role
 from vault_agent.errors import IndexUnavailable, InvalidRequest, NotFound, VaultAgentError
+from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Mode
-from vault_agent.model.notes import identify
 from vault_agent.model.search import (
     UNWEIGHTED,
     Filters,

@@ -18,8 +18,8 @@ from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.errors import Busy, Misconfigured, NotFound, Unavailable
 from vault_agent.markdown.edit import append
+from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState
-from vault_agent.model.notes import identify
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import LoggedWrite, Right, Write
 from vault_agent.search.named import named_note

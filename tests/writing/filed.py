@@ -11,7 +11,7 @@ from typing import Any
 from tests.support import index_runs
 from tests.writing import opened
 
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import Right, WriteLimits, Written
 from vault_agent.store.current import CurrentIndex, Snapshot
 from vault_agent.vault.root import VaultRoot

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from vault_agent.markdown.edit import append, overwrite
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import (
     IndexState,
     LoggedWrite,

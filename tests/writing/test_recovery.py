@@ -14,7 +14,7 @@ from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, move, save_by_rename, write
 
 from vault_agent.errors import Failed
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import Right, VaultChange, WriteState
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.plan import Transaction

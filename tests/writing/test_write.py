@@ -27,7 +27,7 @@ from vault_agent.errors import (
     NotFound,
     TooLarge,
 )
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import Right, WriteLimits, Writer, WriteState
 from vault_agent.writing import notes
 from vault_agent.writing.write import Writing

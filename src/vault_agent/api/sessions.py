@@ -15,6 +15,7 @@ from vault_agent.errors import NotFound
 from vault_agent.memory.notes import stamp
 from vault_agent.memory.session import JournalState
 from vault_agent.model.fields import Cursor, FilePath, NoteId, SessionId, Text
+from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import (
     ASKED,
     COMPLETE,
@@ -35,7 +36,6 @@ from vault_agent.model.memory import (
     ShownDelivery,
     ShownJournal,
 )
-from vault_agent.model.notes import identify
 from vault_agent.model.sent import Between, Doc, Form, Length, Trimmed, Unreadable
 from vault_agent.model.sessions import Delivered, SessionEvent
 from vault_agent.vaults.shared import project_address

@@ -28,8 +28,8 @@ from vault_agent.model.fields import (
     Properties,
     TagName,
 )
+from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import OneJob
-from vault_agent.model.notes import identify
 from vault_agent.model.sent import Between, Doc, Length, Unreadable
 from vault_agent.model.values import dump
 from vault_agent.model.writing import Right, Write, Written

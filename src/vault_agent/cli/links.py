@@ -30,8 +30,8 @@ from vault_agent.cli.terminal import (
     width,
 )
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, NotFound
+from vault_agent.model.identifiers import identify
 from vault_agent.model.names import Suggestions
-from vault_agent.model.notes import identify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from vault_agent.config.layers import user_folder
+from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import BUILT_IN
-from vault_agent.model.notes import identify
 from vault_agent.text.gitignore import ignore_pattern, is_pattern
 
 if TYPE_CHECKING:

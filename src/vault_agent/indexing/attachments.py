@@ -15,7 +15,7 @@ from vault_agent.extract.parts import CPU_SECONDS, MEMORY_BYTES, UnreadableAttac
 from vault_agent.extract.read import extract
 from vault_agent.indexing.parse import FolderIdentity, KeptText, KeptTexts, exclusions_of
 from vault_agent.indexing.protocol import AttachmentsRead
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import documents

@@ -25,9 +25,9 @@ from vault_agent.indexing.batches import parsed
 from vault_agent.indexing.changes import find_changes, read_stored, sudden_emptiness, vault_moved
 from vault_agent.indexing.parse import FileTask, KeptTexts, Outcome
 from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
+from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.link_resolver import LinkResolver, names_of
-from vault_agent.model.notes import CHUNK_BITS, identify
 from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.schema import dated, file_day

@@ -24,8 +24,9 @@ from vault_agent.extract.parts import EXTRACT_VERSION, TextPart, byte_limit
 from vault_agent.markdown.document import Document, find_indexed
 from vault_agent.markdown.parse import document_of, parse_attachment, parse_document, with_keys
 from vault_agent.markdown.shown import lines_with_words
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.link_resolver import names_of, target_key
-from vault_agent.model.notes import ParsedNote, content_hash
+from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
 from vault_agent.store.fulltext.schema import file_day, to_fulltext
 from vault_agent.store.index.rows import to_rows

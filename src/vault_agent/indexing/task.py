@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
+from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary  # noqa: TC001 - read by the protocol
-from vault_agent.model.notes import identify
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.text.names import NOTE_SUFFIXES, kind_of
 from vault_agent.text.terms import TEXT_VERSION

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from vault_agent.api import search
 from vault_agent.errors import Forbidden, NotFound
+from vault_agent.model.identifiers import identify
 from vault_agent.model.names import NamedNote
-from vault_agent.model.notes import identify
 from vault_agent.text.visible import hidden, visible
 
 if TYPE_CHECKING:

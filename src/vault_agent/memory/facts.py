@@ -12,8 +12,8 @@ from vault_agent.config.project_file import read_project_file
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.errors import VaultAgentError
 from vault_agent.memory.score import Candidate, Frequencies, file_key
+from vault_agent.model.identifiers import identify
 from vault_agent.model.note_types import type_of_folder
-from vault_agent.model.notes import identify
 from vault_agent.store.index import facts
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import is_note

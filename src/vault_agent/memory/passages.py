@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.memory.preamble import cut, tokens_of
 from vault_agent.memory.safe_text import plain
-from vault_agent.model.notes import CHUNK_BITS
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.index import notes as reading
 from vault_agent.text.common_words import content_words
 from vault_agent.text.names import is_note

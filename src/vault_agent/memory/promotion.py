@@ -24,10 +24,10 @@ from vault_agent.errors import (
 )
 from vault_agent.memory import promotion_texts as texts
 from vault_agent.memory.facts import type_of
+from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import Demoted, GlobalCopy, Marked, Promoted
 from vault_agent.model.modes import Mode
 from vault_agent.model.note_types import new_note_id
-from vault_agent.model.notes import identify
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Right, Write, WriteState
 from vault_agent.search.resolve import resolve

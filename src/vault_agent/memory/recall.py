@@ -44,6 +44,7 @@ from vault_agent.memory.score import (
     needed_share,
     rank,
 )
+from vault_agent.model.identifiers import identify
 from vault_agent.model.lexical import without_operators
 from vault_agent.model.memory import (
     FoundNote,
@@ -55,7 +56,6 @@ from vault_agent.model.memory import (
     WordMatch,
 )
 from vault_agent.model.modes import Mode
-from vault_agent.model.notes import identify
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Answer, Coverage, SearchQuery
 from vault_agent.system.cancelling import in_thread

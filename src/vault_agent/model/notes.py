@@ -1,33 +1,12 @@
-"""Notes: their identifiers, their parts such as links and chunks, and their files in a walk."""
+"""The parts of a note: links, chunks, and its file as found by a walk."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from vault_agent.model.warning import Warning
-
-CHUNK_BITS = 20
-"""A chunk's key is its note's rowid, shifted left by this many bits, plus the chunk's index.
-
-Links and all other rows of a note have such keys too: a note has fewer than 2^20 of each.
-"""
-
-
-def identify(text: str) -> str:
-    """Return the opaque identifier of a vault-relative path or a vault root: 32 hex digits.
-
-    It is the first 16 bytes of a SHA-256. A name that is not UTF-8 keeps its bytes
-    (surrogateescape), so that two different files never share an identifier.
-    """
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-
-
-def content_hash(data: bytes) -> bytes:
-    """Return the SHA-256 of a note's bytes, its content hash in the index and in replies."""
-    return hashlib.sha256(data).digest()
 
 
 class LinkKind(StrEnum):

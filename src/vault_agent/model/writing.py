@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.sent import Doc, OneOf, Unsent
 from vault_agent.model.warning import Warning
 

@@ -11,8 +11,9 @@ import anyio
 
 from vault_agent.markdown.broken import Anchors, Fault, faults, names_folder
 from vault_agent.model.graph import Finding, Listed, Page, Wanted
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.link_resolver import Resolution
-from vault_agent.model.notes import CHUNK_BITS, LinkKind
+from vault_agent.model.notes import LinkKind
 from vault_agent.search.links import candidates_of, check_revision
 from vault_agent.store.index import links as links_reading
 from vault_agent.store.index import notes as reading

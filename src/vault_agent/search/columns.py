@@ -8,7 +8,8 @@ import orjson
 
 from vault_agent.markdown.broken import Fault, missing
 from vault_agent.model.graph import MAX_NODES
-from vault_agent.model.notes import LinkKind, identify
+from vault_agent.model.identifiers import identify
+from vault_agent.model.notes import LinkKind
 from vault_agent.search.graph import admit
 from vault_agent.store.fulltext.schema import first_day
 from vault_agent.store.index import links

@@ -16,8 +16,9 @@ from rapidfuzz.process import extract
 from vault_agent.errors import TooLarge
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.headings import Headings, anchor_key
+from vault_agent.model.identifiers import identify
 from vault_agent.model.names import Stats, Suggestion, SuggestQuery, TypeCount
-from vault_agent.model.notes import LinkKind, identify
+from vault_agent.model.notes import LinkKind
 from vault_agent.search.note_file import NoteFile, read_file
 from vault_agent.store.index import lists as counting
 from vault_agent.store.index import notes as reading

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import NotFound
 from vault_agent.markdown.headings import Headings, KnownHeading, anchor_key
-from vault_agent.model.notes import CHUNK_BITS
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.search import Context, ContextSource, Filters, SearchQuery
 from vault_agent.model.warning import Warning
 from vault_agent.search.resolve import resolve

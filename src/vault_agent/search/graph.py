@@ -15,7 +15,7 @@ import orjson
 
 from vault_agent.errors import NotFound
 from vault_agent.model.graph import Community, GraphNote, Listed, LocalGraph, NearNote, Page
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.model.search import Filters
 from vault_agent.search.links import check_revision
 from vault_agent.search.named import named_note

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.model.search import GrepAnswer, GrepLine, Place
 from vault_agent.model.warning import Warning
 from vault_agent.search.lists import admitted, note_key, path_of_key

@@ -13,7 +13,8 @@ from vault_agent.errors import NotFound, TooLarge
 from vault_agent.markdown import frontmatter, links
 from vault_agent.markdown.render import Source, Vault, is_embeddable, render
 from vault_agent.markdown.tree import build
-from vault_agent.model.notes import LinkKind, identify
+from vault_agent.model.identifiers import identify
+from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile, PropertyValue, RenderedNote, ShownProperty
 from vault_agent.model.warning import Warning
 from vault_agent.search.named import named_text

@@ -12,9 +12,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import rarity
 from vault_agent.model.modes import Mode, Reason
-from vault_agent.model.notes import CHUNK_BITS
 from vault_agent.model.search import Answer, Coverage, Filters, Hit, Match
 from vault_agent.search.query import compile_query, literals
 from vault_agent.search.rank import Names, Ranked, rank, shortlist

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.broken import Anchors
 from vault_agent.model.graph import MAX_CANDIDATES, Backlink, Listed, NoteLink, Page, Place
-from vault_agent.model.notes import CHUNK_BITS, identify
+from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.search.named import named_handle, named_note
 from vault_agent.search.snippet import snippet_around
 from vault_agent.store.index import links as reading

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import InvalidRequest
+from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.lists import ListedNote, ListPlace, NoteList, Sort
-from vault_agent.model.notes import CHUNK_BITS, identify
 from vault_agent.model.search import Filters
 from vault_agent.search.snippet import beginning
 from vault_agent.search.warnings import filter_warnings

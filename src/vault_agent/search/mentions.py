@@ -11,7 +11,7 @@ from vault_agent.markdown import links as markup
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.lines import with_line_ends
 from vault_agent.model.graph import Listed, Mention, Place
-from vault_agent.model.notes import CHUNK_BITS
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.warning import Warning
 from vault_agent.search.named import named_note
 from vault_agent.search.snippet import snippet_around

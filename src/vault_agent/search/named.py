@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
-from vault_agent.model.notes import CHUNK_BITS, identify
+from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.search import Filters
 from vault_agent.model.warning import Warning
 from vault_agent.store.index import documents

@@ -13,7 +13,7 @@ from vault_agent.markdown.document import Document, section_hash
 from vault_agent.markdown.frontmatter_edit import keys_of
 from vault_agent.markdown.lines import Lines, with_line_ends
 from vault_agent.markdown.tag_edit import tags_in
-from vault_agent.model.notes import content_hash, identify
+from vault_agent.model.identifiers import content_hash, identify
 from vault_agent.model.reading import (
     MARKDOWN,
     PLAIN,

@@ -46,8 +46,8 @@ from heapq import nlargest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import CONTEXT_WEIGHT, rarity
-from vault_agent.model.notes import CHUNK_BITS
 from vault_agent.text.names import stem
 from vault_agent.text.terms import terms
 

@@ -9,9 +9,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_agent.errors import InvalidRequest, Unavailable
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import LexicalQuery
 from vault_agent.model.modes import Linked, Mode, Reason
-from vault_agent.model.notes import CHUNK_BITS
 from vault_agent.model.search import Answer, Filters
 from vault_agent.search import lexical
 from vault_agent.search.named import named_chunk, named_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Unavailable
-from vault_agent.model.notes import CHUNK_BITS
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.search import RERANKED
 from vault_agent.models.settings import document_input
 from vault_agent.search.warnings import fell_back

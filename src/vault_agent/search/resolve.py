@@ -15,9 +15,10 @@ from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
+from vault_agent.model.identifiers import identify
 from vault_agent.model.link_resolver import target_key
 from vault_agent.model.names import Match, NamedNote, NamedNotes
-from vault_agent.model.notes import LinkKind, identify
+from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile
 from vault_agent.search.named import file_at, note_with_id
 from vault_agent.store.current import SnapshotOutdated

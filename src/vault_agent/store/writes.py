@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable, VaultAgentError
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import (
     PERSON,
     SERVER,

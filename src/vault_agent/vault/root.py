@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
 from vault_agent.errors import Misconfigured
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.vault import platform
 from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.folder import Folder

@@ -24,7 +24,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.errors import Unavailable
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.text.names import IGNORE_ALL, SPARE
 from vault_agent.vault.folder import (
     FileBytes,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Protoco
 import anyio
 
 from vault_agent.errors import Failed, IndexUnavailable, NotFound, VaultAgentError
+from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind
-from vault_agent.model.notes import identify
 from vault_agent.search.complete import names, stats_of, suggest
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.notes import note_by_id

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config.registry import GLOBAL
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
+from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Mode
-from vault_agent.model.notes import LinkKind, identify
+from vault_agent.model.notes import LinkKind
 from vault_agent.model.search import MAX_RANKED, Answer, Coverage, Elsewhere
 from vault_agent.model.warning import Warning
 from vault_agent.search.related import subject_of

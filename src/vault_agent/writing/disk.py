@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.errors import Conflict, Failed, Forbidden, NotFound
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import ChangeKind
 from vault_agent.text.names import SPARE, fold
 from vault_agent.vault.folder import FileBytes, FileHash, NotAFile

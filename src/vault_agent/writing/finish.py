@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import SERVER, ChangeKind, LoggedWrite, VaultChange, WriteState
 from vault_agent.text.names import lies_in
 from vault_agent.vault.folder import NotAFile

@@ -18,7 +18,7 @@ from vault_agent.errors import (
     TooLarge,
     VaultAgentError,
 )
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import SERVER, ChangeKind, VaultChange, WriteState
 from vault_agent.text.names import is_note

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.text.names import lies_in
 from vault_agent.writing.merge import merged
 

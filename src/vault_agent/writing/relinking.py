@@ -24,7 +24,6 @@ from vault_agent.markdown.relink import (
 )
 from vault_agent.model.link_resolver import LinkResolver, names_of, target_key
 from vault_agent.model.note_types import type_of_folder
-from vault_agent.model.notes import content_hash
 from vault_agent.text.names import TYPE_MARK, stem
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from vault_agent.errors import Conflict, Failed, NotFound, TooLarge, VaultAgentError
 from vault_agent.markdown.edit import overwrite, spliced
 from vault_agent.markdown.frontmatter_edit import read_keys, set_keys
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import (
     SERVER,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from vault_agent.errors import NotFound
-from vault_agent.model.notes import content_hash
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import ChangeKind, VaultChange, WriteState
 from vault_agent.text.names import lies_in
 from vault_agent.writing.disk import MAX_KEPT_BYTES, hash_file

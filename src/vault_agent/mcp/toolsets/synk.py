@@ -37,7 +37,7 @@ from vault_agent.mcp.toolsets.whole import EXPECTED_HASH, overwrite_body, text_f
 from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
 from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
 from vault_agent.model.graph import GraphQuery
-from vault_agent.model.notes import identify
+from vault_agent.model.identifiers import identify
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import Right
 from vault_agent.text.visible import visible

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from tantivy import Query
 
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import LexicalQuery
-from vault_agent.model.notes import CHUNK_BITS
 from vault_agent.model.search import Filters
 from vault_agent.store.failures import MappedFiles, guarded
 from vault_agent.store.fulltext.clauses import (

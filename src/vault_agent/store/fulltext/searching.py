@@ -8,8 +8,8 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 from tantivy import Query
 
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import CONTEXT_WEIGHT, Candidates, rarity
-from vault_agent.model.notes import CHUNK_BITS
 from vault_agent.store.fulltext.clauses import (
     NoteLimits,
     any_of,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from tantivy import FieldType, Index, Order, Query
 
-from vault_agent.model.notes import CHUNK_BITS
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.fulltext.clauses import Clauses, any_of, combined, is_costly, silent
 from vault_agent.store.fulltext.schema import ANALYZER
 from vault_agent.text.terms import splitter

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from tantivy import Document, FieldType, Index, Order, Query
 
-from vault_agent.model.notes import CHUNK_BITS
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.failures import damaged, guarded
 from vault_agent.store.fulltext.schema import ANALYZER, chunks_schema, notes_schema
 from vault_agent.system.files import sync_folder

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_agent.model.notes import CHUNK_BITS, FileEntry
+from vault_agent.model.identifiers import CHUNK_BITS
+from vault_agent.model.notes import FileEntry
 from vault_agent.store.database import fetch, json_array, script
 from vault_agent.store.index import notes
 from vault_agent.store.index.notes import StoredFile

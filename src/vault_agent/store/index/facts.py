@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
-from vault_agent.model.notes import CHUNK_BITS
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import fetch
 from vault_agent.store.index import documents
 from vault_agent.store.index.lists import FILE_TIME, UPDATED

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.link_resolver import LinkResolver, target_key
-from vault_agent.model.notes import CHUNK_BITS, Anchor, Link, LinkKind
+from vault_agent.model.notes import Anchor, Link, LinkKind
 from vault_agent.store.database import fetch, json_array
 from vault_agent.store.index.notes import attachments, files_named, names
 from vault_agent.store.index.rows import handle_of, keys_of, name_hash

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from vault_agent.model.notes import CHUNK_BITS
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import fetch, json_array
 from vault_agent.store.index.links import all_connections
 

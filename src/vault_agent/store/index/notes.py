@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from vault_agent.model.notes import CHUNK_BITS, FileEntry, identify
+from vault_agent.model.identifiers import CHUNK_BITS, identify
+from vault_agent.model.notes import FileEntry
 from vault_agent.store.database import fetch, json_array
 from vault_agent.store.failures import damaged
 from vault_agent.store.index.rows import handle_of_id, metadata_from

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from vault_agent.model.notes import CHUNK_BITS, identify
+from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.reading import Metadata
 from vault_agent.text.names import fold
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vault_agent.errors import VaultAgentError
-from vault_agent.model.notes import CHUNK_BITS
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.vectors import VectorSpace
 from vault_agent.store.database import open_reader, translated
 from vault_agent.store.failures import MappedFiles
