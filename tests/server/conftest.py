@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -233,17 +234,28 @@ class Running:
         assert body["error"]["details"]["requestId"]
         return status, body["error"]["code"]
 
-    async def raw(self, data: bytes, patience: float = PATIENCE) -> bytes:
+    async def raw(self, data: bytes) -> bytes:
         """Send bytes and return the reply until the server closes or stops sending."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(data)
         received = b""
         with suppress(TimeoutError, ConnectionError):
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(PATIENCE):
                 while piece := await reader.read(65536):
                     received += piece
         await hang_up(writer)
         return received
+
+    async def first_reply(self, data: bytes) -> bytes:
+        """Send bytes and return the first reply, as soon as it is whole."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(data)
+        async with asyncio.timeout(PATIENCE):
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = re.search(rb"(?i)content-length: ([0-9]+)", head)
+            body = await reader.readexactly(int(length[1]) if length else 0)
+        await hang_up(writer)
+        return head + body
 
     async def closes(self, data: bytes, within: float) -> bool:
         """Whether the server closes a connection that sent only this."""

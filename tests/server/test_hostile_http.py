@@ -289,7 +289,7 @@ async def test_any_text_is_a_valid_query(server):
     ],
 )
 async def test_invalid_http_gets_a_json_error_that_does_not_quote_it(server, raw: bytes):
-    reply = await server.raw(raw, patience=0.5)
+    reply = await server.first_reply(raw)
     head, _, body = reply.partition(b"\r\n\r\n")
     assert head.split(b" ")[1][:1] == b"4"
     assert set(json.loads(body)["error"]) == {"code", "message", "details"}
@@ -320,10 +320,9 @@ async def test_100_continue_is_sent_only_after_the_checks():
 
 
 async def test_an_upgrade_request_gets_a_normal_reply(server):
-    reply = await server.raw(
+    reply = await server.first_reply(
         b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
-        b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n",
-        patience=0.3,
+        b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n"
     )
     assert reply.startswith(b"HTTP/1.1 200 ")
 
