@@ -21,6 +21,7 @@ from vault_agent.app import App
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.markdown.frontmatter_edit import read_keys
+from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import Demoted, Promoted, RecallQuery
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Writer

@@ -14,6 +14,7 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.tasks import line_digest, task_fields
+from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListPlace, ListQuery, Sort, TaskPlace, TaskQuery, TaskStatus
 from vault_agent.search.lists import EXCERPT_CHARACTERS, list_notes
 from vault_agent.search.tasks import list_tasks, open_tasks_of

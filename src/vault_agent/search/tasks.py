@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from vault_agent.markdown.tasks import line_digest, task_fields
+from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.lists import ListedTask, TaskList, TaskPlace, TaskStatus
 from vault_agent.search.lists import admitted, note_key, path_of_key
 from vault_agent.search.warnings import filter_warnings

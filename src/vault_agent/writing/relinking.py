@@ -22,6 +22,7 @@ from vault_agent.markdown.relink import (
     leads_by_path,
     respelled,
 )
+from vault_agent.model.identifiers import content_hash
 from vault_agent.model.link_resolver import LinkResolver, names_of, target_key
 from vault_agent.model.note_types import type_of_folder
 from vault_agent.text.names import TYPE_MARK, stem
