@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import os
+import re
 import signal
 import socket
 import sys
@@ -20,6 +22,7 @@ from tests.support.listening import free_port
 
 from vault_agent.cli import demo
 
+ROOT = Path(__file__).parents[2]
 posix_signals = pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
 
 
@@ -186,6 +189,13 @@ async def test_off_loopback_a_key_is_generated_and_serve_warns(
     assert "canary" not in short.err
 
 
+def commands_in(picture: Path) -> list[str]:
+    """Return the commands that a recorded terminal shows."""
+    texts = re.findall(r"<text[^>]*>(.*?)</text>", picture.read_text("utf-8"))
+    lines = (html.unescape(text).replace("\N{NO-BREAK SPACE}", " ") for text in texts)
+    return [line for line in lines if line.startswith("$ vault-agent ")]
+
+
 async def test_the_demo_runs_every_command_and_leaves_no_files(
     environment: dict[str, str], tmp_path: Path, run_apart: Run
 ):
@@ -199,6 +209,8 @@ async def test_the_demo_runs_every_command_and_leaves_no_files(
         "config", "serve", "index", "search", "search", "search", "related", "links",
         "get", "get",
     ]  # fmt: skip
+    # `make recording` makes the picture.
+    assert commands_in(ROOT / "docs" / "images" / "demo.svg") == typed[2:9]
     assert "index done" in ended.out
     assert ended.out.rstrip().endswith("vault-agent open 1")
     assert list(temporary.iterdir()) == []
