@@ -10,7 +10,7 @@ mutants: with CR LF, with a byte order mark, without a final line end, and in NF
 Prints a Markdown table. The exit code is 1 if an edit was wrong.
 
     python -m benchmarks exactness FOLDER...
-    python -m benchmarks exactness FOLDER --sections 1000 --show
+    python -m benchmarks exactness FOLDER --sections 1000
 """
 
 from __future__ import annotations
@@ -427,7 +427,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--sections", type=int, default=3, help="of each note (default: 3)")
-    parser.add_argument("--show", action="store_true", help="show the wrong edits with paths")
     args = parser.parse_args()
     tally, notes, files = Tally(), 0, 0
     for folder in args.folders:
@@ -441,7 +440,7 @@ def main() -> None:
     print(f"{notes:,} notes, {files:,} with mutants\n")
     tally.print()
     for operation, edits in tally.wrong.items():
-        for edit in edits[:10] if args.show else ():
+        for edit in edits[:10]:
             print(f"{operation}: {edit}")
     sys.exit(any(tally.wrong.values()))
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.web.browsers import find_browser
 
-from benchmarks.figures import machine, percentile, table
+from benchmarks.figures import machine, percentile, say, table
 from benchmarks.server import Server
 from benchmarks.vault import Vault
 
@@ -106,39 +106,29 @@ _SIZES = (
 
 
 class Figures:
-    """The figures of one vault: each is printed as soon as it is known."""
+    """The figures of one vault, by name: each is printed as soon as it is measured."""
 
-    def __init__(self, vault: str, seconds: float, keys: int) -> None:
+    def __init__(self, seconds: float) -> None:
         self.values: dict[str, float] = {}
-        self.keys = keys
-        self._vault, self._seconds = vault, seconds
-        self._began = time.monotonic()
+        self._seconds = seconds
 
-    def add(self, name: str, value: float | None, note: str = "") -> None:
-        """Print a figure. What did not happen is not a number."""
+    def add(self, name: str, value: float | None) -> None:
+        """Keep a figure, and print it."""
         self.values[name] = float("nan") if value is None else value
-        passed = time.monotonic() - self._began
-        print(
-            f"{passed:6.0f} s  {self._vault}: {name}: {shown(self.values[name])} {note}", flush=True
-        )
+        say(f"{name}: {shown(self.values[name])}")
 
-    def repeated(
+    def repeat(
         self, name: str, page: Page, script: str, calls: Iterable[list[Any]], less: float = 0
     ) -> None:
         """Add the 95th percentile of a script's milliseconds, for as long as there is time."""
         until = time.monotonic() + self._seconds
         times: list[float] = []
-        lost = 0
         for arguments in calls:
             spent = page.evaluate(script, arguments)
-            if spent is None:
-                lost += 1
-            else:
-                times.append(spent - less)
+            times += [] if spent is None else [spent - less]
             if time.monotonic() > until:
                 break
-        note = f"({len(times)} times, {lost} without a result)"
-        self.add(f"{name}, p95, ms", percentile(times, 0.95) if times else None, note)
+        self.add(f"{name}, p95, ms", percentile(times, 0.95) if times else None)
 
 
 def shown(value: float) -> str:
@@ -175,40 +165,18 @@ def opening(browser: Browser, address: str, times: int, figures: Figures) -> Non
             )
             usable.append(page.evaluate("window.seen.usable"))
             entries = page.evaluate(_SIZES)
-    note = f"(median of {times})"
-    figures.add("first contentful paint, ms", statistics.median(paints), note)
-    figures.add("list usable, ms", statistics.median(usable), note)
+    figures.add("first contentful paint, ms", statistics.median(paints))
+    figures.add("list usable, ms", statistics.median(usable))
     for files, name in ((True, "files of the first view"), (False, "replies to the first view")):
         sizes = [entry["size"] for entry in entries if entry["own"] is files]
         figures.add(f"{name}, KB", sum(sizes) / 1000)
         figures.add(f"{name}, number", float(len(sizes)))
 
 
-def typed(titles: list[str], times: int) -> list[str]:
-    """Return texts as they are typed: each a letter longer than the one before, or a new one."""
-    texts: list[str] = []
-    for title in titles:
-        texts += [title[: 2 + at] for at in range(min(8, len(title) - 1)) if title[1 + at] != " "]
-    return texts[:times]
-
-
-def searching(page: Page, asset: str, notes: list[dict[str, Any]], figures: Figures) -> None:
-    """Measure search."""
-    texts = typed([note["title"] for note in notes], figures.keys)
-    figures.repeated("key to results", page, _SEARCH, ([text, asset] for text in texts), WAIT_MS)
-    page.locator("#find").fill("")
-    page.wait_for_timeout(200)
-
-
-def reading(page: Page, asset: str, long: str, other: str, figures: Figures) -> None:
-    """Measure how a longer note opens, each time after another note."""
-    times = []
-    for _ in range(max(2, figures.keys // 10)):
-        page.evaluate(_OPEN, [other, asset])
-        times.append(page.evaluate(_OPEN, [long, asset]))
-    times = [spent for spent in times if spent is not None]
-    value = percentile(times, 0.95) if times else None
-    figures.add(f"note of {LONG_KB} KB opened, p95, ms", value)
+def typed(notes: list[dict[str, Any]], times: int) -> list[str]:
+    """Return titles as they are typed: each text a letter longer than the one before."""
+    texts = [note["title"][:end] for note in notes for end in range(2, min(10, len(note["title"])))]
+    return [text for text in texts if not text.endswith(" ")][:times]
 
 
 def notes_of(server: Server, number: int) -> list[dict[str, Any]]:
@@ -247,8 +215,13 @@ def measure(browser: Browser, folder: Path, options: argparse.Namespace, figures
             asset = page.evaluate(
                 "document.querySelector('script[type=module]').src.replace('/app/main.js', '')"
             )
-            searching(page, asset, listed, figures)
-            reading(page, asset, long["noteId"], listed[-1]["noteId"], figures)
+            texts = ([text, asset] for text in typed(listed, options.keys))
+            figures.repeat("key to results", page, _SEARCH, texts, WAIT_MS)
+            page.locator("#find").fill("")
+            page.wait_for_timeout(200)
+            notes = [listed[-1]["noteId"], long["noteId"]] * (options.keys // 10)
+            calls = ([note, asset] for note in notes)
+            figures.repeat("a short or long note opened", page, _OPEN, calls)
             figures.add("graph, first picture, ms", page.evaluate(_GRAPH))
 
 
@@ -281,9 +254,8 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, headless=True)
         for size in options.sizes:
-            name = f"{size:,} notes"
-            figures = Figures(name, options.seconds, options.keys)
-            columns[name] = figures.values
+            figures = Figures(options.seconds)
+            columns[f"{size:,} notes"] = figures.values
             with tempfile.TemporaryDirectory() as folder:
                 Vault(size - 1).write(Path(folder))
                 write_long(Path(folder))
