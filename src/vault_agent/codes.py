@@ -545,7 +545,13 @@ CODES: Final[dict[str, Code]] = {
     "LINKS_BROKEN": Code(*_WARNING),
     "LINKS_LEAD_ELSEWHERE": Code(*_WARNING),
     "TASK_BLOCKED": Code(*_WARNING),
-    "UNDO_NOT_LAST": Code(*_WARNING, "To take that one back, give its ID."),
+    "UNDO_NOT_LAST": Code(
+        *_WARNING,
+        Remedy(
+            "To take that one back: `vault-agent undo {writeId}`.",
+            "To take that one back, give its ID.",
+        ),
+    ),
     "WRITE_NOT_DURABLE": Code(*_WARNING),
     "RECOVERY_CONFLICT": Code(
         *_WARNING,

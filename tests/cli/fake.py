@@ -40,6 +40,7 @@ from vault_agent.model.reply import Reply
 from vault_agent.model.search import Answer, Hit, RelatedQuery, SearchQuery
 from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning
+from vault_agent.model.watch import WatchState, WatchStatus
 from vault_agent.server.ui import TicketBody
 
 NOTE = "0123456789abcdef0123456789abcdef"
@@ -133,6 +134,7 @@ class FakeServer:
     version: str = "1"
     running_job: str | None = None
     busy: bool = False  # whether an index job runs already
+    watches: bool = False  # whether it notices changes of notes
     page: bool = False  # whether it has the web page
     ticket: str | None = None
     bodies: list[dict] = field(default_factory=list)  # of requests to delete and to move
@@ -205,6 +207,10 @@ class FakeServer:
                 ),
                 embeddings=EmbeddingHealth(enabled=False, available=False, share=0.0),
                 running_job=self.running_job,
+                watch=WatchStatus(
+                    enabled=self.watches,
+                    state=WatchState.WATCHING if self.watches else WatchState.OFF,
+                ),
                 switched_on=("web.enabled",) if self.page else (),
             )
         )

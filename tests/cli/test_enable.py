@@ -45,8 +45,10 @@ async def test_what_a_refusal_advises_works_at_once(run: Run, run_apart: Run, no
     assert "uses it from now on" in done.err
     assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
     assert (notes / "Inbox/x.md").read_text() == "hi"
+    more = await run_apart("enable", "write", "--folder", "Daily")
+    assert "Next: vault-agent write Daily/NOTE.md --text TEXT" in more.out
     off = await run_apart("enable", "write", "--off")
-    assert "Notes are no longer changed" in off.out
+    assert off.out.startswith("Notes are no longer changed. What was written stays.")
     assert "FEATURE_DISABLED" in (await run("write", "Inbox/y.md", "-t", "hi")).err
 
 

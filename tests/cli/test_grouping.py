@@ -32,10 +32,12 @@ async def test_a_job_says_where_all_its_warnings_are(run: Run, server: FakeServe
         for n in range(9)
     )
     server.history = [job(warnings=warnings, warning_count=9)]
-    ended = await run("jobs", "job-1")
-    assert ended.err == (
+    ended = await run("index")
+    assert ended.err.endswith(
         "FILE_BINARY: 9 files in a, such as 0.md: It is binary.\n"
-        "All warnings, one by one: vault-agent --json jobs job-1\n"
+        "All warnings, one by one: vault-agent jobs job-1\n"
     )
+    shown = (await run("jobs", "job-1")).err
+    assert shown.splitlines() == [f"FILE_BINARY: a/{n}.md: It is binary." for n in range(9)]
     cancelled = await run("jobs", "cancel", "job-1")
     assert "warnings" not in cancelled.out

@@ -34,6 +34,23 @@ async def test_the_help_of_a_command_is_that_of_its_option(run: Run, words: tupl
     assert (await run("help", *words)).out == (await run(*words, "--help")).out
 
 
+async def test_the_help_of_searches_tells_numbers_dates_and_exit_codes(run: Run):
+    shown = " ".join((await run("search", "--help")).out.split())
+    assert "`open`, `show` and `related` take the number" in shown
+    assert "yesterday" in shown
+    assert "date of a note is that of its frontmatter, else of its file's name" in shown
+    assert "exit code is 0 also without a result" in shown
+    assert "position of a word in the query, from 1" in shown
+
+
+async def test_a_client_and_an_agent_have_names_of_their_own(run: Run):
+    connect = (await run("agent", "connect", "--help")).out
+    assert "[CLIENT]" in connect
+    assert "--agent AGENT" in connect
+    for verb in ("add", "set", "rotate", "remove"):
+        assert " AGENT" in (await run("agent", verb, "--help")).out.splitlines()[0]
+
+
 async def test_a_mistyped_name_has_no_help(run: Run):
     assert "did you mean search?" in (await run("help", "serch")).err
 

@@ -26,7 +26,7 @@ async def test_index_follows_its_job_and_prints_a_summary(run: Run, server: Fake
     ended = await run("index")
     assert ended.code == 0
     assert ended.out == (
-        "index done in 2.0 s. Notes: 3 added, 1 unchanged. 9 chunks, 5 links (2 unresolved).\n"
+        "index done in 2.0 s. 4 notes: 3 added. 9 chunks, 5 links (2 unresolved).\n"
     )
     assert ended.err == "index: parse 1/4, 12/s, 1 min 1 s left\n"
     assert server.asked[0][:2] == ("POST", "/index")
@@ -169,9 +169,8 @@ async def test_a_narrow_terminal_breaks_no_word_of_the_summary(
         "  2025-01-01  2.0 s",
         "  scan 4/4",
         "  parse 4/4",
-        "index done in 2.0 s. Notes: 3 added, 1",
-        "unchanged. 9 chunks, 5 links (2",
-        "unresolved).",
+        "index done in 2.0 s. 4 notes: 3 added. 9",
+        "chunks, 5 links (2 unresolved).",
     ]
 
 

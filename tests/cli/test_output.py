@@ -81,6 +81,32 @@ async def test_no_results_leave_stdout_empty(run: Run, server: FakeServer):
     )
 
 
+async def test_a_search_without_results_names_its_filters_and_no_needless_step(
+    run: Run, server: FakeServer
+):
+    server.results, server.indexed_at = [], "2020-02-03T12:00:00Z"
+    filters = ("--path", "a", "--tag", "x", "--after", "2025-01-01")
+    ended = await run("search", *filters, "bones")
+    assert ended.err.startswith("No results with --path a --tag x --after 2025-01-01.")
+    assert "vault-agent index" in ended.err
+    server.watches = True
+    assert "vault-agent index" not in (await run("search", *filters, "bones")).err
+
+
+async def test_a_hit_by_its_title_has_a_text_in_a_pipe(run: Run, server: FakeServer):
+    server.results = [result(snippet="", matches=(), line=None)]
+    assert (await run("search", "stock")).out == "Kitchen/Stock.md:1:Stock\n"
+
+
+async def test_a_number_that_no_terminal_has_shown_says_where_numbers_come_from(
+    run: Run, server: FakeServer
+):
+    await run("search", "bones")
+    server.named = []
+    refused = await run("show", "1")
+    assert "There is no result 1: only a search at a terminal, not in a pipe" in refused.err
+
+
 async def test_search_options_reach_the_server(run: Run, server: FakeServer):
     await run(
         "search", "two", "words", "-n", "3", "-m", "lexical", "--path", "A", "--path", "B",

@@ -136,3 +136,12 @@ def test_the_folder_behind_a_link_stays(tmp_path: Path):
     (vault / SPARE).symlink_to(elsewhere)
     assert not remove_spare(vault)
     assert (elsewhere / ".gitignore").exists()
+
+
+async def test_the_notes_of_a_vault_that_was_forgotten_are_said_to_stay(
+    home: Path, run: Run, run_apart: Run, notes: Path
+):
+    await started(run_apart, "--background")
+    await run("config", "unset", "vault.root")
+    stays = (await run_apart("uninstall")).out.partition("This stays:")[2]
+    assert "the notes in ~/My Notes" in stays

@@ -240,7 +240,9 @@ async def test_a_folder_is_added_and_forgotten(run: Run, home: Path):
     assert [each["name"] for each in await listed(run)] == ["Recipes"]
     assert (await run("vaults", "add", str(home / "Recipes"), "--name", "global")).code == 2
     assert (await run("vaults", "add", str(home / "nothing"))).code == 2
-    assert (await run("vaults", "forget", "recipes")).code == 4
+    refused = await run("vaults", "forget", "recipes")
+    assert refused.code == 4
+    assert 'Did you mean "Recipes"?' in refused.err
     assert (await run("vaults", "forget", "Recipes")).code == 0
     assert await listed(run) == []
     assert (home / "Recipes").is_dir()

@@ -126,7 +126,11 @@ def test_limits_and_filters_out_of_range_are_refused(linked: Program):
 )
 def test_commands_show_links(linked: Program):
     shown = linked.run("links", "Links.md")
-    assert "Links.md:3:[[Bread]]  → Bread.md\n" in shown.stdout
+    assert "Links.md:3:[[Bread]]  → Bread.md\n" in linked.run("links", "Links.md", "--out").stdout
+    assert "Links.md:3:→ [[Bread]]  → Bread.md\n" in shown.stdout
+    both = linked.run("links", "Bread.md").stdout.splitlines()
+    assert "Bread.md:7:→ [[Starter]]  → Starter.md" in both
+    assert any(line.startswith("Starter.md:5:← Back to") for line in both)
     assert "[[Bread#Crumb]]  → Bread.md  no such heading or block" in shown.stdout
     assert "[[evil\\u202e\\x07name]]  unresolved" in shown.stdout
     assert "shop.example" not in shown.stdout
@@ -149,7 +153,9 @@ def test_commands_show_links(linked: Program):
     assert linked.run("list", "--orphans").stdout == "日記/東京.md\n"
     assert linked.run("tags").stdout == "1  baking\n"
     assert linked.run("tags", "#baking").stdout == "Bread.md\n"
-    assert linked.run("tags", "Bread").stdout == "baking\n"
+    tags = linked.run("tags", "Bread")
+    assert tags.stdout == "baking\n"
+    assert tags.stderr == 'No note has the tag "Bread". These are the tags of Bread.md:\n'
     assert linked.run("list", "--folders").stdout == "1  日記\n"
     assert "FOLDER_NOT_FOUND" in linked.run("list", "none", "--orphans").stderr
     export = linked.run("graph", "export", "--output", "-", "--objects")
@@ -201,9 +207,9 @@ def test_equal_addresses_of_a_line_keep_their_order():
 def test_a_check_of_links_fails_for_what_is_asked(linked: Program):
     checked = linked.run("links", "check")
     assert checked.returncode == 6
-    assert "Links.md:3:11: unresolved-note [[Nowhere]]\n" in checked.stdout
-    assert "Links.md:4:1: unresolved-heading [[Bread#Crumb]]\n" in checked.stdout
-    assert checked.stderr == "3 findings: 1 unresolved-heading, 2 unresolved-note.\n"
+    assert "Links.md:3:11: no note [[Nowhere]]\n" in checked.stdout
+    assert "Links.md:4:1: no heading [[Bread#Crumb]]\n" in checked.stdout
+    assert checked.stderr == "3 findings: 1 heading, 2 note.\n"
     assert linked.run("links", "check", "./日記/").returncode == 0
     assert linked.run("links", "check", "日記", "none").returncode == 4
     assert linked.run("links", "check", "--fail-on", "block").returncode == 0

@@ -111,7 +111,11 @@ def test_grep_prints_lines_that_editors_can_open(served: Program):
     ]
     nothing = served.run("grep", "no such line")
     assert (nothing.returncode, nothing.stdout) == (1, "")
-    assert nothing.stderr == "No lines found. Properties are not searched.\n"
+    assert nothing.stderr == (
+        "No lines found. Properties are not searched."
+        " A search finds similar words too: vault-agent search 'no such line'\n"
+    )
+    assert "vault-agent search WORDS" in served.run("grep", "^no.*such").stderr
     counts = served.run("grep", "-c", "-i", "fleece").stdout.splitlines()
     assert all(re.fullmatch(r".+\.md:[1-9]", line) for line in counts), counts
     paths = served.run("grep", "-l", "-i", "fleece").stdout.splitlines()
@@ -148,9 +152,10 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
     assert (page.stdout, page.stderr) == ("Garden/Beds.md\n", "2 more: --limit 3\n")
     unknown = served.run("list", "Gardn")
     assert unknown.stderr == (
-        "No notes.\nFOLDER_NOT_FOUND: No folder or note of the index has this path."
-        " Similar folders: Garden.\n"
+        "FOLDER_NOT_FOUND: No folder or note of the index has this path. Similar folders: Garden.\n"
     )
+    assert "Similar" not in served.run("list", "Gate").stderr
+    assert "No results" not in served.run("search", "fleece", "--path", "Gardn").stderr
     for words in (
         *(("list", "Gardn"), ("tasks", "Gardn"), ("list", "Gardn", "--json")),
         *(("search", "fleece", "--path", "Gardn"), ("grep", "fleece", "--path", "Gardn")),

@@ -100,4 +100,4 @@ def test_links_by_id_and_type_are_whole(projects: Projects):
     projects.index("project:shop")
     checked = projects.run(projects.shop, "links", "check")
     assert checked.returncode == 6
-    assert checked.stdout == "bugs/late.md:1:64: unresolved-note [[note-late]]\n"
+    assert checked.stdout == "bugs/late.md:1:64: no note [[note-late]]\n"

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import asyncclick as click
 
 from vault_agent.cli.applying import wait_for_server
 from vault_agent.cli.clients import CLIENTS, client_name, complete_client
 from vault_agent.cli.command import Exit, Invocation, Noun
-from vault_agent.cli.servers import in_home, server_here
+from vault_agent.cli.servers import agents_without_folder, in_home, server_here
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell, tell_prose
+from vault_agent.config import rules
+from vault_agent.config.connection import connection
 from vault_agent.config.keys import Toolset
 from vault_agent.config.layers import config_path
-from vault_agent.errors import Misconfigured
+from vault_agent.config.rights import allowed_rights
+from vault_agent.errors import Misconfigured, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vault_agent.config import Config
 
 command = Noun("agent")
+_MCP_IS_OFF = "Agents may not use MCP yet. To let them: vault-agent enable mcp"
+_RIGHTS = (
+    "Its rights, such as create,append. More: edit, overwrite, move, delete, permanent. Never more"
+    " than write.allow, and only in write.folders."
+)
+_TOOLSET = click.option(
+    "--toolset",
+    type=click.Choice(get_args(Toolset)),
+    help="Its tools: those of another server, with their names. Default: mcp.toolset.",
+)
 
 
 @command.by_itself
@@ -29,7 +47,8 @@ def show(invocation: Invocation) -> None:
     from vault_agent.config import build_config
 
     rows = known_agents(invocation)
-    agents = build_config(invocation.layers()).agents
+    config = build_config(invocation.layers())
+    agents = config.agents
     if invocation.json:
         own = [
             {
@@ -52,18 +71,38 @@ def show(invocation: Invocation) -> None:
         )
         hooks = f", hooks {row.hooks}" if row.hooks not in (None, "missing") else ""
         say(f"{row.name:<16}{row.title:<22}  {state}{hooks}")
-    for name, agent in agents.items():
-        denied = f" without {', '.join(map(clean, agent.deny))}" if agent.deny else ""
-        writes = f"; writes: {', '.join(agent.write)}" if agent.write else ""
-        tools = f"; tools of {agent.toolset}" if agent.toolset is not None else ""
-        sees = ", ".join(map(clean, agent.folders)) or "the whole vault"
-        say(f"{clean(name):<16}{'an agent with a key':<22}  sees {sees}{denied}{writes}{tools}")
+    for name in agents:
+        say(f"{clean(name):<16}{'an agent with a key':<22}  {_rights_of(name, config)}")
     if absent:
         tell_prose(f"Not found here: {', '.join(absent)}")
 
 
+def _rights_of(name: str, config: Config) -> str:
+    """Return what an agent sees and may write by the settings as they are."""
+    agent = config.agents[name]
+    denied = f" without {', '.join(map(clean, agent.deny))}" if agent.deny else ""
+    missing = ", which is not in the vault" if name in agents_without_folder(config) else ""
+    sees = f"sees {', '.join(map(clean, agent.folders)) or 'the whole vault'}{denied}{missing}"
+    tools = f"; tools of {agent.toolset}" if agent.toolset is not None else ""
+    allowed = allowed_rights(config.write.allow, config.write.folders, agent.folders, agent.write)
+    rights = [right for right in agent.write if right in allowed]
+    if not agent.write:
+        writes = ""
+    elif not config.write.enabled:
+        writes = "; may not write, as writing is off"
+    else:
+        writes = f"; writes: {', '.join(rights)}" if rights else "; may not write by write.allow"
+    return f"{sees}{writes}{tools}"
+
+
 @command.command("connect")
-@click.argument("name", required=False, callback=client_name, shell_complete=complete_client)
+@click.argument(
+    "name",
+    metavar="[CLIENT]",
+    required=False,
+    callback=client_name,
+    shell_complete=complete_client,
+)
 @click.option("--url", metavar="URL", help="The server, if it runs on another computer.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
 @click.option("--agent", metavar="AGENT", help="Connect it as this agent of the config file.")
@@ -100,6 +139,7 @@ def connect(
         raise click.UsageError(_which())
     if url is not None:
         invocation.endpoint = url
+    require_agent(invocation, agent)
     if only_print:
         _print(invocation, name, agent, hooks=not no_hooks)
         return Exit.SUCCESS
@@ -121,7 +161,7 @@ def connect(
     if invocation.json:
         envelope({"agent": name, "done": done, "switchedOn": applied is not None, "tools": tools})
     elif tools is None:
-        tell("Agents may not use MCP yet. To let them: vault-agent enable mcp")
+        tell(_MCP_IS_OFF)
     else:
         say(f"Checked: it gets {counted(len(tools), 'tool')}, and its first search works.")
         say(f"To undo: vault-agent agent disconnect {name}")
@@ -141,6 +181,8 @@ def _print(invocation: Invocation, name: str, agent: str | None, *, hooks: bool)
         tell(f"Into {in_home(client.hooks.user())}:")
         ours = connecting.hooks_command(invocation, name)
         say(clean(agent_hooks.snippet(name, ours), lines=True))
+    if connecting.mcp_is_off(invocation):
+        tell(_MCP_IS_OFF)
 
 
 def _which() -> str:
@@ -151,7 +193,7 @@ def _which() -> str:
 
 
 @command.command("disconnect")
-@click.argument("name", callback=client_name, shell_complete=complete_client)
+@click.argument("name", metavar="CLIENT", callback=client_name, shell_complete=complete_client)
 @click.pass_obj
 def disconnect(invocation: Invocation, name: str) -> None:
     """Take our entry and hooks out of an agent's settings."""
@@ -167,8 +209,22 @@ def disconnect(invocation: Invocation, name: str) -> None:
         tell("It has neither an entry nor hooks of ours.")
 
 
+def require_agent(invocation: Invocation, name: str | None) -> None:
+    """Refuse an agent that the settings do not have. Those of a server elsewhere are not known.
+
+    None is the owner.
+
+    Raises:
+        NotFound: `AGENT_NOT_FOUND`.
+    """
+    layers = invocation.layers()
+    is_known = name is None or any(name in layer.agents for layer in layers)
+    if rules.is_local(connection(layers).endpoint) and not is_known:
+        raise NotFound("AGENT_NOT_FOUND", "The config file has no agent of this name.")
+
+
 @command.command("add")
-@click.argument("name")
+@click.argument("name", metavar="AGENT")
 @click.option(
     "--folder",
     "folders",
@@ -178,18 +234,8 @@ def disconnect(invocation: Invocation, name: str) -> None:
     help="A folder that it sees; . is the whole vault.",
 )
 @click.option("--deny", metavar="FOLDER", multiple=True, help="A folder that it never sees.")
-@click.option(
-    "--write",
-    metavar="RIGHTS",
-    default="",
-    help="Its rights, such as create,append. More: edit, overwrite, move, delete,"
-    " permanent. Default: nothing. Never more than write.allow, and only in write.folders.",
-)
-@click.option(
-    "--toolset",
-    type=click.Choice(get_args(Toolset)),
-    help="Its tools: those of another server, with their names. Default: mcp.toolset.",
-)
+@click.option("--write", metavar="RIGHTS", default="", help=f"{_RIGHTS} Default: none.")
+@_TOOLSET
 @click.pass_obj
 def add(
     invocation: Invocation,
@@ -205,23 +251,94 @@ def add(
     A folder of an agent that may create notes is made at its first write there.
     """
     from vault_agent.config import build_config
-    from vault_agent.config.agents import lacks_any
     from vault_agent.config.edit_agents import add_agent
 
     config = build_config(invocation.layers())
+    rights = _rights(write)
+    _require_folders(config, folders, rights)
+    path = config_path(invocation.config)
+    _show_key(invocation, name, add_agent(path, name, folders, deny, rights, toolset=toolset))
+    if config.vault.root is None:
+        tell("No vault is set yet, so it sees nothing. To set one: vault-agent setup")
+    _tell_lacking(config, rights)
+
+
+@command.command("set")
+@click.argument("name", metavar="AGENT")
+@click.option("--folder", "folders", metavar="FOLDER", multiple=True, help="All that it sees.")
+@click.option("--deny", metavar="FOLDER", multiple=True, help="All that it never sees.")
+@click.option("--write", metavar="RIGHTS", help=f"{_RIGHTS} Or none.")
+@_TOOLSET
+@click.pass_obj
+def set_(
+    invocation: Invocation,
+    name: str,
+    *,
+    folders: tuple[str, ...],
+    deny: tuple[str, ...],
+    write: str | None,
+    toolset: str | None,
+) -> None:
+    """Change what an agent sees and may write. Its key stays.
+
+    \b
+    vault-agent agent set claude --write create,append
+    """  # noqa: D301 - \\b tells the parser to keep these lines
+    from vault_agent.config import build_config
+    from vault_agent.config.edit_agents import change_agent
+
+    config = build_config(invocation.layers())
+    changes: dict[str, str | list[str]] = {}
+    if folders:
+        changes["folders"] = list(folders)
+    if deny:
+        changes["deny"] = list(deny)
+    if write is not None:
+        changes["write"] = list(_rights(write))
+    if toolset is not None:
+        changes["toolset"] = toolset
+    if not changes:
+        raise click.UsageError("say what to change: --folder, --deny, --write or --toolset")
+    agent = config.agents.get(name)
+    rights = _rights(write) if write is not None else agent.write if agent is not None else ()
+    _require_folders(config, folders, rights)
+    change_agent(config_path(invocation.config), name, changes)
+    if invocation.json:
+        envelope({"name": name, **changes})
+        return
+    say(f"{clean(name)} {_rights_of(name, build_config(invocation.layers()))}.")
+    if write is not None:
+        _tell_lacking(config, rights)
+    _tell_if_refused(invocation)
+
+
+def _rights(typed: str) -> tuple[str, ...]:
+    """Return the rights that were typed with commas between. `none` is nothing."""
+    rights = tuple(right.strip() for right in typed.split(",") if right.strip())
+    return () if rights == ("none",) else rights
+
+
+def _require_folders(config: Config, folders: Sequence[str], rights: Sequence[str]) -> None:
+    """Refuse a folder that the vault does not have, for an agent that could not make it.
+
+    Raises:
+        Misconfigured: `AGENT_FOLDER_NOT_FOUND`.
+    """
+    from vault_agent.config.agents import lacks_any
+
     root = config.vault.root
-    rights = tuple(right for each in write.split(",") if (right := each.strip()))
     inside = [folder.replace("\\", "/").strip("/") for folder in folders]  # as the server reads
     if root is not None and not rights and lacks_any(root, inside):
         raise Misconfigured(
             "AGENT_FOLDER_NOT_FOUND",
-            "The vault has no such folder. The agent was not added.",
-            remedy="Make the folder, or name another one with --folder.",
+            "The vault has no such folder. Nothing was changed.",
+            remedy="Make it, name another one with --folder, or let the agent make it:"
+            " --write create",
         )
-    path = config_path(invocation.config)
-    _show_key(invocation, name, add_agent(path, name, folders, deny, rights, toolset=toolset))
-    if root is None:
-        tell("No vault is set yet, so it sees nothing. To set one: vault-agent setup")
+
+
+def _tell_lacking(config: Config, rights: Sequence[str]) -> None:
+    """Say which rights the settings do not let any agent have, and what gives them."""
     if rights and not config.write.enabled:
         tell("Writing is off: `vault-agent enable write` turns it on.")
     elif lacking := [right for right in rights if right not in config.write.allow]:
@@ -230,7 +347,7 @@ def add(
 
 
 @command.command("rotate")
-@click.argument("name")
+@click.argument("name", metavar="AGENT")
 @click.pass_obj
 def rotate(invocation: Invocation, name: str) -> None:
     """Give an agent a new key and print it, once."""
@@ -240,7 +357,7 @@ def rotate(invocation: Invocation, name: str) -> None:
 
 
 @command.command("remove")
-@click.argument("name")
+@click.argument("name", metavar="AGENT")
 @click.pass_obj
 def remove(invocation: Invocation, name: str) -> None:
     """Remove an agent."""

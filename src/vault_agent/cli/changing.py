@@ -39,6 +39,7 @@ _Function = TypeVar("_Function", bound="Callable[..., Any]")
 _WAIT_MS = 10_000
 """How long a command waits until a search finds the change. A server that reopens may need it."""
 _VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "made"}
+_NOTHING_WRITTEN = "Nothing was written, because of --dry-run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,10 @@ def text_of(options: dict[str, Any]) -> str:
         raise click.UsageError("give the text with --text, with --file, or by a pipe")
     try:
         if file in (None, "-"):
-            return sys.stdin.buffer.read().decode("utf-8-sig")
+            text = sys.stdin.buffer.read().decode("utf-8-sig")
+            if not text:  # the command before it has probably failed
+                raise click.UsageError("Standard input is empty. For an empty note: --text ''")
+            return text
         return Path(file).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise click.UsageError("the text is not UTF-8") from None
@@ -229,7 +233,8 @@ def _report(
     data = reply.envelope["data"]
     if data["dryRun"]:
         _show_diff(data, sys.stdout)
-        tell(f"{_done(data)} Nothing was written, because of --dry-run.")
+        tell(_done(data))
+        tell(_NOTHING_WRITTEN)
     else:
         undo = f"  {style(clean(data['writeId']), 'faint')}" if data["writeId"] else ""
         say(f"{_done(data)}{undo}")
@@ -240,7 +245,7 @@ def _report(
 
 
 def _done(data: Mapping[str, Any]) -> str:
-    """Return what a change has done, in one line."""
+    """Return what a change has done or would do, in one line."""
     path = style(clean(data["path"]), "strong")
     if not data["changed"]:
         return f"unchanged {path}"
@@ -250,9 +255,10 @@ def _done(data: Mapping[str, Any]) -> str:
         path = f"{clean(data['movedFrom'])} -> {path}"
     if data["trashPath"]:
         path += f" -> {clean(data['trashPath'])}"
-    line = f"{verb} {path}"
+    is_tried = data["dryRun"]
+    line = f"{'would be ' if is_tried else ''}{verb} {path}"
     if data["operation"] == "undo" and data["hashAfter"] is None and not data["movedFrom"]:
-        return f"{line}: it does not exist any more"
+        return f"{line}: it {'would' if is_tried else 'does'} not exist any more"
     if data["line"] is not None:
         line += f":{data['line']}"
     if data["diff"] and not data["diffTruncated"] and data["operation"] not in ("delete", "move"):

@@ -30,6 +30,12 @@ _FIRST = "First run `vault-agent setup`, or name a server with --endpoint."
 _LONGEST_SENTENCE = 1_000  # characters
 WITH_VALUE = ("--config", "--endpoint", "--api-key", "--vault")
 """Global options that are followed by a value."""
+_ARGUMENTS = {
+    "--folder": "name the folder with --folder",
+    "--vault-root": "name the folder with --vault-root",
+    "--search": "name what to look for with --search",
+}
+"""What a person may mean by an argument of a command that has only options."""
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
@@ -256,11 +262,12 @@ class Command(_WithGlobalOptions):
     async def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or report extra arguments."""
         if ctx.args and not any(isinstance(each, click.Argument) for each in self.params):
-            names = {option for each in self.params for option in each.opts}
-            more = ": name the folder with --folder" if "--folder" in names else ""
-            raise click.UsageError(f"It takes options, and no argument without one{more}", ctx)
+            options = {option for parameter in self.params for option in parameter.opts}
+            hints = [hint for option, hint in _ARGUMENTS.items() if option in options]
+            more = f": {hints[0]}" if hints else ""
+            raise click.UsageError(f"`{ctx.info_name}` takes no argument{more}", ctx)
         if ctx.args:
-            takes_text = any(each.name == "text" and each.opts != ["text"] for each in self.params)
+            takes_text = any(one.name == "text" and one.opts != ["text"] for one in self.params)
             more = ", and give the text with --text" if takes_text else ""
             raise click.UsageError(
                 f"Too many arguments: put quotes around an argument with spaces{more}", ctx
@@ -340,12 +347,12 @@ class Bare(Command):
 
     def __init__(self, *args: Any, noun: Noun, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._noun = noun
+        self.noun = noun
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs before the options."""
-        if self._noun.commands:
-            self._noun.format_commands(ctx, formatter)
+        if self.noun.commands:
+            self.noun.format_commands(ctx, formatter)
         super().format_options(ctx, formatter)
 
 

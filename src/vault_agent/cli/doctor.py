@@ -16,6 +16,7 @@ from vault_agent.cli.command import Command, Exit, Invocation
 from vault_agent.cli.servers import (
     START,
     STOP,
+    agents_without_folder,
     in_home,
     server_at,
     server_here,
@@ -316,7 +317,8 @@ def _key(config: Config) -> Check:
     from vault_agent.config.access import changes_notes
 
     if config.server.api_key is not None:
-        return Check("key", True, "every request needs it; `vault-agent ui` opens the web page")
+        page = "; `vault-agent ui` opens the web page" if config.web.enabled else ""
+        return Check("key", True, f"every request needs it{page}")
     if changes_notes(config):
         return Check("key", None, "made when the server starts, as notes may be changed")
     return Check("key", None, "not needed: notes cannot be changed")
@@ -361,7 +363,7 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Check]:
     from vault_agent.config.connection import hook_settings
 
     known = known_agents(invocation)
-    connected = [each for each in known if each.entry == "installed"]
+    connected = [agent for agent in known if agent.entry == "installed"]
     for agent in known:
         again = f"vault-agent agent connect {agent.name} --force"
         if agent.entry == "other":
@@ -373,9 +375,15 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Check]:
             yield Check("hooks", False, f"{agent.title} calls another command", again)
         elif agent.hooks == "unreadable" and agent.entry != "unreadable":
             yield Check("hooks", False, f"the hooks of {agent.title} cannot be read")
-    names = ", ".join(each.title for each in connected)
+    for name in agents_without_folder(config):
+        what = f"A folder of the agent {name} is not in the vault, so it is refused"
+        yield Check("agents", False, what, f"vault-agent agent set {name} --folder FOLDER")
+    keyed = len(config.agents)
+    own = f"; {counted(keyed, 'agent')} {'has a key' if keyed == 1 else 'have keys'} of its own"
+    names = ", ".join(agent.title for agent in connected)
     if not connected:
-        yield Check("agents", None, "none is connected", "vault-agent agent connect NAME")
+        what = "no program here is connected" + (own if keyed else "")
+        yield Check("agents", None, what, "vault-agent agent connect CLIENT")
     elif not config.mcp.enabled:
         yield Check("agents", False, f"{names}: the server refuses them", "vault-agent enable mcp")
     else:

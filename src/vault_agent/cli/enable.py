@@ -131,12 +131,14 @@ def command(
         _reply(feature, settings, applied)
         return None
     overridden(dict(settings))
-    _tell_on(invocation, feature, applied)
+    _tell_on(invocation, feature, applied, folders)
     return None
 
 
-def _tell_on(invocation: Invocation, feature: str, applied: Applied) -> None:
-    """Say what is so from now on, and what to type next."""
+def _tell_on(
+    invocation: Invocation, feature: str, applied: Applied, folders: Sequence[str]
+) -> None:
+    """Say what is so from now on, and what to type next: in `folders` if some were named."""
     from vault_agent.config import build_config
 
     now = build_config(invocation.layers())
@@ -154,7 +156,8 @@ def _tell_on(invocation: Invocation, feature: str, applied: Applied) -> None:
                 tell(f"{clean(folder.strip())} is not there yet. Its first note makes it.")
     then = FEATURES[feature].then
     if feature == "write" and now.write.folders and "." not in now.write.folders:
-        then = then.replace("NOTE.md", as_argument(Path(now.write.folders[0], "NOTE.md")))
+        folder = (*folders, *now.write.folders)[0].strip()
+        then = then.replace("NOTE.md", as_argument(Path(folder, "NOTE.md")))
     if feature == "write" and not now.write.folders:
         tell("Your own notes stay closed. To open a folder: vault-agent enable write --folder NAME")
         then = ""  # a note of the user's own cannot be written
@@ -162,13 +165,19 @@ def _tell_on(invocation: Invocation, feature: str, applied: Applied) -> None:
 
 
 def _turn_off(invocation: Invocation, feature: str) -> None:
+    from vault_agent.config import build_config
+
     settings = switch([feature], on=False)
     applied = apply(invocation, settings)
     if invocation.json:
         _reply(feature, settings, applied)
         return
     overridden(dict(settings))
-    say_prose(FEATURES[feature].ended)
+    now = build_config(invocation.layers())
+    still = {"journals": now.journal.enabled, "promotion": now.memory.enabled}
+    writing = " and ".join(name for name, is_on in still.items() if is_on)
+    unless = f", except by {writing}" if writing else ""
+    say_prose(FEATURES[feature].ended.format(unless=unless))
     tell_applied(applied, needs_server=False)
 
 

@@ -42,7 +42,7 @@ FEATURES: dict[str, Feature] = {
         ("write.enabled",),
         "You may change notes in {folders}. Agents may do there: {allow}. Each change can be undone"
         " for {days} days.",
-        "Notes are no longer changed, except by journals and promotion. What was written stays.",
+        "Notes are no longer changed{unless}. What was written stays.",
         "vault-agent write NOTE.md --text TEXT",
     ),
     "memory": Feature(
@@ -76,7 +76,7 @@ FEATURES: dict[str, Feature] = {
         ("mcp.enabled",),
         "Agents may search and read the vault by MCP.",
         "Agents cannot use MCP any more.",
-        "vault-agent agent connect NAME",
+        "vault-agent agent connect CLIENT",
     ),
     "web": Feature(
         "a web page on this computer",

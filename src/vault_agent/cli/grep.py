@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from vault_agent.client.client import Client
+
+_PLAIN = re.compile(r"[\w ]+")
+"""A pattern that is a query too."""
 
 
 @click.command("grep", cls=Command)
@@ -70,7 +74,12 @@ def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
     lines.end()
     for path, count in list(counts.items())[: options["limit"]] if summary else ():
         say(f"{clean(path)}:{count}" if options["count"] else clean(path))
-    code = listing.close("No lines found. Properties are not searched.", "line")
+    words = clean(quote(pattern)) if _PLAIN.fullmatch(pattern) else "WORDS"
+    none = (
+        "No lines found. Properties are not searched."
+        f" A search finds similar words too: vault-agent search {words}"
+    )
+    code = listing.close(none, "line")
     return code or (Exit.SUCCESS if listing.shown else Exit.FAILURE)
 
 

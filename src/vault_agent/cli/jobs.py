@@ -243,13 +243,13 @@ def follow(client: Client, job_id: str, *, as_json: bool) -> int:
     return report(job)
 
 
-def report(job: Job) -> int:
+def report(job: Job, *, one_by_one: bool = False) -> int:
     """Print the warnings and the summary or the error of a job, and return the exit code."""
-    warnings = [Notice(item.code, item.message, item.details) for item in job.warnings]
-    groups = grouped(warnings)
+    warnings = [Notice(warning.code, warning.message, warning.details) for warning in job.warnings]
+    groups = warnings if one_by_one else grouped(warnings)
     warn(groups)
     if len(groups) < len(warnings):
-        tell(f"All warnings, one by one: vault-agent --json jobs {clean(job.id)}")
+        tell(f"All warnings, one by one: vault-agent jobs {clean(job.id)}")
     if job.summary is not None and job.state is JobState.SUCCEEDED:
         say_prose(summary_line(job))
     elif job.error is not None:
@@ -306,14 +306,15 @@ def summary_line(job: Job) -> str:
         rewritten = f"{counted(summary.links, 'link')} in {counted(summary.changed, 'note')}"
         undo = f"  {clean(summary.write_id)}" if summary.write_id else ""
         return f"moved, {rewritten} changed{undo}"
-    notes = (
-        (summary.added, "added"),
-        (summary.changed, "changed"),
-        (summary.renamed, "renamed"),
-        (summary.removed, "removed"),
-        (summary.unchanged, "unchanged"),
-    )
-    changes = ", ".join(f"{number:,} {word}" for number, word in notes if number) or "none"
+    numbers = {
+        "added": summary.added,
+        "changed": summary.changed,
+        "renamed": summary.renamed,
+        "removed": summary.removed,
+    }
+    changes = ", ".join(f"{number:,} {word}" for word, number in numbers.items() if number)
+    total = summary.added + summary.changed + summary.renamed + summary.unchanged
+    notes = f"{counted(total, 'note')}{f': {changes}' if changes else ', none changed'}"
     parts = [counted(summary.chunks, "chunk"), counted(summary.links, "link")]
     if summary.unresolved_links:
         parts[-1] += f" ({summary.unresolved_links:,} unresolved)"
@@ -323,7 +324,7 @@ def summary_line(job: Job) -> str:
         parts.append(f"{summary.embedding_failed:,} without embedding")
     took = seconds(job)
     time = f" in {duration(took)}" if took is not None else ""
-    return f"{job.kind.value} done{time}. Notes: {changes}. {', '.join(parts)}."
+    return f"{job.kind.value} done{time}. {notes}. {', '.join(parts)}."
 
 
 def seconds(job: Job) -> float | None:
@@ -456,7 +457,7 @@ def show(invocation: Invocation, job_id: str | None) -> None:
     _say_line(job)
     for phase in job.phases:
         say(f"  {phase_name(phase.name)} {count(phase)}")
-    report(job)
+    report(job, one_by_one=True)
 
 
 @command.command("follow")

@@ -81,7 +81,7 @@ def show(invocation: Invocation, /, note: str, **options: Any) -> None:
         note_id, path = _note_or_attachment(invocation, client, note)
         if path is None and only in ("out", "mentions"):
             raise InvalidRequest("INVALID_REQUEST", "An attachment has only links to it: --in.")
-        shown = _Links(invocation, client, note_id, path or "", options)
+        shown = _Links(invocation, client, note_id, path or "", {**options, "only": only})
         if only in (None, "out") and path is not None:
             shown.show_out()
         if only in (None, "in"):
@@ -99,6 +99,9 @@ class _Links:
     ) -> None:
         self._invocation, self._client = invocation, client
         self._note_id, self._path, self._options = note_id, path, options
+        # A pipe tells the links from it and to it by arrows.
+        both = options["only"] is None and path
+        self._from_it, self._to_it = ("→ ", "← ") if both else ("", "")
         self._replies: dict[str, Reply] = {}
         self._is_first = True
 
@@ -191,7 +194,8 @@ class _Links:
         columns = max((len(str(link["line"])) for link in links), default=0)
         for link in links:
             place = f"{link['line']:>{columns}}  "
-            _print_link(link, place if at_terminal else f"{clean(self._path)}:{link['line']}:")
+            in_pipe = f"{clean(self._path)}:{link['line']}:{self._from_it}"
+            _print_link(link, place if at_terminal else in_pipe)
         self._is_first = self._is_first and not links
 
     def _print_linking(self, note: dict[str, Any], noun: str) -> None:
@@ -201,8 +205,8 @@ class _Links:
             return
         if not is_terminal(sys.stdout):
             for place in note["places"]:
-                text = place["snippet"] or ("frontmatter" if place["chunkIndex"] is None else "")
-                say(line_of(path, place["line"], clean(" ".join(text.split()))))
+                text = place["snippet"] or _where(place)
+                say(line_of(path, place["line"], self._to_it + clean(" ".join(text.split()))))
             return
         if not self._is_first:
             say()
@@ -272,10 +276,13 @@ def _print_link(link: dict[str, Any], begin: str) -> None:
     say(line)
 
 
+def _where(place: dict[str, Any]) -> str:
+    """Return the part of a note in which a link stands: a heading, or its frontmatter."""
+    return "in its frontmatter" if place["chunkIndex"] is None else place["heading"] or ""
+
+
 def _print_place(place: dict[str, Any]) -> None:
-    heading = place["heading"] if place["chunkIndex"] is not None else "frontmatter"
-    where = f"line {place['line']}{f'  {clean(heading)}' if heading else ''}"
-    say(_MARGIN + style(where, "faint"))
+    say(_MARGIN + style(f"line {place['line']}  {clean(_where(place))}".rstrip(), "faint"))
     if place["snippet"]:
         for line in fitted(marked(place["snippet"], place["matches"]), margin=len(_MARGIN) + 2):
             say(f"{_MARGIN}  {line}")
@@ -369,7 +376,7 @@ def check(invocation: Invocation, /, paths: tuple[str, ...], fail_on: str) -> in
     else:
         for link in links:
             place = f"{clean(link['path'])}:{link['line']}:{link['column']}"
-            say(f"{style(place, 'strong')}: {_name(link)} {written(link)}{_candidates(link)}")
+            say(f"{style(place, 'strong')}: {_fault(link)} {written(link)}{_candidates(link)}")
     tell(_summary(links))
     warn(first.warnings)
     return Exit.LINKS_FOUND if links else Exit.SUCCESS
@@ -399,9 +406,10 @@ def _is_below(path: str, folders: Sequence[str]) -> bool:
     )
 
 
-def _name(link: dict[str, Any]) -> str:
+def _fault(link: dict[str, Any]) -> str:
+    """Return what is wrong with a link: `no note`, `no heading`, or `ambiguous`."""
     fault = clean(link["fault"])
-    return fault if fault == "ambiguous" else f"unresolved-{fault}"
+    return fault if fault == "ambiguous" else f"no {fault}"
 
 
 def _candidates(link: dict[str, Any]) -> str:
@@ -409,6 +417,6 @@ def _candidates(link: dict[str, Any]) -> str:
 
 
 def _summary(links: Sequence[dict[str, Any]]) -> str:
-    counts = Counter(map(_name, links))
+    counts = Counter(clean(link["fault"]) for link in links)
     parts = ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
     return f"{counted(len(links), 'finding')}: {parts}." if links else "No broken links."

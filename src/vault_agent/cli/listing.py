@@ -201,9 +201,10 @@ class Listing:
         code = exit_code_of(self.shown, self.warnings())
         if self.invocation.json:
             return code
-        if not self.shown and self._next is None and not self._is_explained:
-            tell(none)
         warn(self.warnings())
+        is_explained = self._is_explained or code == Exit.NOT_FOUND
+        if not self.shown and self._next is None and not is_explained:
+            tell(none)
         if self._next is not None:
             tell_more(self.shown, self.total, noun)
         return code

@@ -100,7 +100,7 @@ def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
             f" {clean(each['agent'])}  {project}  {got}{title}"
         )
     if not data["sessions"]:
-        tell("No session of an agent is known. Next: vault-agent agent connect NAME")
+        tell("No session of an agent is known. Next: vault-agent agent connect CLIENT")
     if data["nextCursor"] is not None:
         tell(f"More: add --cursor {clean(data['nextCursor'])}")
 
@@ -156,7 +156,7 @@ def forget(
 
 
 @command.command("hook")
-@click.option("--agent", metavar="AGENT", default="generic", help="The agent that calls it.")
+@click.option("--agent", metavar="CLIENT", default="generic", help="The client that calls it.")
 @click.pass_obj
 def hook(invocation: Invocation, agent: str) -> None:
     """Take an event of an agent's session from standard input. Agents call it.

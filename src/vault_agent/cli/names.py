@@ -290,7 +290,8 @@ def _result(invocation: Invocation, client: Client, text: str) -> Place:
                 raise
             raise NotFound(
                 error.code,
-                f"Your last search at a terminal has no result {text}.",
+                f"There is no result {text}: only a search at a terminal, not in a pipe, numbers"
+                " its results.",
                 remedy="Search first: `vault-agent search WORDS`",
             ) from None
     if invocation.vault is None and shown.vault is not None:

@@ -17,7 +17,7 @@ _INSTALL = {
 
 
 @click.command("mcp", cls=Command)
-@click.option("--agent", metavar="NAME", help="Act as this agent of the config file.")
+@click.option("--agent", metavar="AGENT", help="Act as this agent of the config file.")
 @click.option("--vault-root", metavar="PATH", help="The folder of notes.")
 @click.option("--no-start", is_flag=True, help="Do not start a server if none runs.")
 @click.pass_obj

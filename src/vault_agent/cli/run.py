@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import (
+    Bare,
     Exit,
     Group,
     Invocation,
@@ -74,6 +75,15 @@ _MEANT = {
     "view": "show",
     "web": "ui",
 }
+_OPTIONS_MEANT = {
+    "--broken": "links check",
+    "--dead": "links check",
+    "--unresolved": "links check",
+    "--backlinks": "links NOTE --in",
+    "--orphan": "list --orphans",
+    "--orphans": "list --orphans",
+}
+"""Options that people expect, and the command that has what they want."""
 _TAKE_AWAY = ("remove", "delete", "forget", "cancel", "disconnect", "uninstall", "rm")
 NAME = "vault-agent"
 SECTIONS = {
@@ -164,10 +174,7 @@ def describe(misuse: click.ClickException) -> str:
     """
     match misuse:
         case click.NoSuchOption(option_name=typed, possibilities=near):
-            known = misuse.ctx.command.params if misuse.ctx is not None else ()
-            begun = [each for one in known for each in one.opts if each.startswith(f"{typed}-")]
-            hint = _hint([" or ".join(sorted(begun))] if begun else near)
-            return f"No such option: {quoted(typed)}" + (hint or _quoting(misuse.ctx))
+            return f"No such option: {quoted(typed)}" + _meant_option(typed, near, misuse.ctx)
         case click.exceptions.NoSuchCommand(command_name=typed, possibilities=near):
             return f"No such command: {quoted(typed)}" + _meant(typed, near, misuse.ctx)
         case click.MissingParameter():
@@ -184,6 +191,24 @@ def describe(misuse: click.ClickException) -> str:
 
 def _hint(near: list[str] | None) -> str:
     return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _meant_option(typed: str, near: list[str] | None, context: click.Context | None) -> str:
+    """Return the hint for an option: a longer one, a verb of the noun, or another command."""
+    command = context.command if context is not None else None
+    options = (
+        [option for parameter in command.params for option in parameter.opts] if command else []
+    )
+    if longer := sorted(
+        option for option in options if option.startswith((f"{typed}-", f"{typed}s"))
+    ):
+        return _hint([" or ".join(longer)])
+    verbs = command.noun.commands if isinstance(command, Bare) else ()
+    if (verb := typed.removeprefix("--")) in verbs and context is not None:
+        return _hint([f"{context.command_path.removeprefix(NAME).strip()} {verb}"])
+    if typed in _OPTIONS_MEANT:
+        return _hint([_OPTIONS_MEANT[typed]])
+    return _hint(near) or _quoting(context)
 
 
 def _meant(typed: str, near: list[str] | None, context: click.Context | None) -> str:
@@ -441,6 +466,8 @@ def _candidates(error: VaultAgentError) -> list[str]:
 
 
 def _with_next_step(error: VaultAgentError) -> str:
+    if error.code == "WRITE_NOT_FOUND" and (write_id := error.details.get("writeId")):
+        return f"{error.what} To take it back: `vault-agent undo {clean(str(write_id))}`"
     if error.code == "CONFIG_INVALID" and (gone := unknown_setting(error)):
         return f"{error.message} To remove it: `vault-agent config unset {clean(gone)}`"
     if error.code == "CONFIG_INVALID" and "is an unknown setting" in error.message:

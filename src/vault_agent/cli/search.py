@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import asyncclick as click
@@ -36,9 +37,8 @@ from vault_agent.config.registry import DEFAULT
 from vault_agent.model.modes import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from vault_agent.cli.command import Invocation
     from vault_agent.cli.names import LocalVault
     from vault_agent.client.client import Client, Reply
 
@@ -125,12 +125,13 @@ def show(
         _show_at_terminal(invocation, client, results, numbered=numbered)
     else:
         for result in results:
-            text = clean(" ".join(result["snippet"].split()))
-            say(line_of(clean(_address(result, first)), result.get("line"), text))
+            text = " ".join(result["snippet"].split()) or result["title"]
+            say(line_of(clean(_address(result, first)), result.get("line"), clean(text)))
             _explain(result)
-    if not results and not tell_missing_tags(client, tags, vaults):
-        tell(_nothing_found(reply.envelope["data"], none))
     warn(reply.warnings)
+    is_explained = code == Exit.NOT_FOUND  # a folder that is missing
+    if not results and not is_explained and not tell_missing_tags(client, tags, vaults):
+        tell(_nothing_found(client, reply.envelope["data"], none))
     return code
 
 
@@ -170,11 +171,24 @@ def _of_result(vault: LocalVault, result: dict[str, Any], searched: str | None) 
     return vault._replace(root=root_of(name) or vault.root)
 
 
-def _nothing_found(data: dict[str, Any], none: str) -> str:
+def _nothing_found(client: Client, data: dict[str, Any], none: str) -> str:
+    """Return that there is nothing, and when the index was made if nobody watches the notes."""
     made = data.get("indexedAt")
-    if not isinstance(made, str):
+    if not isinstance(made, str) or client.call("GET /health").envelope["data"]["watch"]["enabled"]:
         return none
     return f"{none} Last index run: {ago(made)}.\nTo add newer notes: vault-agent index"
+
+
+def _with_filters(filters: Mapping[str, Any]) -> str:
+    """Return the filters of a search as they are typed, after ` with`, or nothing."""
+    options = {"paths": "path", "tags": "tag", "types": "type"}
+    typed = []
+    for name, value in filters.items():
+        values = [f"{key}={text}" for key, text in value.items()] if name == "properties" else value
+        for text in [values] if isinstance(values, str) else values:
+            option = "property" if name == "properties" else options.get(name, name)
+            typed.append(f"--{option} {clean(quote(text))}")
+    return f" with {' '.join(typed)}" if typed else ""
 
 
 def _show_one(result: dict[str, Any], number: int | None, vault: LocalVault | None) -> None:
@@ -238,9 +252,13 @@ def command(
 ) -> Exit:
     """Find the notes and passages that match a query.
 
-    With - it reads the query from standard input. Without a QUERY,
-    lists all notes that match a filter such as --tag. `open`, `get` and `related`
-    take the number of a result.
+    With - it reads the query from standard input. Without a QUERY, it lists all notes that match a
+    filter such as --tag. `open`, `show` and `related` take the number of a result that a terminal
+    has shown. The date of a note is that of its frontmatter, else of its file's name, else of the
+    file.
+
+    The exit code is 0 also without a result; that of `grep` is 1. With --json, `unknown` has the
+    position of a word in the query, from 1, if no note has the word.
 
     \b
     vault-agent search sourdough starter
@@ -272,7 +290,8 @@ def command(
             if warning.code == "VAULT_SKIPPED"
         }
         asked = [vault for vault in vaults if vault not in skipped]
-        none = f"No results in {listed(asked)}." if asked else "No results."
+        within = f" in {listed(asked)}" if asked else ""
+        none = f"No results{within}{_with_filters(chosen['filters'])}."
         by_meaning = _is_by_meaning_alone(data)
         if by_meaning and not invocation.json:
             tell("No note has it; nearest in meaning:")

@@ -149,15 +149,31 @@ def require_servable(config: Config) -> None:
         ) from None
 
 
-def warn_of_folders_of_agents(config: Config) -> None:
-    """Name the agents whose folder is missing or misspelt: the server refuses their calls."""
+def agents_without_folder(config: Config) -> list[str]:
+    """Return the agents whose folder is missing or misspelt: the server refuses their calls."""
     root = config.vault.root
+<<<<<<< HEAD
     if not config.mcp.enabled or root is None:
         return
     for name, agent in config.agents.items():
         if agent.lacks_folder(root, writes=config.write.enabled):
             what = f"A folder of the agent {name} is not in the vault, so it is refused."
             warn([Notice.of("AGENT_FOLDER_NOT_FOUND", what)])
+=======
+    if root is None:
+        return []
+    writes = config.write.enabled
+    return [
+        name for name, agent in config.agents.items() if agent.lacks_folder(root, writes=writes)
+    ]
+
+
+def warn_of_folders_of_agents(config: Config) -> None:
+    """Name the agents that the server refuses, if agents may use it."""
+    for name in agents_without_folder(config) if config.mcp.enabled else ():
+        what = f"The folder of the agent {name} is not in the vault, so it is refused."
+        warn([Notice.of("AGENT_FOLDER_NOT_FOUND", what)])
+>>>>>>> 0a651b73 (Mend 31 places where a person who reads only the help stumbles)
 
 
 class Running(NamedTuple):

@@ -67,7 +67,7 @@ class Answers(NamedTuple):
 @click.option(
     "--agent",
     "agents",
-    metavar="NAME",
+    metavar="CLIENT",
     multiple=True,
     callback=client_name,
     help="Connect this agent.",
@@ -218,7 +218,7 @@ def _agents(*, asks: bool) -> tuple[str, ...]:
     if not asks:
         return ()
     if not here:
-        tell("No agent was found here. To connect one later: vault-agent agent connect NAME")
+        tell("No agent was found here. To connect one later: vault-agent agent connect CLIENT")
         return ()
     while True:
         answer = ask("Agents that may search and read them, or none", ",".join(here))
@@ -242,8 +242,9 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
     from vault_agent.cli import connecting
     from vault_agent.cli.features import apply
     from vault_agent.cli.serve import follow_first_index, started
-    from vault_agent.cli.servers import wait_until_served
+    from vault_agent.cli.servers import wait_until_served, warn_of_folders_of_agents
     from vault_agent.cli.service import install_service
+    from vault_agent.config import build_config
 
     settings = [
         ("vault.root", str(answers.folder)),
@@ -253,6 +254,7 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
         *([("mcp.enabled", "true")] if answers.agents else []),
     ]
     apply(invocation, settings, must_serve=True)
+    warn_of_folders_of_agents(build_config(invocation.layers()))
     lines = []
     for name in answers.agents:
         lines += connecting.connect(invocation, name).done

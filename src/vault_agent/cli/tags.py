@@ -69,7 +69,8 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
                 place = find(invocation, client, name)
         if place is not None:
             if not invocation.json:
-                tell(f"{quoted(tag)} is no tag. The tags of {clean(place.path or '')}:")
+                of = clean(place.path or "")
+                tell(f"No note has the tag {quoted(tag)}. These are the tags of {of}:")
             _tags_of(invocation, client, place)
             return
         pages = listing.rows(

@@ -49,7 +49,7 @@ DECLINED: Final = 1
 
 _UNITS: Final = (("minute", 60), ("hour", 60 * 60), ("day", 24 * 60 * 60))
 _MOST_DAYS: Final = 30
-DAYS: Final = "YYYY-MM-DD, today, tomorrow, or a number of days such as +7"
+DAYS: Final = "YYYY-MM-DD, today, yesterday, tomorrow, or a number of days such as -7"
 _WORDS: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
 
 

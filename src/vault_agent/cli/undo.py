@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 )
 @click.option("--list", "listed", is_flag=True, help="List the writes, or show the one with ID.")
 @click.option("--path", help="List only writes to this path.")
-@click.option("--agent", metavar="NAME", help="List only writes of this agent.")
+@click.option("--agent", metavar="AGENT", help="List only writes of this agent.")
 @click.option("-n", "--limit", type=int, default=50, show_default=True, help="Writes in the list.")
 @click.option("--cursor", hidden=True, help="Continue the page before.")
 @how_options()
@@ -82,6 +82,9 @@ def _list(invocation: Invocation, client: Client, which: dict[str, Any]) -> None
         if entry["warning"]:
             say(f"    {style(clean(entry['warning']), 'warning')}")
     if not data["writes"]:
+        from vault_agent.cli.agent import require_agent  # seldom needed
+
+        require_agent(invocation, which["agent"])
         tell("No writes.")
     warn(reply.warnings)
     if data["hasMore"]:

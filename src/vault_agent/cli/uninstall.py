@@ -18,6 +18,7 @@ from vault_agent.cli.config import installer
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import DECLINED, agreed, clean, complain, counted, envelope, say, tell
 from vault_agent.errors import Failed, Misconfigured, VaultAgentError
+from vault_agent.system.files import is_folder
 from vault_agent.text.names import IGNORE_ALL, SPARE
 
 if TYPE_CHECKING:
@@ -270,13 +271,19 @@ def _what_stays(
     from vault_agent.config.layers import config_path
     from vault_agent.config.registry import read_registry
 
+    named: set[Path] = set()
     with suppress(VaultAgentError):
         if (root := vault_root(invocation.layers())) is not None:
+            named.add(root.resolve())
             yield f"your notes, with all that was written into them: {in_home(root)}"
     with suppress(VaultAgentError):
         for entry in read_registry():
+            named.add(entry.root.resolve())
             if entry.is_there:
                 yield f"the vault {clean(entry.address)}: {in_home(entry.root)}"
+    for vault in _vaults(invocation, folders):  # also those that were forgotten
+        if vault not in named and is_folder(vault):
+            yield f"the notes in {in_home(vault)}"
     path = config_path(invocation.config)
     if not settings and path.is_file():
         yield f"the settings, with the key if there is one: {in_home(path)} (--settings)"

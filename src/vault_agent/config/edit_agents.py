@@ -16,7 +16,7 @@ from vault_agent.config.settings import check
 from vault_agent.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 
@@ -44,7 +44,7 @@ def add_agent(
 
     def add(agents: Any) -> None:
         if name in agents:
-            rule = "exists already: `vault-agent agent rotate` makes a new key"
+            rule = f"exists already: `vault-agent agent set {name}` changes its rights"
             raise invalid([Problem(f"{SECTION}.{name}", rule)])
         table = tomlkit.table()
         table["key_sha256"] = _digest(key)
@@ -59,6 +59,27 @@ def add_agent(
 
     _edit(path, add)
     return key
+
+
+def change_agent(path: Path, name: str, changes: Mapping[str, str | list[str]]) -> None:
+    """Change settings of an agent, such as `write`, and keep its key. An empty list unsets one.
+
+    Raises:
+        NotFound: `AGENT_NOT_FOUND`.
+        Misconfigured: `CONFIG_INVALID` for a folder or right that is not valid.
+    """
+
+    def change(agents: Any) -> None:
+        table = _existing(agents, name)
+        if "folders" in changes:
+            table.pop("folder", None)  # its older name
+        for setting, value in changes.items():
+            if value == []:
+                table.pop(setting, None)
+            else:
+                table[setting] = value
+
+    _edit(path, change)
 
 
 def rotate_key(path: Path, name: str) -> str:

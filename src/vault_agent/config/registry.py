@@ -132,17 +132,21 @@ def named_vault(name: str, entries: tuple[Registered, ...]) -> Registered:
     named = [entry for entry in entries if entry.root == folder]
     named = named or [entry for entry in entries if entry.answers_to(name)]
     if not named:
-        raise unknown_vault(entry.address for entry in entries)
+        raise unknown_vault(name, (entry.address for entry in entries))
     if len(named) > 1:
         raise Misconfigured("CONFIG_INVALID", "Several vaults have this name. Name a folder.")
     return named[0]
 
 
-def unknown_vault(known: Iterable[str]) -> NotFound:
-    """Return the error for a name that is not in the list."""
-    return NotFound(
-        "VAULT_UNKNOWN", "There is no vault of this name.", {"vaults": sorted(set(known))}
-    )
+def unknown_vault(name: str, addresses: Iterable[str]) -> NotFound:
+    """Return the error for a name that is not in the list, with the address most like it."""
+    from difflib import get_close_matches  # seldom needed
+
+    vaults = sorted(set(addresses))
+    folded = {vault.casefold(): vault for vault in vaults}
+    near = get_close_matches(name.casefold(), folded, n=1, cutoff=0.7)
+    hint = f' Did you mean "{folded[near[0]]}"?' if near else ""
+    return NotFound("VAULT_UNKNOWN", f"There is no vault of this name.{hint}", {"vaults": vaults})
 
 
 def new_uid() -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 SUGGESTIONS = 3
-_SIMILAR = 50.0
+_SIMILAR = 65.0
 """Lowest similarity, of 100."""
 _MAX_CHARACTERS = 200
 

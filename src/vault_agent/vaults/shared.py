@@ -106,7 +106,7 @@ class KnownVaults:
                 )
             if found:
                 return found[0]
-        raise unknown_vault((DEFAULT, *(each.address for each in entries)))
+        raise unknown_vault(name, (DEFAULT, *(entry.address for entry in entries)))
 
     def of_project(self, name: str) -> list[Registered]:
         """Return the entries of the projects with a name.
@@ -117,7 +117,7 @@ class KnownVaults:
         address, entries = project_address(name), self.entries()
         named = [entry for entry in entries if entry.address == address]
         if not named:
-            raise unknown_vault((DEFAULT, *(entry.address for entry in entries)))
+            raise unknown_vault(address, (DEFAULT, *(entry.address for entry in entries)))
         return named
 
     def unique(self, address: str, identity: str) -> str:

@@ -1,0 +1,93 @@
+"""`agent`: the agents of the config file, and the clients that act as them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+from tests.cli.fake import Run
+from tests.cli.test_doctor import checks
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="homes are set otherwise there")
+
+
+async def agent_row(run: Run, name: str) -> dict:
+    """Return an agent as `agent` lists it."""
+    rows = orjson.loads((await run("--json", "agent")).out)["data"]["agents"]
+    return next(row for row in rows if row["name"] == name)
+
+
+async def test_rights_are_given_later_and_the_key_stays(run: Run, notes: Path):
+    (notes / "Work").mkdir()
+    await run("agent", "add", "desk", "--folder", ".")
+    config = Path((await run("config", "path")).out.strip())
+    key = next(line for line in config.read_text().splitlines() if "key_sha256" in line)
+    changed = await run("agent", "set", "desk", "--write", "create,append", "--folder", "Work")
+    assert changed.code == 0, changed.err
+    assert (await agent_row(run, "desk"))["write"] == ["create", "append"]
+    assert (await agent_row(run, "desk"))["folders"] == ["Work"]
+    assert key in config.read_text()
+    assert (await run("agent", "set", "desk", "--write", "none")).code == 0
+    assert (await agent_row(run, "desk"))["write"] == []
+    assert (await agent_row(run, "desk"))["folders"] == ["Work"]
+
+
+async def test_an_agent_that_exists_is_changed_by_set(run: Run, notes: Path):
+    await run("agent", "add", "desk", "--folder", ".")
+    assert "vault-agent agent set desk" in (await run("agent", "add", "desk", "--folder", ".")).err
+    before = Path((await run("config", "path")).out.strip()).read_bytes()
+    for words in (("nobody", "--write", "edit"), ("desk", "--write", "all"), ("desk",)):
+        assert (await run("agent", "set", *words)).code != 0, words
+    assert (await run("agent", "set", "desk", "--folder", "Nowhere")).code != 0
+    assert Path((await run("config", "path")).out.strip()).read_bytes() == before
+
+
+async def test_an_unknown_agent_is_an_error(run: Run, run_apart: Run, notes: Path):
+    for words in (("--print",), ("--yes",)):
+        refused = await run_apart("agent", "connect", "cursor", "--agent", "nobody", *words)
+        assert (refused.code, refused.out) == (4, "")
+        assert refused.err.startswith("AGENT_NOT_FOUND: ")
+
+
+async def test_an_entry_that_is_printed_while_mcp_is_off_says_how_to_turn_it_on(
+    run: Run, notes: Path
+):
+    printed = await run("agent", "connect", "cursor", "--print")
+    assert printed.err.endswith("To let them: vault-agent enable mcp\n")
+    await run("config", "set", "mcp.enabled", "true")
+    assert "enable mcp" not in (await run("agent", "connect", "cursor", "--print")).err
+
+
+async def test_the_list_says_what_an_agent_may_do_with_the_settings_as_they_are(
+    run: Run, notes: Path
+):
+    await run("agent", "add", "desk", "--folder", "Work", "--write", "create,move")
+    assert "may not write, as writing is off" in (await run("agent")).out
+    await run("config", "set", "write.folders", ".")
+    await run("config", "set", "write.enabled", "true")
+    assert "writes: create\n" in (await run("agent")).out
+
+
+async def test_a_folder_that_is_not_there_is_said_to_the_owner(run: Run, notes: Path):
+    await run("config", "unset", "vault.root")
+    await run("agent", "add", "desk", "--folder", "Projects")
+    await run("config", "set", "vault.root", str(notes))
+    assert "sees Projects, which is not in the vault" in (await run("agent")).out
+    found = await checks(run)
+    assert found["agents"]["ok"] is False
+    assert "A folder of the agent desk is not in the vault" in found["agents"]["found"]
+
+
+async def test_a_missing_folder_names_the_right_that_makes_it(run: Run, notes: Path):
+    refused = await run("agent", "add", "desk", "--folder", "Projects")
+    assert "or let the agent make it: --write create" in refused.err
+
+
+async def test_doctor_names_agents_with_keys_and_no_page_that_is_off(run: Run, notes: Path):
+    await run("agent", "add", "desk", "--folder", ".")
+    await run("config", "set", "server.api_key", "k" * 40)
+    shown = " ".join((await run("doctor")).out.split())
+    assert "1 agent has a key of its own" in shown
+    assert "opens the web page" not in shown
