@@ -21,7 +21,7 @@ REFERENCE = ROOT / "docs" / "reference"
 PROGRAM = Path(sys.executable).with_name("vault-agent")
 # Not codes: environment variables, flags of os.open, placeholders of commands.
 NO_CODES = re.compile(
-    r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_|TERM_|FORCE_HYPERLINK$|(VTE|KONSOLE)_VERSION$|WT_|KITTY_)"
+    r"^(VAULT_AGENT_|O_|NO_COLOR|COMP_|XDG_|TERM_)"
     r"|^(GIT_|LC_ALL$|CLAUDE_CONFIG_DIR$|CODEX_HOME$)"
     r"|^(NOTE|CHUNK|JOB)_ID$|_NUM_THREADS$|^ORT_"
 )

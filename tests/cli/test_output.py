@@ -77,7 +77,8 @@ async def test_no_results_leave_stdout_empty(run: Run, server: FakeServer):
     ended = await run("search", "--path", "a")
     assert ended.out == ""
     assert ended.err == (
-        "No results. Last index run: 2020-02-03.\nTo add newer notes: vault-agent index\n"
+        "No results with --path a. Last index run: 2020-02-03.\n"
+        "To add newer notes: vault-agent index\n"
     )
 
 
@@ -85,9 +86,9 @@ async def test_a_search_without_results_names_its_filters_and_no_needless_step(
     run: Run, server: FakeServer
 ):
     server.results, server.indexed_at = [], "2020-02-03T12:00:00Z"
-    filters = ("--path", "a", "--tag", "x", "--after", "2025-01-01")
+    filters = ("--path", "a", "--type", "x", "--after", "2025-01-01")
     ended = await run("search", *filters, "bones")
-    assert ended.err.startswith("No results with --path a --tag x --after 2025-01-01.")
+    assert ended.err.startswith("No results with --path a --type x --after 2025-01-01.")
     assert "vault-agent index" in ended.err
     server.watches = True
     assert "vault-agent index" not in (await run("search", *filters, "bones")).err
@@ -105,6 +106,13 @@ async def test_a_number_that_no_terminal_has_shown_says_where_numbers_come_from(
     server.named = []
     refused = await run("show", "1")
     assert "There is no result 1: only a search at a terminal, not in a pipe" in refused.err
+
+
+async def test_an_undo_names_how_to_take_back_the_write_of_another(run: Run, server: FakeServer):
+    what = "You have no write to take back. The last write of the vault is by the agent desk."
+    server.error = (404, "WRITE_NOT_FOUND", what, {"writeId": "01a2", "what": what})
+    refused = await run("undo")
+    assert refused.err.endswith("To take it back: `vault-agent undo 01a2`\n")
 
 
 async def test_search_options_reach_the_server(run: Run, server: FakeServer):

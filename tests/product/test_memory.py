@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -141,14 +142,15 @@ def test_the_budget_and_the_number_of_notes_are_kept(program: Program):
 
 
 def test_the_command_shows_the_text_and_why(served: Program):
-    shown = served.run("memory", "show", "streaming cost tracker", "--explain")
+    shown = served.run("memory", "show", "streaming cost tracker")
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.startswith("[Vault Memory] ")
-    assert "journals/Session.md  words" in shown.stderr
-    assert "left out: relevance" in shown.stderr
-    assert "the prompt is a signal: one passage has 100% of the prompt" in shown.stderr
-    foreign = served.run("memory", "show", FOREIGN, "--explain")
-    assert "no note is about it: one passage has 0% of the prompt" in foreign.stderr
+    shown = served.run("--json", "memory", "show", "streaming cost tracker")
+    why = json.loads(shown.stdout)["data"]
+    assert why["wordMatch"]["share"] == 1
+    assert {note["leftOut"] for note in why["leftOut"]} == {"relevance"}
+    foreign = json.loads(served.run("--json", "memory", "show", FOREIGN).stdout)["data"]
+    assert foreign["wordMatch"]["share"] == 0
     nothing = served.run("memory", "show", "wedding cake")
     assert (nothing.returncode, nothing.stdout) == (0, "")
     assert nothing.stderr == "Nothing is recalled: no note is about this.\n"

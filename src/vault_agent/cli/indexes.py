@@ -57,30 +57,25 @@ class Index(NamedTuple):
         return [what for what, files in kept.items() if any(self.folder.glob(files))]
 
 
-def remove_indexes(indexes: Sequence[Index], *, yes: bool) -> bool:
-    """Delete indexes, and ask first if one has what cannot be made again. Return whether.
+def remove_index(index: Index, *, yes: bool) -> bool:
+    """Delete an index, and ask first if it has what cannot be made again. Return whether.
 
     Raises:
-        Busy: `INDEX_LOCKED` if a server uses one.
-        Failed: `INDEX_IO_ERROR` if one cannot be deleted.
+        Busy: `INDEX_LOCKED` if a server uses it.
+        Failed: `INDEX_IO_ERROR` if it cannot be deleted.
     """
-    for index in indexes:
-        _require_unused(index)
-    if asks := [index for index in indexes if index.irreplaceable]:
-        tell("Notes stay. These cannot be made again:")
-        for index in asks:
-            tell(f"{index.name}  {index.of}: {', '.join(index.irreplaceable)}")
-        if not agreed("Remove them?", yes=yes):
+    _require_unused(index)
+    if kept := index.irreplaceable:
+        tell(f"Notes stay. It has what cannot be made again: {', '.join(kept)}.")
+        if not agreed("Remove it?", yes=yes):
             return False
-    for index in indexes:
         _require_unused(index)  # a server may have started since
-        try:
-            shutil.rmtree(index.folder)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise Failed(
-                "INDEX_IO_ERROR", f"The index cannot be removed: {reason}.", remedy=""
-            ) from None
+    try:
+        shutil.rmtree(index.folder)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        what = f"The index cannot be removed: {reason}."
+        raise Failed("INDEX_IO_ERROR", what, remedy="") from None
     return True
 
 
@@ -110,7 +105,7 @@ def folder_of_indexes(invocation: Invocation) -> Path:
 
 
 def known_indexes(parent: Path) -> list[Index]:
-    """Return the indexes, the largest first."""
+    """Return the indexes by the folders of their vaults, those of unknown vaults last."""
     from datetime import UTC, datetime
 
     found = []
@@ -125,7 +120,7 @@ def known_indexes(parent: Path) -> list[Index]:
         found.append(
             Index(folder, noted_vault(folder), sum(sizes.values()), when, is_serving(folder))
         )
-    return sorted(found, key=lambda each: -each.size)
+    return sorted(found, key=lambda index: (index.vault is None, str(index.vault), index.folder))
 
 
 def index_of(indexes: Sequence[Index], text: str) -> Index | None:

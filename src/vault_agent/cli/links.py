@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.listing import Listing, limit_option, tell_more
-from vault_agent.cli.names import choose_vault, find, find_attachment, whole_text
+from vault_agent.cli.names import choose_vault, find, find_attachment
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.search import line_of
 from vault_agent.cli.terminal import (
@@ -23,11 +22,9 @@ from vault_agent.cli.terminal import (
     is_terminal,
     marked,
     say,
-    shortened,
     style,
     tell,
     warn,
-    width,
 )
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, NotFound
 from vault_agent.model.identifiers import identify
@@ -60,7 +57,7 @@ command = Noun("links")
 )
 @click.option("--status", type=click.Choice(_STATUSES), help="Only links in it in this state.")
 @click.option("--kind", "kinds", type=click.Choice(_KINDS), multiple=True, help="Only this kind.")
-@click.option("--external", is_flag=True, help="Also the links to the web, with whole addresses.")
+@click.option("--external", is_flag=True, help="Also the links to the web.")
 @click.option("-l", "--paths", "only_paths", is_flag=True, help="Print only paths of notes.")
 @limit_option("Links or notes", _SCREENFUL)
 @click.pass_obj
@@ -122,9 +119,6 @@ class _Links:
         warn(listing.warnings())
         inside = [link for link in links if link["status"] != _EXTERNAL]
         outside = [link for link in links if link["status"] == _EXTERNAL]
-        if external and outside:
-            text = whole_text(self._client, self._note_id)
-            outside = with_whole_addresses(outside, text)
         wanted = [*inside, *(outside if external else ())]
         most = options["limit"] or (_SCREENFUL if is_terminal(sys.stdout) else len(wanted))
         self._print_out(wanted[:most])
@@ -269,11 +263,9 @@ def _print_link(link: dict[str, Any], begin: str) -> None:
     if link["status"] != _EXTERNAL:
         say(f"{begin}{written(link)}{_destination(link)}")
         return
-    line = f"{begin}{clean(link['target'])}"
     text = clean(link.get("text") or "")
-    if text and text != link["target"]:
-        line += f"  {style(shortened(text, margin=width(line) + 2), 'faint')}"
-    say(line)
+    more = f"  {style(text, 'faint')}" if text and text != link["target"] else ""
+    say(f"{begin}{clean(link['target'])}{more}")
 
 
 def _where(place: dict[str, Any]) -> str:
@@ -301,25 +293,6 @@ def written(link: dict[str, Any]) -> str:
     else:
         shown = f"{'!' * (kind == 'embed')}[[{target}{'|' * bool(text)}{text}]]"
     return clean(shown)
-
-
-def with_whole_addresses(links: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Return external links with the query of their address, as the note's text has it.
-
-    The index keeps no queries. User names and passwords stay left out.
-    """
-    lines = text.splitlines()
-    addresses_of: dict[tuple[int, str], list[str]] = {}
-    whole = []
-    for link in links:
-        line, target = link["line"], link["target"]
-        if (line, target) not in addresses_of:
-            written_line = lines[line - 1] if 0 < line <= len(lines) else ""
-            pattern = re.escape(target.rstrip("/")) + r"/?(?:\?[^\s<>\"|\])]*)?(?![\w/])"
-            addresses_of[line, target] = re.findall(pattern, written_line)[::-1]
-        left = addresses_of[line, target]
-        whole.append({**link, "target": left.pop() if left else target})
-    return whole
 
 
 def _destination(link: dict[str, Any]) -> str:

@@ -28,7 +28,6 @@ command.add_command(journal.command)
 @click.option("--start", is_flag=True, help="Show what a session gets at its start.")
 @click.option("-n", "--limit", type=click.IntRange(1, 20), help="Notes, 1 to 20.")
 @click.option("--max-tokens", type=click.IntRange(100, 2_000), help="The most tokens.")
-@click.option("--explain", is_flag=True, help="Say why each note was taken or left out.")
 @click.pass_obj
 def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> None:
     """Print the notes that matter for a task, as an agent gets them.
@@ -37,7 +36,7 @@ def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> 
 
     \b
     vault-agent memory show "streaming cost updates" --file src/cost.py
-    vault-agent memory show --file src/cost.py --explain
+    vault-agent --json memory show --file src/cost.py     why each note was taken or left out
     """  # noqa: D301 - \\b tells the parser to keep these lines
     body = {
         "prompt": " ".join(prompt),
@@ -46,7 +45,7 @@ def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> 
         "start": options["start"],
         "maxNotes": options["limit"],
         "maxTokens": options["max_tokens"],
-        "explain": options["explain"] or not invocation.json,
+        "explain": True,
     }
     with client_here(invocation, only_trusted=True) as client:
         reply = client.call("POST /memory", **body)
@@ -58,8 +57,6 @@ def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> 
         say(clean(data["text"], lines=True))
     else:
         tell_prose(f"Nothing is recalled: {_why_nothing(data, body['prompt'])}.")
-    if options["explain"]:
-        _explain(data)
 
 
 @command.command("log")
@@ -242,9 +239,8 @@ def _show_session(session: dict[str, Any]) -> None:
             say(f"  {_line(note, ', '.join(note['reasons']))}{changed}")
         for note in each["leftOut"]:
             say(style(f"  {_line(note, 'left out: ' + note['leftOut'])}", "faint"))
-    for name, what in (("pinned", "comes first at the next event"),):
-        for note in session[name]:
-            say(f"\n{what}: {clean(note['vault'])}/{clean(note['path'])}")
+    for note in session["pinned"]:
+        say(f"\ncomes first at the next event: {clean(note['vault'])}/{clean(note['path'])}")
 
 
 def _why_nothing(data: dict[str, Any], prompt: str) -> str:
@@ -258,29 +254,6 @@ def _why_nothing(data: dict[str, Any], prompt: str) -> str:
     if prompt and data["wordMatch"] is None:
         return "the prompt has fewer than three words that name a subject"
     return "no note is about this"
-
-
-def _explain(data: dict[str, Any]) -> None:
-    parts = " + ".join(f"{weight:g} {name}" for name, weight in data["weights"].items())
-    tell(f"\nscore = {parts}; without a signal, its weight goes to the others")
-    tell(_match_line(data["wordMatch"]))
-    for note in data["notes"]:
-        tell(_line(note, ", ".join(note["reasons"])))
-    for note in data["leftOut"]:
-        tell(_line(note, f"left out: {note['leftOut']}"))
-
-
-def _match_line(match: dict[str, float] | None) -> str:
-    """Say whether the vault is about the prompt, and how that is known."""
-    if match is None:
-        return "the prompt is no signal: it has fewer than three words that name a subject"
-    told = (
-        f"one passage has {match['share']:.0%} of the prompt, by the rarity of its words;"
-        f" {match['needed']:.0%} is needed"
-    )
-    if match["share"] < match["needed"]:
-        return f"the prompt is no signal, since no note is about it: {told}"
-    return f"the prompt is a signal: {told}"
 
 
 def _line(note: dict[str, Any], why: str) -> str:

@@ -1,13 +1,12 @@
-"""Names that a user types for notes and files, and the numbers of results and tasks.
+"""Names that a user types for notes and files, and the numbers of results.
 
-The results and tasks that were printed last at a terminal are kept in the folder of the index, as
-IDs and lines.
+The results that were printed last at a terminal are kept in the folder of the index, as IDs and
+lines.
 """
 
 from __future__ import annotations
 
 import re
-import time
 from contextlib import suppress
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,9 +38,6 @@ if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
 
 _RESULTS = "last-results"
-_TASKS = "last-tasks"
-_TASKS_SECONDS = 3_600.0
-"""Lines of tasks are forgotten after an hour: the list has probably scrolled away by then."""
 _ID = re.compile(r"([0-9a-f]{32})(?::(0|[1-9][0-9]{0,6}))?")
 _NUMBER = re.compile(r"[1-9][0-9]?")
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]{1,5}$", re.IGNORECASE)
@@ -123,40 +119,11 @@ def recalled(folder: Path | None, number: int) -> Shown | None:
     return Shown(identifier, line, vault[0] if vault and isinstance(vault[0], str) else None)
 
 
-def remember_tasks(vault: LocalVault, tasks: Iterable[dict[str, Any]]) -> None:
-    """Keep the IDs of the tasks that were printed. Nothing happens if that cannot be written."""
-    _keep(vault.index_folder / _TASKS, [task["taskId"] for task in tasks])
-
-
 def _keep(file: Path, shown: list[Any]) -> None:
     from vault_agent.system.files import replace_file
 
     with suppress(OSError):
         replace_file(file, orjson.dumps(shown), durable=False)
-
-
-def recalled_task(folder: Path | None, note_id: str, line: int) -> str | None:
-    """Return the ID of the task that was printed lately for a line, or None."""
-    wanted = f"{note_id}:{line}:"
-    tasks = [] if folder is None else _tasks_in(folder)
-    return next((each for each in tasks if each.startswith(wanted)), None)
-
-
-def forget_task(folder: Path | None, task: str) -> None:
-    """Forget a task that was printed, because its line has changed."""
-    if folder is not None and task in (tasks := _tasks_in(folder)):
-        _keep(folder / _TASKS, [each for each in tasks if each != task])
-
-
-def _tasks_in(folder: Path) -> list[str]:
-    try:
-        file = folder / _TASKS
-        if not 0 <= time.time() - file.stat().st_mtime < _TASKS_SECONDS:
-            return []
-        shown = orjson.loads(read_optional(file))
-    except (OSError, ValueError):
-        return []
-    return [each for each in shown if isinstance(each, str)] if isinstance(shown, list) else []
 
 
 class Place(NamedTuple):

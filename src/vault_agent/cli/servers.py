@@ -152,14 +152,6 @@ def require_servable(config: Config) -> None:
 def agents_without_folder(config: Config) -> list[str]:
     """Return the agents whose folder is missing or misspelt: the server refuses their calls."""
     root = config.vault.root
-<<<<<<< HEAD
-    if not config.mcp.enabled or root is None:
-        return
-    for name, agent in config.agents.items():
-        if agent.lacks_folder(root, writes=config.write.enabled):
-            what = f"A folder of the agent {name} is not in the vault, so it is refused."
-            warn([Notice.of("AGENT_FOLDER_NOT_FOUND", what)])
-=======
     if root is None:
         return []
     writes = config.write.enabled
@@ -171,9 +163,8 @@ def agents_without_folder(config: Config) -> list[str]:
 def warn_of_folders_of_agents(config: Config) -> None:
     """Name the agents that the server refuses, if agents may use it."""
     for name in agents_without_folder(config) if config.mcp.enabled else ():
-        what = f"The folder of the agent {name} is not in the vault, so it is refused."
+        what = f"A folder of the agent {name} is not in the vault, so it is refused."
         warn([Notice.of("AGENT_FOLDER_NOT_FOUND", what)])
->>>>>>> 0a651b73 (Mend 31 places where a person who reads only the help stumbles)
 
 
 class Running(NamedTuple):

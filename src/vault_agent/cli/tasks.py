@@ -11,14 +11,7 @@ import asyncclick as click
 from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.listing import Listing, note_filters, page_options
-from vault_agent.cli.names import (
-    find,
-    forget_task,
-    known_folder,
-    local_vault,
-    recalled_task,
-    remember_tasks,
-)
+from vault_agent.cli.names import find
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import DAY, DAYS, clean, is_terminal, say, style
 
@@ -59,20 +52,15 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
         "dueAfter": options["due_after"],
         "dueBefore": options["due_before"],
     }
-    seen: list[dict[str, Any]] = []
     listing = Listing(invocation, "tasks", options["limit"], options["cursor"])
     with client_here(invocation) as client:
         pages = listing.rows(
             lambda limit, cursor: client.call("GET /tasks", **arguments, limit=limit, cursor=cursor)
         )
         for tasks in pages:
-            seen += tasks
             for task in tasks:
                 _show(task)
         listing.explain_nothing(client, options["tags"])
-        vault = local_vault(invocation.layers(), client.vault) if is_terminal(sys.stdout) else None
-    if vault is not None and not invocation.json:
-        remember_tasks(vault, seen)
     return listing.close("No tasks.", "task")
 
 
@@ -129,8 +117,6 @@ _add_verb("cancel", "cancelled", "Cancel a task, dated today.")
 
 def _set(invocation: Invocation, task: str, status: str, options: dict[str, Any]) -> int | None:
     body: dict[str, Any] = {"status": status}
-    chosen = how(options)
-    seen = folder = None
     if task.isdecimal():  # the number of a search result
         raise click.UsageError("name the task by its note and line, as in Plan.md:12")
     with client_here(invocation) as client:
@@ -140,17 +126,8 @@ def _set(invocation: Invocation, task: str, status: str, options: dict[str, Any]
             place = find(invocation, client, task)
             if place.line is None:
                 raise click.UsageError("name the task by its note and line, as in Plan.md:12")
-            folder = known_folder(invocation)
-            seen = recalled_task(folder, place.note_id, place.line)
-            if seen is not None:
-                # The line as the last list had it. Another task on it now is not meant.
-                body |= {"taskId": seen, "onlyThisLine": True}
-            else:
-                body |= {"noteId": place.note_id, "line": place.line}
-        ended = change(invocation, client, "POST /write/tasks/set", body, chosen)
-    if seen is not None and not chosen.dry_run:
-        forget_task(folder, seen)
-    return ended
+            body |= {"noteId": place.note_id, "line": place.line}
+        return change(invocation, client, "POST /write/tasks/set", body, how(options))
 
 
 def _show(task: dict[str, Any]) -> None:

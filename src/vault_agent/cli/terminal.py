@@ -37,11 +37,6 @@ _UNSAFE_IN_JSON = re.compile(f"[\x7f-\x9f\u2028\u2029{HIDDEN}]")
 
 _MOST_TYPED = 100
 
-# Terminals that show OSC 8 hyperlinks, by a variable that they set, or by TERM_PROGRAM or TERM.
-_LINKING_VARIABLES = ("KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "DOMTERM")
-_LINKING_PROGRAMS = {"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "Tabby"}
-_LINKING_TERMS = ("xterm-kitty", "foot", "alacritty", "contour", "xterm-ghostty", "wezterm")
-
 _NARROWEST = 20
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 DECLINED: Final = 1
@@ -138,21 +133,12 @@ def marked(text: str, matches: Iterable[Sequence[int]]) -> str:
 
 
 def has_links(stream: TextIO) -> bool:
-    """Whether to print hyperlinks: on a terminal that is known to show them.
+    """Whether to print hyperlinks (OSC 8). Terminals pass over what they do not know.
 
-    FORCE_HYPERLINK decides where it is set: 0 is never, anything else is always.
+    The console of Linux does not, and what stands between here and a terminal may not.
     """
-    if (forced := os.environ.get("FORCE_HYPERLINK")) is not None:
-        return is_terminal(stream) and forced != "0"
-    if not has_colour(stream) or "TMUX" in os.environ or "STY" in os.environ:
-        return False
-    vte = os.environ.get("VTE_VERSION", "")
-    return (
-        any(name in os.environ for name in _LINKING_VARIABLES)
-        or os.environ.get("TERM_PROGRAM") in _LINKING_PROGRAMS
-        or os.environ.get("TERM", "").startswith(_LINKING_TERMS)
-        or (vte.isdecimal() and int(vte) >= 5000)
-    )
+    plain = os.environ.get("TERM", "").startswith(("linux", "screen", "tmux"))
+    return has_colour(stream) and not plain
 
 
 def linked(text: str, address: str) -> str:
@@ -294,22 +280,6 @@ def fitted(text: str, *, margin: int = 0, stream: TextIO | None = None) -> list[
     if not is_terminal(stream or sys.stdout):
         return [text]
     return wrapped(text, max(_terminal_columns() - margin, _NARROWEST))
-
-
-def shortened(text: str, *, margin: int = 0) -> str:
-    """Return a text, cut at a terminal to what fits on the line behind `margin` columns."""
-    if not is_terminal(sys.stdout):
-        return text
-    room = max(_terminal_columns() - margin, _NARROWEST)
-    if width(text) <= room:
-        return text
-    shown, used = "", 1
-    for character in text:
-        used += _columns(character)
-        if used > room:
-            break
-        shown += character
-    return f"{shown.rstrip()}…"
 
 
 def _terminal_columns() -> int:

@@ -13,13 +13,12 @@ import asyncclick as click
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.features import Applied, apply, switch, tell_applied
 from vault_agent.cli.indexes import (
-    described,
     folder_of_indexes,
     gone,
     index_of,
     known_indexes,
     megabytes,
-    remove_indexes,
+    remove_index,
 )
 from vault_agent.cli.jobs import follow
 from vault_agent.cli.registering import counts_as_text, entry_of, notes_by_type, shown_name
@@ -91,8 +90,8 @@ def show(invocation: Invocation) -> None:
     for index in _unlisted(indexes, layers):
         state = "gone" if index.is_gone else "in use" if index.served else "not on the list"
         say(f"{index.name}  {index.of}  ({state}; its index has {megabytes(index.size)})")
-    if gone(indexes):
-        tell("To remove the indexes of what is gone: vault-agent vaults forget --gone")
+    if removable := gone(indexes):
+        tell(f"To remove such an index: vault-agent vaults forget {removable[0].name}")
     if not entries:
         tell(
             "No other vaults. `vault-agent vaults add FOLDER` adds one, and `vault-agent init` in a"
@@ -238,53 +237,36 @@ def _show_served(invocation: Invocation, entry: Registered, applied: Applied) ->
 
 
 @command.command("forget")
-@click.argument("name", metavar="[NAME|FOLDER|INDEX]", required=False)
-@click.option("--index", "with_index", is_flag=True, help="Remove its index too.")
-@click.option("--gone", "all_gone", is_flag=True, help="Remove all indexes without a vault.")
+@click.argument("name", metavar="NAME|FOLDER|INDEX")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def forget(
-    invocation: Invocation, name: str | None, with_index: bool, all_gone: bool, yes: bool
-) -> int | None:
-    """Take a vault off the list. Its notes are not touched.
+def forget(invocation: Invocation, name: str, yes: bool) -> int | None:
+    """Take a vault off the list, or remove an index. Notes are not touched.
 
-    INDEX is the ID of an index of a folder that is no vault of the list. An index can be built
-    again. The undo of writes and embeddings cannot, so it names the indexes that have them, and
-    asks.
+    INDEX is the ID of an index of a folder that is no vault of the list. It can be built again. The
+    undo of writes and embeddings cannot, so it names those, and asks.
     """
-    if (name is None) != all_gone:
-        raise click.UsageError("give the NAME of a vault, or --gone")
     indexes = known_indexes(folder_of_indexes(invocation))
-    index = index_of(_unlisted(indexes, invocation.layers()), name or "")
-    forgotten, own = None, []
-    if all_gone:
-        chosen = gone(indexes)
-    elif index is not None:
-        chosen = [index]
-    else:
-        forgotten = named_vault(name or "", read_registry())
-        own = [index for index in indexes if index.vault == forgotten.root]
-        chosen = own if with_index else []
-    if not remove_indexes(chosen, yes=yes):
-        tell("Nothing was removed.")
-        return DECLINED
-    if forgotten is not None:
-        forget_vault(name or "")
-    if invocation.json:
-        envelope(
-            {
-                "forgotten": _row(forgotten) if forgotten is not None else None,
-                "removed": [index.folder.name for index in chosen],
-                "bytes": sum(index.size for index in chosen),
-            }
-        )
+    index = index_of(_unlisted(indexes, invocation.layers()), name)
+    if index is not None:
+        if not remove_index(index, yes=yes):
+            tell("Nothing was removed.")
+            return DECLINED
+        if invocation.json:
+            removed = {"removed": [index.folder.name], "bytes": index.size}
+            envelope({"forgotten": None, **removed})
+        else:
+            say(f"Removed an index of {megabytes(index.size)}.")
         return None
-    if forgotten is not None:
-        tell(f"{clean(forgotten.address)} is forgotten. Its notes are where they were.")
-        if own and not with_index:
-            tell(f"Its index stays. To remove it: vault-agent vaults forget {own[0].folder.name}")
-    if chosen or forgotten is None:
-        say(f"Removed {described(chosen)}.")
+    forgotten = named_vault(name, read_registry())
+    forget_vault(name)
+    if invocation.json:
+        envelope({"forgotten": _row(forgotten), "removed": [], "bytes": 0})
+        return None
+    tell(f"{clean(forgotten.address)} is forgotten. Its notes are where they were.")
+    for index in indexes:
+        if index.vault == forgotten.root:
+            tell(f"Its index stays. To remove it: vault-agent vaults forget {index.name}")
     return None
 
 
