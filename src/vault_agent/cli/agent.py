@@ -60,9 +60,19 @@ def show(invocation: Invocation) -> None:
             }
             for name, agent in agents.items()
         ]
-        envelope({"clients": [row._asdict() for row in rows], "agents": own})
+        clients = [
+            {
+                "name": row.name,
+                "title": row.title,
+                "found": row.is_here,
+                "entry": row.entry,
+                "hooks": row.hooks,
+            }
+            for row in rows
+        ]
+        envelope({"clients": clients, "agents": own})
         return
-    absent = [row.name for row in rows if not row.found and row.entry == "missing"]
+    absent = [row.name for row in rows if not row.is_here and row.entry == "missing"]
     for row in rows:
         if row.name in absent:
             continue

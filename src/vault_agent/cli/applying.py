@@ -148,7 +148,7 @@ def unknown_folders(config: Config) -> list[str]:
     folders = config.search.weights.folders
     if not folders:
         return []
-    roots = [each.root for each in read_registry()]
+    roots = [vault.root for vault in read_registry()]
     if config.vault.root is not None:
         roots.append(config.vault.root)
     if not all(map(is_folder, roots)):
@@ -214,11 +214,11 @@ def set_all(
     in_use = server.in_use if server is not None else None
 
     def accept(file: Layer) -> None:
-        given, variables, _ = invocation.layers()
-        config = build_config((given, variables, file))
+        flags, variables, _ = invocation.layers()
+        config = build_config((flags, variables, file))
         if in_use is not None:
-            values = {**flags_to_repeat(in_use), **given.values}
-            require_servable(build_config((given._replace(values=values), variables, file)))
+            values = {**flags_to_repeat(in_use), **flags.values}
+            require_servable(build_config((flags._replace(values=values), variables, file)))
         elif must_serve:
             require_servable(config)
 

@@ -53,13 +53,13 @@ class How:
 
     def body(self) -> dict[str, Any]:
         """Return the fields of a request."""
-        given: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         if self.dry_run:
-            given["dryRun"] = True
+            fields["dryRun"] = True
         if self.expected_hash is not None:
-            given["expectedHash"] = self.expected_hash
-        given["waitMs"] = 0 if self.no_wait else _WAIT_MS
-        return given
+            fields["expectedHash"] = self.expected_hash
+        fields["waitMs"] = 0 if self.no_wait else _WAIT_MS
+        return fields
 
 
 def how_options(*, asks: bool = False) -> Callable[[_Function], _Function]:
@@ -156,16 +156,16 @@ def change(
     body = {**body, **chosen.body()}
     if not asks or chosen.dry_run:
         return _ended(invocation, client, client.call(operation, body))
-    shown = client.call(operation, {**body, "dryRun": True})
-    data = shown.envelope["data"]
+    tried = client.call(operation, {**body, "dryRun": True})
+    data = tried.envelope["data"]
     if not data["changed"]:
-        _report(invocation, client, shown)
+        _report(invocation, client, tried)
         return None
     before = None
     if not chosen.yes:
         _require_answers(invocation)
         _show_diff(data, sys.stderr)
-        warn(shown.warnings)
+        warn(tried.warnings)
         before = _text(client, data)
         if not agreed(asks.replace("{path}", clean(data["path"])), yes=False):
             tell("Nothing was changed.")
@@ -264,7 +264,7 @@ def _done(data: Mapping[str, Any]) -> str:
     if data["diff"] and not data["diffTruncated"] and data["operation"] not in ("delete", "move"):
         added, removed = _counts(data["diff"])
         line += f"  +{added} -{removed}"
-    links = sum(each["links"] for each in data["files"])
+    links = sum(file["links"] for file in data["files"])
     if links:
         line += f"  ({counted(links, 'link')} in {counted(data['fileCount'], 'note')})"
     return line
@@ -284,9 +284,9 @@ def _show_diff(data: Mapping[str, Any], stream: Any) -> None:
 def _show_lines(lines: Any, stream: Any) -> None:
     looks = {"+": "added", "-": "removed", "@": "place"}
     for line in lines:
-        shown = clean(line.rstrip("\r\n"))
-        shown = style(shown, looks[line[0]], stream) if line[:1] in looks else shown
-        (say if stream is sys.stdout else tell)(shown)
+        text = clean(line.rstrip("\r\n"))
+        text = style(text, looks[line[0]], stream) if line[:1] in looks else text
+        (say if stream is sys.stdout else tell)(text)
 
 
 def json_value(text: str) -> Any:
@@ -297,13 +297,13 @@ def json_value(text: str) -> Any:
         return text
 
 
-def assignments(given: tuple[str, ...], option: str) -> dict[str, str]:
+def assignments(typed: tuple[str, ...], option: str) -> dict[str, str]:
     """Return the pairs of an option such as `--var key=value`.
 
     Raises:
         UsageError: for an item without `=`.
     """
-    pairs = [each.partition("=") for each in given]
+    pairs = [pair.partition("=") for pair in typed]
     if not all(name and sign for name, sign, _ in pairs):
         raise click.UsageError(f"{option} must be KEY=VALUE")
     return {name: value for name, _, value in pairs}

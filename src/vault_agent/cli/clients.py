@@ -243,7 +243,7 @@ def client_name(
         UsageError: if there is no such client.
     """
     if isinstance(value, tuple):
-        return tuple(client_name(context, parameter, each, among=among) for each in value)
+        return tuple(client_name(context, parameter, name, among=among) for name in value)
     name = ALIASES.get(value, value)
     if name is not None and name not in among and not context.resilient_parsing:
         what = (
@@ -263,12 +263,14 @@ def complete_client(
 
     del context, parameter
     return [
-        CompletionItem(name, help=each.title)
-        for name, each in CLIENTS.items()
+        CompletionItem(name, help=client.title)
+        for name, client in CLIENTS.items()
         if name.startswith(text)
     ]
 
 
 def with_hooks() -> dict[str, tuple[Client, Hooks]]:
     """Return the clients that have hooks, by name."""
-    return {name: (each, each.hooks) for name, each in CLIENTS.items() if each.hooks is not None}
+    return {
+        name: (client, client.hooks) for name, client in CLIENTS.items() if client.hooks is not None
+    }

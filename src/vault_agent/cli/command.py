@@ -172,7 +172,9 @@ def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
 
 def _keep_vaults(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> None:
     named = tuple(dict.fromkeys(values))
-    if len(named) > 1 and all(each.name != "all_vaults" for each in context.command.params):
+    if len(named) > 1 and all(
+        parameter.name != "all_vaults" for parameter in context.command.params
+    ):
         raise click.UsageError(
             "--vault is given twice, and only `search` and `related` take several", context
         )
@@ -261,7 +263,7 @@ class Command(_WithGlobalOptions):
 
     async def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or report extra arguments."""
-        if ctx.args and not any(isinstance(each, click.Argument) for each in self.params):
+        if ctx.args and not any(isinstance(parameter, click.Argument) for parameter in self.params):
             options = {option for parameter in self.params for option in parameter.opts}
             hints = [hint for option, hint in _ARGUMENTS.items() if option in options]
             more = f": {hints[0]}" if hints else ""
@@ -417,5 +419,5 @@ class Exit(IntEnum):
 
 def exit_code(error: VaultAgentError) -> int:
     """Return the exit code for an error."""
-    known = CODES.get(error.code)
-    return known.exit if known is not None and known.exit is not None else Exit.FAILURE
+    row = CODES.get(error.code)
+    return row.exit if row is not None and row.exit is not None else Exit.FAILURE

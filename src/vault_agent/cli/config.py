@@ -81,8 +81,8 @@ def _print_settings(invocation: Invocation, name: str | None) -> int:
 
     keys = [known_key(name)] if name is not None else list(KEYS.values())
     layers = invocation.layers()
-    known = settings(layers)
-    values = {key.name: _value(known, key) for key in keys}
+    all_values = settings(layers)
+    values = {key.name: _value(all_values, key) for key in keys}
     if invocation.json:
         envelope(
             {
@@ -175,14 +175,17 @@ def _change(invocation: Invocation, key: Key, value: str | None) -> None:
             raise
         what = f"{error.message} `vault-agent enable {key.section}` sets all that it needs."
         raise Misconfigured(error.code, what, error.details) from None
-    shown = "set" if key.secret and value is not None else value
+    text = "set" if key.secret and value is not None else value
     if invocation.json:
         envelope(
-            {"key": name, "value": shown},
-            [{"code": "CONFIG_INVALID", "message": f"{each}.", "details": {}} for each in problems],
+            {"key": name, "value": text},
+            [
+                {"code": "CONFIG_INVALID", "message": f"{problem}.", "details": {}}
+                for problem in problems
+            ],
         )
         return
-    say(f"{name} removed" if shown is None else f"{name} = {clean(shown)}")
+    say(f"{name} removed" if text is None else f"{name} = {clean(text)}")
     for problem in problems:
         complain("CONFIG_INVALID", f"{problem}.", look="warning")
     for line in after_change(invocation, before, [name] if name in KEYS else []):
@@ -286,11 +289,11 @@ def _from_stdin(key: Key) -> str:
     return line.strip()
 
 
-def _value(known: Mapping[str, Any], key: Key) -> object:
+def _value(values: Mapping[str, Any], key: Key) -> object:
     """Return a setting's value for printing. A secret is returned as set or unset."""
-    value = known[key.name]
+    value = values[key.name]
     if key.name == "server.endpoint" and value is None:
-        return rules.endpoint_of(known["server.host"], known["server.port"])
+        return rules.endpoint_of(values["server.host"], values["server.port"])
     if key.name == "index.dir":
         return str(rules.data_folder(value))
     if key.secret:

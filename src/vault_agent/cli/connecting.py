@@ -140,7 +140,7 @@ class KnownAgent(NamedTuple):
 
     name: str
     title: str
-    found: bool
+    is_here: bool
     entry: entries.State
     hooks: str | None  # None for an agent without hooks
 

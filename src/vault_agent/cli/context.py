@@ -61,18 +61,18 @@ def command(
     if len(tasks) > 1 and form != "json":
         raise click.UsageError("Missing --task NAME: the file has several tasks")
     with client_here(invocation) as client:
-        found = [
-            {**each, "context": _context(client, each, options["max_tokens"])} for each in tasks
+        filled = [
+            {**task, "context": _context(client, task, options["max_tokens"])} for task in tasks
         ]
-    notices = [notice for each in found for notice in each["context"].pop("warnings")]
+    notices = [notice for task in filled for notice in task["context"].pop("warnings")]
     if options["strict"] and any(notice.code == _MISSING for notice in notices):
         raise NotFound("NOTE_NOT_FOUND", "A note to read is missing.", remedy="Check the names.")
     if form == "json":
-        shown = [{"code": n.code, "message": n.message, "details": n.details} for n in notices]
-        envelope({"tasks": found}, shown)
+        warnings = [{"code": n.code, "message": n.message, "details": n.details} for n in notices]
+        envelope({"tasks": filled}, warnings)
     else:
-        section = found[0]["context"]["section"]
-        prompt = str(found[0]["prompt"]) if form == "prompt" else ""
+        section = filled[0]["context"]["section"]
+        prompt = str(filled[0]["prompt"]) if form == "prompt" else ""
         text = "\n\n".join(filter(None, (prompt.rstrip("\n"), section.rstrip("\n"))))
         if text:
             say(clean(text, lines=True))
@@ -81,8 +81,8 @@ def command(
 
 def _tasks(file: Path | None, name: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the tasks of the file, or one made of the options."""
-    queries = [{"kind": "read", "query": each} for each in options["reads"]]
-    queries += [{"kind": "search", "query": each} for each in options["searches"]]
+    queries = [{"kind": "read", "query": name} for name in options["reads"]]
+    queries += [{"kind": "search", "query": words} for words in options["searches"]]
     if (file is None) == (not queries):
         raise click.UsageError("Give either --task-file, or --search and --read")
     if file is None:
@@ -94,9 +94,9 @@ def _tasks(file: Path | None, name: str | None, options: dict[str, Any]) -> list
         return tasks
     chosen = [task for task in tasks if task["name"] == name]
     if not chosen:
-        known = ", ".join(clean(task["name"]) for task in tasks[:20])
+        names = ", ".join(clean(task["name"]) for task in tasks[:20])
         raise NotFound(
-            "NOTE_NOT_FOUND", f"The file has no such task. Its tasks: {known}.", remedy=""
+            "NOTE_NOT_FOUND", f"The file has no such task. Its tasks: {names}.", remedy=""
         )
     return chosen[:1]
 

@@ -60,7 +60,7 @@ def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> Start:
     `config_file` is a file that was chosen instead of the user's default one. Relative paths become
     absolute. A key goes into the environment, because other users can see arguments.
     """
-    given, variables, _ = layers
+    flags, variables, _ = layers
     environment = {**os.environ, BACKGROUND_ENV: "1"}
     for name, value in variables.values.items():
         if KEYS[name].path:
@@ -68,7 +68,7 @@ def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> Start:
     arguments = ["serve"]
     if config_file is not None:
         environment[CONFIG_ENV] = str(config_file)
-    for name, value in given.values.items():
+    for name, value in flags.values.items():
         if KEYS[name].secret or isinstance(value, bool):  # a switch has a flag of another name
             environment[KEYS[name].environment] = str(value)
         elif name in FLAGS:
@@ -161,8 +161,8 @@ def _reason(log: Path, before: int) -> VaultAgentError:
         file.seek(before)
         lines = file.read(_MAX_LOG_BYTES).decode("utf-8", "replace").splitlines()
     for line in reversed(lines):
-        if found := _ERROR.fullmatch(line):
-            return error_of(found[1], found[2])
+        if error := _ERROR.fullmatch(line):
+            return error_of(error[1], error[2])
     return Failed("SERVER_FAILED", "The server ended at its start.")
 
 

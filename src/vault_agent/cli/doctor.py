@@ -71,11 +71,11 @@ def ask_reranker(config: Config) -> None:
 
 
 class Check(NamedTuple):
-    """A check: its name, whether it passed (None: not in use), what was found, what to type."""
+    """A check: its name, whether it passed (None: not in use), what it says, what to type."""
 
     name: str
     ok: bool | None
-    found: str
+    what: str
     fix: str = ""
 
 
@@ -95,7 +95,11 @@ def command(invocation: Invocation) -> int:
             _show(check)
     wrong = [check for check in checks if check.ok is False]
     if invocation.json:
-        envelope({"checks": [check._asdict() for check in checks], "wrong": len(wrong)})
+        rows = [
+            {"name": check.name, "ok": check.ok, "found": check.what, "fix": check.fix}
+            for check in checks
+        ]
+        envelope({"checks": rows, "wrong": len(wrong)})
     else:
         say()
         say(f"{counted(len(wrong), 'problem')} found." if wrong else "All is well.")
@@ -104,7 +108,7 @@ def command(invocation: Invocation) -> int:
 
 def _show(check: Check) -> None:
     word, look = _LOOKS[check.ok]
-    first, *others = fitted(clean(check.found), margin=_MARGIN)
+    first, *others = fitted(clean(check.what), margin=_MARGIN)
     say(f"{style(f'{word:<7}', look)} {check.name:<10} {first}")
     for line in others + ([clean(check.fix)] if check.fix else []):
         say(" " * _MARGIN + line)
@@ -215,11 +219,11 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Check]:
         if error.code == "CONFIG_INVALID":
             yield Check("disk", False, error.message, _repair_of(error, invocation))
         return
-    there = _nearest(folder)
-    free = shutil.disk_usage(there).free
+    nearest = _nearest(folder)
+    free = shutil.disk_usage(nearest).free
     what = f"{free / 1e9:,.1f} GB are free for the index in {in_home(index_parent(config))}"
-    if not os.access(there, os.W_OK):
-        what = f"{in_home(there)} cannot be written"
+    if not os.access(nearest, os.W_OK):
+        what = f"{in_home(nearest)} cannot be written"
         yield Check("disk", False, what, "vault-agent config set index.dir PATH")
     elif free < _LEAST_FREE_BYTES:
         yield Check("disk", False, what, "free some space")
@@ -278,8 +282,10 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
     hindrance = watch_hindrance(health, reply.warnings)
     building = health.running_job is not None
     # A job that runs mends what it can. Without one, the index is checked for being stale below.
-    known = {code for code, row in CODES.items() if row.indexing} if building else {"INDEX_STALE"}
-    problems = [each for each in reply.warnings if each.code not in known and each != hindrance]
+    mended = {code for code, row in CODES.items() if row.indexing} if building else {"INDEX_STALE"}
+    problems = [
+        warning for warning in reply.warnings if warning.code not in mended and warning != hindrance
+    ]
     state = index_state(health, reply.warnings)
     yield Check("index", health.index.available or building, state)
     for warning in problems if health.index.available else ():
@@ -309,8 +315,8 @@ def _port(invocation: Invocation, config: Config) -> Check:
         require_bindable(config.server.host, config.server.port)
     except Misconfigured as error:
         return Check("server", False, with_way_out(error, server_at(invocation.layers())).message)
-    found = f"none runs; port {config.server.port} is free"
-    return Check("server", False, found, START if _is_there(config) else "")
+    what = f"none runs; port {config.server.port} is free"
+    return Check("server", False, what, START if _is_there(config) else "")
 
 
 def _key(config: Config) -> Check:
@@ -340,12 +346,12 @@ def _embedding(config: Config) -> Check:
         what = "off: searches find words only"
         return Check("embedding", None, what, "vault-agent enable embedding")
     try:
-        found = ask_embedder(config.embedding)
+        answer = ask_embedder(config.embedding)
     except VaultAgentError as error:
         return Check("embedding", False, error.message)
     where = config.embedding.endpoint
     what = "works, built in" if where == BUILT_IN else f"answers at {where}"
-    return Check("embedding", True, f"{found.model} {what}")
+    return Check("embedding", True, f"{answer.model} {what}")
 
 
 def _rerank(config: Config) -> Check:
@@ -362,9 +368,9 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Check]:
     from vault_agent.cli.connecting import check, known_agents
     from vault_agent.config.connection import hook_settings
 
-    known = known_agents(invocation)
-    connected = [agent for agent in known if agent.entry == "installed"]
-    for agent in known:
+    agents = known_agents(invocation)
+    connected = [agent for agent in agents if agent.entry == "installed"]
+    for agent in agents:
         again = f"vault-agent agent connect {agent.name} --force"
         if agent.entry == "other":
             what = f"{agent.title} starts another command than this vault-agent"
@@ -394,7 +400,7 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Check]:
             yield Check("agents", False, error.message, again)
         else:
             yield Check("agents", True, f"{names}: {counted(len(tools), 'tool')}")
-    if hooked := [each.title for each in known if each.hooks == "installed"]:
+    if hooked := [agent.title for agent in agents if agent.hooks == "installed"]:
         on = hook_settings(invocation.layers()).enabled
         what = ", ".join(hooked) + ("" if on else ": they do nothing, as memory is off")
         yield Check("hooks", on, what, "" if on else "vault-agent enable memory")

@@ -89,11 +89,11 @@ def _list_sections(invocation: Invocation, note: str) -> None:
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
-    for each in data["headings"]:
-        text = f"{'  ' * (each['level'] - 1)}{clean(each['text'])}"
-        say(f"{each['line']:>6}  {text}  {style(each['headingId'], 'faint')}")
-    for each in data["blocks"]:
-        say(f"{each['line']:>6}  ^{clean(each['blockId'])}")
+    for heading in data["headings"]:
+        text = f"{'  ' * (heading['level'] - 1)}{clean(heading['text'])}"
+        say(f"{heading['line']:>6}  {text}  {style(heading['headingId'], 'faint')}")
+    for block in data["blocks"]:
+        say(f"{block['line']:>6}  ^{clean(block['blockId'])}")
     if not data["headings"] and not data["blocks"]:
         tell("The note has no headings and no blocks.")
     warn(reply.warnings)
@@ -159,8 +159,8 @@ def show_properties(invocation: Invocation, note: str, key: str | None) -> None:
     if invocation.json:
         envelope({**data, "frontmatter": {key: values[key]}}, reply.envelope.get("warnings", ()))
         return
-    shown = values if key is None else values[key]
-    say(clean(json.dumps(shown, ensure_ascii=False, indent=2), lines=True))
+    content = values if key is None else values[key]
+    say(clean(json.dumps(content, ensure_ascii=False, indent=2), lines=True))
     warn(reply.warnings)
 
 

@@ -47,7 +47,7 @@ class _Rights(click.Choice[str]):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the rights, each checked."""
         return ",".join(
-            super(_Rights, self).convert(each.strip(), param, ctx) for each in value.split(",")
+            super(_Rights, self).convert(right.strip(), param, ctx) for right in value.split(",")
         )
 
 
@@ -61,8 +61,8 @@ class _Rights(click.Choice[str]):
     "--allow",
     metavar="RIGHT",
     multiple=True,
-    type=_Rights(tuple(each.value for each in Right)),
-    callback=lambda _context, _option, given: tuple(",".join(given).split(",")) if given else (),
+    type=_Rights(tuple(right.value for right in Right)),
+    callback=lambda _context, _option, typed: tuple(",".join(typed).split(",")) if typed else (),
     help="More rights of agents there, such as move,delete.",
 )
 @click.option("--model", metavar="NAME", help="The model, for embedding and rerank.")
@@ -273,15 +273,15 @@ def _for_embedding(config: Config, model: str | None, url: str | None) -> list[t
         Unavailable: `EMBEDDING_UNAVAILABLE` if the endpoint does not work.
         Misconfigured: `CONFIG_INVALID` for an address that is not allowed.
     """
-    known = config.embedding
+    before = config.embedding
     settings = []
-    is_built_in = (url or known.endpoint) == BUILT_IN and (url is not None or model is None)
-    if is_built_in or (url is None and model is None and known.model is None):
+    is_built_in = (url or before.endpoint) == BUILT_IN and (url is not None or model is None)
+    if is_built_in or (url is None and model is None and before.model is None):
         settings = built_in_settings()
         if is_built_in and not settings:
             raise InvalidRequest("INVALID_REQUEST", f"Install the model first: {install_model()}")
     if not settings:
-        if model is None and known.model is None:
+        if model is None and before.model is None:
             if not can_ask():
                 what = (
                     f"Name the model: `vault-agent enable embedding --model {_MODEL}`."
@@ -289,8 +289,8 @@ def _for_embedding(config: Config, model: str | None, url: str | None) -> list[t
                 )
                 raise InvalidRequest("INVALID_REQUEST", what)
             tell(f"The built-in model needs no other program. To install it: {install_model()}")
-            model = ask(f"Name of the model at {clean(url or known.endpoint)}", _MODEL)
-        if url is None and model is not None and known.endpoint == BUILT_IN:
+            model = ask(f"Name of the model at {clean(url or before.endpoint)}", _MODEL)
+        if url is None and model is not None and before.endpoint == BUILT_IN:
             url = _OLLAMA
         if url is not None:
             check_address(config, "embedding.endpoint", url)
@@ -298,9 +298,9 @@ def _for_embedding(config: Config, model: str | None, url: str | None) -> list[t
         if model is not None:
             settings.append(("embedding.model", model))
     changes = {name.partition(".")[2]: value for name, value in settings}
-    found = ask_embedder(config.embedding.model_copy(update=changes))
-    tell(f"{clean(found.model)} works: {found.dimension} dimensions.")
-    if changes.get("endpoint", known.endpoint) == BUILT_IN:
+    answer = ask_embedder(config.embedding.model_copy(update=changes))
+    tell(f"{clean(answer.model)} works: {answer.dimension} dimensions.")
+    if changes.get("endpoint", before.endpoint) == BUILT_IN:
         tell("It knows English. For other languages use Ollama with a multilingual model:")
         tell("vault-agent enable embedding --model bge-m3")
     return settings

@@ -37,8 +37,8 @@ def our_program() -> list[str]:
     script = Path(sys.argv[0])
     if script.name.startswith(NAME) and script.exists():
         return [str(script.absolute())]
-    found = shutil.which(NAME)
-    return [found] if found else [sys.executable, "-m", "vault_agent"]
+    program = shutil.which(NAME)
+    return [program] if program else [sys.executable, "-m", "vault_agent"]
 
 
 def snippet(client: Client, command: list[str]) -> str:
@@ -65,8 +65,8 @@ def state(client: Client, command: list[str]) -> State:
     if client.file is not None:
         return "installed" if entry == client.entry(command) else "other"
     args = entry.get("args")
-    found = [entry.get("command"), *(args if isinstance(args, list) else [])]
-    return "installed" if found == command else "other"
+    call = [entry.get("command"), *(args if isinstance(args, list) else [])]
+    return "installed" if call == command else "other"
 
 
 def install(client: Client, command: list[str], *, force: bool) -> str:
@@ -153,8 +153,8 @@ def _unchanged(client: Client, what: str, command: list[str] | None = None) -> M
 
 def _call(client: Client, arguments: tuple[str, ...], command: list[str]) -> list[str]:
     call = [client.program]
-    for each in arguments:
-        call += command if each == "{}" else [each]
+    for argument in arguments:
+        call += command if argument == "{}" else [argument]
     return call
 
 

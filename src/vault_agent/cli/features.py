@@ -113,9 +113,9 @@ FEATURES: dict[str, Feature] = {
 
 def switch(names: Iterable[str], *, on: bool) -> list[tuple[str, str]]:
     """Return the switches of features with their new values, each once."""
-    found = (FEATURES[name].on if on else FEATURES[name].off for name in names)
-    switches = dict.fromkeys(each for switches in found for each in switches)
-    return [(each, "true" if on else "false") for each in switches]
+    groups = (FEATURES[name].on if on else FEATURES[name].off for name in names)
+    switches = dict.fromkeys(switch for switches in groups for switch in switches)
+    return [(switch, "true" if on else "false") for switch in switches]
 
 
 def apply(

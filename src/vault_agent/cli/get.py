@@ -91,11 +91,11 @@ def _section(text: str, outline: dict[str, Any], place: Place) -> str:
     headings = outline["headings"]
     line = place.line or 1
     if place.heading is not None:
-        found = heading_line(outline, place.heading)
-        if found is None:
+        heading = heading_line(outline, place.heading)
+        if heading is None:
             what = f"The note has no heading {quoted(place.heading)}."
             raise NotFound("HEADING_NOT_FOUND", what, {"headings": headings}, remedy="")
-        line = found
+        line = heading
     above = [heading for heading in headings if heading["line"] <= line]
     first = above[-1]["line"] if above else 1
     last = above[-1]["endLine"] if above else headings[0]["line"] - 1 if headings else None
@@ -126,7 +126,7 @@ def chunk(invocation: Invocation, name: str) -> None:
     "--output",
     metavar="PATH|-",
     help="File to write to, or - for stdout.",
-    shell_complete=lambda *asked: [CompletionItem(asked[-1], type="file")],
+    shell_complete=lambda *words: [CompletionItem(words[-1], type="file")],
 )
 @_LARGE
 @click.pass_obj
@@ -142,19 +142,19 @@ def attachment(
     with invocation.client() as client:
         path = find_attachment(invocation, client, path) or path
         if output is not None:
-            written = _download(client, path, output, allow_large=allow_large)
+            length = _download(client, path, output, allow_large=allow_large)
             if invocation.json:
-                envelope({"path": path, "bytes": written})
+                envelope({"path": path, "bytes": length})
             elif output != "-":
-                tell(f"{counted(written, 'byte')} written.")
+                tell(f"{counted(length, 'byte')} written.")
             return
         reply = client.call("GET /attachments/{path}", path=path)
     if invocation.passed_on(reply):
         return
     data = reply.read(AttachmentInfo)
     size = counted(data.size, "byte")
-    known = (data.path, data.media_type, size, f"changed {ago(data.modified)}")
-    say("  ".join(map(clean, known)))
+    facts = (data.path, data.media_type, size, f"changed {ago(data.modified)}")
+    say("  ".join(map(clean, facts)))
     warn(reply.warnings)
 
 

@@ -80,7 +80,7 @@ def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
         f" A search finds similar words too: vault-agent search {words}"
     )
     code = listing.close(none, "line")
-    return code or (Exit.SUCCESS if listing.shown else Exit.FAILURE)
+    return code or (Exit.SUCCESS if listing.printed else Exit.FAILURE)
 
 
 def _pattern(typed: str, *, fixed: bool, word: bool) -> str:
@@ -148,7 +148,7 @@ def _show_note(path: str, group: Sequence[dict[str, Any]]) -> None:
     say(style(clean(path), "strong"))
     last = 0
     for line, (text, matches) in _numbered(group):
-        if last and line > last + 1 and any(each["before"] or each["after"] for each in group):
+        if last and line > last + 1 and any(row["before"] or row["after"] for row in group):
             say(style("--", "faint"))
         mark = "-" if matches is None else ":"
         say(f"{style(f'{line}{mark}', 'faint')}{marked(text, matches or ())}")
@@ -168,12 +168,12 @@ def _numbered(
     group: Iterable[dict[str, Any]],
 ) -> list[tuple[int, tuple[str, Sequence[Sequence[int]] | None]]]:
     """Return the lines of a note once each, by number; the matches of a line around are None."""
-    found: dict[int, tuple[str, Sequence[Sequence[int]] | None]] = {}
+    texts: dict[int, tuple[str, Sequence[Sequence[int]] | None]] = {}
     for line in group:
         number, before = line["line"], line["before"]
         for place, text in enumerate(before):
-            found.setdefault(number - len(before) + place, (text, None))
+            texts.setdefault(number - len(before) + place, (text, None))
         for place, text in enumerate(line["after"]):
-            found.setdefault(number + 1 + place, (text, None))
-        found[number] = (line["text"], line["matches"])
-    return sorted(found.items(), key=lambda each: each[0])
+            texts.setdefault(number + 1 + place, (text, None))
+        texts[number] = (line["text"], line["matches"])
+    return sorted(texts.items(), key=lambda pair: pair[0])

@@ -83,13 +83,13 @@ def hook_options(arguments: list[str]) -> Options | None:
     """
     if arguments[:2] != ["memory", "hook"] or {"--help", "-h"} & {*arguments}:
         return None
-    given: dict[str, str] = {}
+    values: dict[str, str] = {}
     remaining = iter(arguments[2:])
-    for each in remaining:
-        name, assigned, value = each.partition("=")
+    for argument in remaining:
+        name, assigned, value = argument.partition("=")
         if name in ("--agent", "--config", "--endpoint"):
-            given[name.removeprefix("--")] = value if assigned else next(remaining, "")
-    return Options(**given)
+            values[name.removeprefix("--")] = value if assigned else next(remaining, "")
+    return Options(**values)
 
 
 def run_hook(options: Options) -> None:
@@ -109,20 +109,22 @@ def run_hook(options: Options) -> None:
         os._exit(0)  # at once: nothing may print or wait at the end
 
 
-def answer_to(event: SessionEvent, sent: Sent) -> dict[str, Any] | None:
+def answer_to(event: SessionEvent, reply: Sent) -> dict[str, Any] | None:
     """Return what an agent's hook prints for an event, or None."""
     printed: dict[str, Any] = {}
-    if sent.text and event.event in {START, PROMPT}:
+    if reply.text and event.event in {START, PROMPT}:
         printed["hookSpecificOutput"] = {
             "hookEventName": event.name,
-            "additionalContext": sent.text,
+            "additionalContext": reply.text,
         }
-    if sent.message:
-        printed["systemMessage"] = sent.message
+    if reply.message:
+        printed["systemMessage"] = reply.message
     return printed or None
 
 
-def event_here(agent: str, given: dict[str, Any], folder: Path) -> tuple[SessionEvent, bool] | None:
+def event_here(
+    agent: str, payload: dict[str, Any], folder: Path
+) -> tuple[SessionEvent, bool] | None:
     """Return the event in a project's folder, and whether the project's vault is trusted.
 
     None if it is no event that matters, or the folder is in no project with a vault.
@@ -140,10 +142,10 @@ def event_here(agent: str, given: dict[str, Any], folder: Path) -> tuple[Session
         return None
     event = read_event(
         agent,
-        given,
+        payload,
         vault=entry.identity if entry is not None else "",
         at=time.time(),
-        commit=commit_at(folder) if given.get("hook_event_name") in _STARTS else None,
+        commit=commit_at(folder) if payload.get("hook_event_name") in _STARTS else None,
     )
     return None if event is None else (event, entry is not None)
 
@@ -174,16 +176,18 @@ def send_event(event: SessionEvent, where: Connection, deadline: float) -> Sent:
     messages = [*_warned(body.get("warnings")), data.get("message")]
     return Sent(
         text=text if isinstance(text, str) else None,
-        message="\n".join(each for each in messages if isinstance(each, str)) or None,
+        message="\n".join(text for text in messages if isinstance(text, str)) or None,
     )
 
 
 def _warned(warnings: object) -> list[str]:
     """Return the messages of a reply's warnings as they are at a terminal."""
     return [
-        at_terminal(str(each.get("code")), str(each.get("message")), each.get("details") or {})
-        for each in (warnings if isinstance(warnings, list) else ())
-        if isinstance(each, dict)
+        at_terminal(
+            str(warning.get("code")), str(warning.get("message")), warning.get("details") or {}
+        )
+        for warning in (warnings if isinstance(warnings, list) else ())
+        if isinstance(warning, dict)
     ]
 
 
@@ -220,14 +224,14 @@ def _handled(options: Options, began: float) -> Handled:
     if not settings.enabled:
         return Handled()
     deadline = began + settings.timeout_seconds
-    given = _read_object(0, deadline)
-    folder = given.get("cwd") if given is not None else None
-    if given is None or not isinstance(folder, str):
+    payload = _read_object(0, deadline)
+    folder = payload.get("cwd") if payload is not None else None
+    if payload is None or not isinstance(folder, str):
         return Handled()
-    found = event_here(options.agent, given, Path(folder))
-    if found is None:
+    event_and_trust = event_here(options.agent, payload, Path(folder))
+    if event_and_trust is None:
         return Handled()
-    event, trusted = found
+    event, trusted = event_and_trust
     if not trusted:
         told = explained("VAULT_NOT_TRUSTED", _UNTRUSTED)
         message = {"systemMessage": f"vault-agent: {told}"} if event.event == START else None
@@ -254,12 +258,12 @@ def _read_object(source: int, deadline: float) -> dict[str, Any] | None:
             return None
         if not part or held.rstrip().endswith(b"}"):
             try:
-                found = json.loads(held)
+                message = json.loads(held)
             except (ValueError, RecursionError):
                 if not part:
                     return None
                 continue
-            return found if isinstance(found, dict) else None
+            return message if isinstance(message, dict) else None
 
 
 def _post(where: Connection, body: bytes, deadline: float) -> tuple[int, dict[str, Any]]:
@@ -310,10 +314,10 @@ def _post(where: Connection, body: bytes, deadline: float) -> tuple[int, dict[st
     version, status, *_ = head.split(b" ", 2)
     if not version.startswith(b"HTTP/1."):
         raise ValueError
-    found = json.loads(content) if content else {}
-    if not isinstance(found, dict):
+    answer = json.loads(content) if content else {}
+    if not isinstance(answer, dict):
         raise ValueError  # noqa: TRY004 - one kind of error for a reply that is not the server's
-    return int(status), found
+    return int(status), answer
 
 
 def _is_whole(reply: bytearray) -> bool:

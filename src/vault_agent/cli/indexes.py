@@ -108,7 +108,7 @@ def known_indexes(parent: Path) -> list[Index]:
     """Return the indexes by the folders of their vaults, those of unknown vaults last."""
     from datetime import UTC, datetime
 
-    found = []
+    indexes = []
     for folder in parent.iterdir() if parent.is_dir() else ():
         if not _NAME.fullmatch(folder.name) or folder.is_symlink():
             continue
@@ -117,10 +117,10 @@ def known_indexes(parent: Path) -> list[Index]:
         sizes = {(file.st_dev, file.st_ino): file.st_size for file in files}
         changed = max((file.st_mtime for file in files), default=folder.stat().st_mtime)
         when = datetime.fromtimestamp(changed, UTC).isoformat()
-        found.append(
+        indexes.append(
             Index(folder, noted_vault(folder), sum(sizes.values()), when, is_serving(folder))
         )
-    return sorted(found, key=lambda index: (index.vault is None, str(index.vault), index.folder))
+    return sorted(indexes, key=lambda index: (index.vault is None, str(index.vault), index.folder))
 
 
 def index_of(indexes: Sequence[Index], text: str) -> Index | None:

@@ -128,14 +128,14 @@ def _project(*, is_private: bool) -> Project:
         Misconfigured: `CONFIG_INVALID` in the home folder, which is no project.
         Forbidden: `VAULT_NOT_TRUSTED` if its vault is a link to somewhere else.
     """
-    found = find_project()
-    if found is not None:
-        warn(found.warnings)
-        if is_private and not found.is_ours:
+    project = find_project()
+    if project is not None:
+        warn(project.warnings)
+        if is_private and not project.is_ours:
             raise InvalidRequest("INVALID_REQUEST", f"Only a vault in {OURS} can be made private.")
         if is_private:
-            _require_no_link(_gitignore(found.folder))
-        return found
+            _require_no_link(_gitignore(project.folder))
+        return project
     named = os.environ.get(PROJECT_ENV)
     folder = Path(os.path.realpath(named)) if named else project_folder()
     if is_home(folder) or not is_folder(folder):

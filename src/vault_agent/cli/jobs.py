@@ -101,7 +101,7 @@ class PlainDisplay(Display):
         if job.phase is None or (job.phase == self._phase and now < self._next):
             return
         self._phase, self._next = job.phase, now + _SECONDS_BETWEEN_LINES
-        phase = next((each for each in job.phases if each.name == job.phase), None)
+        phase = next((phase for phase in job.phases if phase.name == job.phase), None)
         parts = [_stage(phase)] if phase else []
         parts += _details(job).values()
         tell(f"{job.kind.value}: {phase_name(job.phase)} {', '.join(parts)}".rstrip())
@@ -183,7 +183,7 @@ def _fitted(parts: dict[str, str], columns: int) -> str:
     for name in _EXPENDABLE:
         if len(line) <= columns:
             break
-        parts = {each: text for each, text in parts.items() if each != name}
+        parts = {part: text for part, text in parts.items() if part != name}
         line = "  ".join(parts.values())
     return line
 
@@ -225,14 +225,14 @@ def follow(client: Client, job_id: str, *, as_json: bool) -> int:
     Ctrl-C leaves the job running and prints how to follow it again.
     """
     try:
-        with display(silent=as_json) as shown:
-            _watch(client, job_id, shown.update)
+        with display(silent=as_json) as bars:
+            _watch(client, job_id, bars.update)
     except KeyboardInterrupt:
-        known = clean(job_id)
+        name = clean(job_id)
         tell(
             "Detached. The job continues.\n"
-            f"  Follow it: vault-agent jobs follow {known}\n"
-            f"  End it:    vault-agent jobs cancel {known}"
+            f"  Follow it: vault-agent jobs follow {name}\n"
+            f"  End it:    vault-agent jobs cancel {name}"
         )
         return Exit.INTERRUPTED
     reply = client.call("GET /jobs/{jobId}", job_id=job_id)
@@ -273,16 +273,16 @@ def grouped(warnings: Sequence[Notice]) -> list[Notice]:
         # A warning about no file stands alone.
         folder = str(PurePosixPath(path).parent) if isinstance(path, str) else f"\0{number}"
         groups.setdefault((warning.code, folder), []).append(warning)
-    shown: list[Notice] = []
-    for (code, folder), each in groups.items():
-        if len(each) < _MANY:
-            shown += each
+    notices: list[Notice] = []
+    for (code, folder), group in groups.items():
+        if len(group) < _MANY:
+            notices += group
             continue
-        first = PurePosixPath(str(each[0].details["path"])).name
+        first = PurePosixPath(str(group[0].details["path"])).name
         place = "the vault" if folder == "." else folder
-        what = f"{counted(len(each), 'file')} in {place}, such as {first}: {each[0].message}"
-        shown.append(Notice(code, what))
-    return shown
+        what = f"{counted(len(group), 'file')} in {place}, such as {first}: {group[0].message}"
+        notices.append(Notice(code, what))
+    return notices
 
 
 def ending(job: Job) -> int:
@@ -539,7 +539,7 @@ def _line(job: Job) -> str:
     took = seconds(job)
     if took is not None:
         parts.append(duration(took))
-    phase = next((each for each in job.phases if each.name == job.phase), None)
+    phase = next((phase for phase in job.phases if phase.name == job.phase), None)
     if phase is not None and not job.state.final:
         parts.append(f"{phase_name(phase.name)} {count(phase)}")
     if job.waiting is not None:

@@ -57,16 +57,16 @@ def show(invocation: Invocation, everything: bool, state: str | None, limit: int
     a session, or the beginning of one.
     """
     is_plain = not (invocation.json or everything or state)
-    asked = state or ("all" if everything or is_plain else None)
+    wanted = state or ("all" if everything or is_plain else None)
     with client_here(invocation, only_trusted=True) as client:
         most = _MOST if is_plain else limit
-        reply = client.call("GET /journals", state=asked, limit=most)
+        reply = client.call("GET /journals", state=wanted, limit=most)
     warn(reply.warnings)
     if invocation.passed_on(reply):
         return
     journals = reply.envelope["data"]["journals"]
-    left_out = [each for each in journals if is_plain and each["state"] == "skipped"]
-    for journal in [each for each in journals if each not in left_out][:limit]:
+    left_out = [journal for journal in journals if is_plain and journal["state"] == "skipped"]
+    for journal in [journal for journal in journals if journal not in left_out][:limit]:
         say(_line(journal))
     if not journals:
         tell("There are no journals. They begin with the next session of an agent with hooks.")
@@ -96,14 +96,14 @@ def make(invocation: Invocation, session_id: str | None, everything: bool) -> No
         else:
             page = client.call("GET /journals", state="all", limit=_MOST)
             journals = page.envelope["data"]["journals"]
-            wanted = [each["sessionId"] for each in journals if _lacks_one(each)]
-        replies = [client.call("POST /journals", session_id=each) for each in wanted]
+            wanted = [journal["sessionId"] for journal in journals if _lacks_one(journal)]
+        replies = [client.call("POST /journals", session_id=session) for session in wanted]
     made = [reply.envelope["data"]["journal"] for reply in replies]
     if invocation.json:
         envelope({"journals": made}, distinct_warnings(replies))
         return
-    for each in made:
-        say(_line(each))
+    for journal in made:
+        say(_line(journal))
     if made:
         tell("To see what is written: vault-agent memory journal")
     else:
@@ -130,16 +130,16 @@ def import_(invocation: Invocation, limit: int) -> None:
     They are those of Claude Code, Codex and Gemini CLI. Run again, it adds nothing. Without a
     server, the next one writes the journals.
     """
-    made, found = import_here(invocation, limit)
+    made, total = import_here(invocation, limit)
     if not invocation.json:
-        tell(f"{counted(found, 'session')} of this project on this disk, {len(made)} of them new.")
-    written = _follow(invocation, made) if made else None
+        tell(f"{counted(total, 'session')} of this project on this disk, {len(made)} of them new.")
+    number = _follow(invocation, made) if made else None
     if invocation.json:
-        envelope({"found": found, "added": made, "written": written})
-    elif written is not None:
-        none = len(made) - written
+        envelope({"found": total, "added": made, "written": number})
+    elif number is not None:
+        none = len(made) - number
         why = f" {counted(none, 'session')} left none." if none else ""
-        say(f"{counted(written, 'journal')} written.{why} Next: vault-agent memory journal")
+        say(f"{counted(number, 'journal')} written.{why} Next: vault-agent memory journal")
     elif made:
         tell("Their journals are written by the next server: vault-agent serve --background")
 
@@ -175,13 +175,13 @@ def import_here(invocation: Invocation, limit: int) -> tuple[list[str], int]:
     entry = trusted_entry(project, read_registry())
     if entry is None:
         raise Forbidden("VAULT_NOT_TRUSTED", "This project has a vault that you have not allowed.")
-    found = past_sessions(project.folder)
+    sessions = past_sessions(project.folder)
     data = hook_settings(invocation.layers()).folder
     try:
-        made = take_over_sessions(data, entry.identity, project.folder, found[:limit])
+        made = take_over_sessions(data, entry.identity, project.folder, sessions[:limit])
     except OSError as error:
         raise Failed("OUTPUT_FAILED", f"A file cannot be written: {error.strerror}.") from None
-    return made, len(found)
+    return made, len(sessions)
 
 
 def _follow(invocation: Invocation, made: list[str]) -> int | None:
@@ -196,13 +196,21 @@ def _follow(invocation: Invocation, made: list[str]) -> int | None:
                 time.sleep(_LOOK_SECONDS)
                 page = client.call("GET /journals", state="all", limit=_MOST)
                 journals = page.envelope["data"]["journals"]
-                ready = {each["sessionId"]: each for each in journals if each["state"] != "pending"}
+                ready = {
+                    journal["sessionId"]: journal
+                    for journal in journals
+                    if journal["state"] != "pending"
+                }
                 left -= ready.keys()
                 done = len(made) - len(left)
                 if not invocation.json and done // _TOLD > told:
                     told = done // _TOLD
                     tell(f"{done} of {len(made)} sessions done")
-            return sum(each["noteId"] is not None for each in journals if each["sessionId"] in made)
+            return sum(
+                journal["noteId"] is not None
+                for journal in journals
+                if journal["sessionId"] in made
+            )
     except Unavailable:
         return None
 
@@ -210,7 +218,9 @@ def _follow(invocation: Invocation, made: list[str]) -> int | None:
 def _whole(client: Client, session: str) -> str:
     """Return the ID of one of the latest sessions by its beginning."""
     latest = client.call("GET /journals", state="all", limit=_MOST)
-    return whole_id(session, (each["sessionId"] for each in latest.envelope["data"]["journals"]))
+    return whole_id(
+        session, (journal["sessionId"] for journal in latest.envelope["data"]["journals"])
+    )
 
 
 def _reason(journal: dict[str, Any]) -> str:

@@ -78,14 +78,14 @@ def show(invocation: Invocation, /, note: str, **options: Any) -> None:
         note_id, path = _note_or_attachment(invocation, client, note)
         if path is None and only in ("out", "mentions"):
             raise InvalidRequest("INVALID_REQUEST", "An attachment has only links to it: --in.")
-        shown = _Links(invocation, client, note_id, path or "", {**options, "only": only})
+        parts = _Links(invocation, client, note_id, path or "", {**options, "only": only})
         if only in (None, "out") and path is not None:
-            shown.show_out()
+            parts.show_out()
         if only in (None, "in"):
-            shown.show_linking("backlinks", "link", "No note links to it.")
+            parts.show_linking("backlinks", "link", "No note links to it.")
         if only == "mentions":
-            shown.show_linking("mentions", "mention", "No note mentions it without a link.")
-    shown.end()
+            parts.show_linking("mentions", "mention", "No note mentions it without a link.")
+    parts.end()
 
 
 class _Links:
@@ -140,10 +140,10 @@ class _Links:
         for rows in listing.rows(lambda most, cursor: self._ask(key, most, cursor)):
             for note in rows:
                 self._print_linking(note, noun)
-        if not listing.shown:
+        if not listing.printed:
             tell(none)
         elif listing.is_cut:
-            tell_more(listing.shown, listing.total, "note")
+            tell_more(listing.printed, listing.total, "note")
         warn(listing.warnings())
 
     def end(self) -> None:
@@ -287,12 +287,12 @@ def written(link: dict[str, Any]) -> str:
         target = f"{target}#{link['fragment']}"
     kind, text = link["kind"], link.get("text") or ""
     if kind == _EXTERNAL:
-        shown = f"[{text}]({target})" if text and text != target else f"<{target}>"
+        markup = f"[{text}]({target})" if text and text != target else f"<{target}>"
     elif kind in ("markdown", "image"):
-        shown = f"{'!' * (kind == 'image')}[{text}]({target})"
+        markup = f"{'!' * (kind == 'image')}[{text}]({target})"
     else:
-        shown = f"{'!' * (kind == 'embed')}[[{target}{'|' * bool(text)}{text}]]"
-    return clean(shown)
+        markup = f"{'!' * (kind == 'embed')}[[{target}{'|' * bool(text)}{text}]]"
+    return clean(markup)
 
 
 def _destination(link: dict[str, Any]) -> str:

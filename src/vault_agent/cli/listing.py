@@ -155,7 +155,7 @@ class Listing:
     cursor: str | None = None
     page: int = MAX_PAGE
     screenful: int | None = SCREENFUL
-    shown: int = 0
+    printed: int = 0
     total: int | None = None
     _is_explained: bool = False  # why there are no rows
     _next: str | None = None  # the cursor of the rows that are left; "" if there is none
@@ -190,7 +190,7 @@ class Listing:
 
     def explain_nothing(self, client: Client, tags: Iterable[str]) -> None:
         """Print which of the tags no note has, if the list is empty."""
-        if not self.shown and not self.invocation.json:
+        if not self.printed and not self.invocation.json:
             self._is_explained = tell_missing_tags(client, tags)
 
     def close(self, none: str, noun: str) -> Exit:
@@ -198,15 +198,15 @@ class Listing:
 
         Return the exit code, which is another one if a folder or note that was named is missing.
         """
-        code = exit_code_of(self.shown, self.warnings())
+        code = exit_code_of(self.printed, self.warnings())
         if self.invocation.json:
             return code
         warn(self.warnings())
         is_explained = self._is_explained or code == Exit.NOT_FOUND
-        if not self.shown and self._next is None and not is_explained:
+        if not self.printed and self._next is None and not is_explained:
             tell(none)
         if self._next is not None:
-            tell_more(self.shown, self.total, noun)
+            tell_more(self.printed, self.total, noun)
         return code
 
     def _pages(self, ask: Ask) -> Generator[tuple[Reply, list[dict[str, Any]]]]:
@@ -219,7 +219,7 @@ class Listing:
             rows = data[self.key][:wanted]
             if cursor is None and isinstance(data.get("total"), int):
                 self.total = data["total"]
-            self.shown += len(rows)
+            self.printed += len(rows)
             self._notices.append(tuple(reply.warnings))
             cursor = data.get("nextCursor") if data.get("hasMore") else None
             room = None if room is None else room - len(rows)
@@ -274,18 +274,18 @@ def _names_of(branches: Iterable[dict[str, Any]]) -> Iterator[str]:
         yield from _names_of(branch["children"])
 
 
-def exit_code_of(shown: int, warnings: Iterable[Notice]) -> Exit:
+def exit_code_of(printed: int, warnings: Iterable[Notice]) -> Exit:
     """Return the exit code for so many rows: another one if a folder that was named is missing."""
     is_missing = any(notice.code == "FOLDER_NOT_FOUND" for notice in warnings)
-    return Exit.NOT_FOUND if is_missing and not shown else Exit.SUCCESS
+    return Exit.NOT_FOUND if is_missing and not printed else Exit.SUCCESS
 
 
-def tell_more(shown: int, total: int | None, noun: str) -> None:
+def tell_more(printed: int, total: int | None, noun: str) -> None:
     """Print how many rows are left, if that is known, and how to see them."""
     if total is not None:
-        tell(f"{total - shown:,} more: --limit {total}")
+        tell(f"{total - printed:,} more: --limit {total}")
     else:
-        tell(f"There are more {noun}s: --limit {max(10 * shown, SCREENFUL)}")
+        tell(f"There are more {noun}s: --limit {max(10 * printed, SCREENFUL)}")
 
 
 def show_tree(invocation: Invocation, call: str, key: str, **options: Any) -> None:
@@ -309,7 +309,7 @@ def show_tree(invocation: Invocation, call: str, key: str, **options: Any) -> No
 def _show_branch(branch: dict[str, Any], key: str, widest: int, level: int) -> None:
     name = branch[key]
     # Below its parent, only the last part is shown.
-    shown = name.rpartition("/")[2] if level else name
-    say(f"{branch['total']:>{widest},}  {'  ' * level}{style(clean(shown), 'strong')}")
+    label = name.rpartition("/")[2] if level else name
+    say(f"{branch['total']:>{widest},}  {'  ' * level}{style(clean(label), 'strong')}")
     for child in branch["children"]:
         _show_branch(child, key, widest, level + 1)

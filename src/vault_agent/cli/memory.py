@@ -88,13 +88,13 @@ def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
     if session is not None:
         _show_session(data["session"])
         return
-    for each in data["sessions"]:
-        got = f"{counted(each['notes'], 'note')}, ~{each['tokens']:,} tokens"
-        title = f"  {clean(each['title'])}" if each["title"] else ""
-        project = clean(each["project"] or each["vault"])
+    for row in data["sessions"]:
+        got = f"{counted(row['notes'], 'note')}, ~{row['tokens']:,} tokens"
+        title = f"  {clean(row['title'])}" if row["title"] else ""
+        project = clean(row["project"] or row["vault"])
         say(
-            f"{style(clean(each['sessionId']), 'strong')}  {ago(each['lastEventAt']):<16}"
-            f" {clean(each['agent'])}  {project}  {got}{title}"
+            f"{style(clean(row['sessionId']), 'strong')}  {ago(row['lastEventAt']):<16}"
+            f" {clean(row['agent'])}  {project}  {got}{title}"
         )
     if not data["sessions"]:
         tell("No session of an agent is known. Next: vault-agent agent connect CLIENT")
@@ -223,7 +223,7 @@ def _undo_promotion(
 def _whole(client: Client, session: str) -> str:
     """Return the ID of one of the latest sessions by its beginning."""
     latest = client.call("GET /memory/sessions", limit=100).envelope["data"]["sessions"]
-    return whole_id(session, (each["sessionId"] for each in latest))
+    return whole_id(session, (session["sessionId"] for session in latest))
 
 
 def _show_session(session: dict[str, Any]) -> None:
@@ -231,13 +231,13 @@ def _show_session(session: dict[str, Any]) -> None:
         f"{clean(session['sessionId'])}  {clean(session['agent'])}"
         f"  {clean(session['project'] or session['vault'])}  {clean(session['state'])}"
     )
-    for each in session["deliveries"]:
-        tokens = f"~{each['tokens']:,} of {each['maxTokens']:,} tokens"
-        say(f"\n{style(clean(each['event']), 'strong')}  {ago(each['at'])}  {tokens}")
-        for note in each["notes"]:
+    for delivery in session["deliveries"]:
+        tokens = f"~{delivery['tokens']:,} of {delivery['maxTokens']:,} tokens"
+        say(f"\n{style(clean(delivery['event']), 'strong')}  {ago(delivery['at'])}  {tokens}")
+        for note in delivery["notes"]:
             changed = "  (changed since)" if note["changed"] else ""
             say(f"  {_line(note, ', '.join(note['reasons']))}{changed}")
-        for note in each["leftOut"]:
+        for note in delivery["leftOut"]:
             say(style(f"  {_line(note, 'left out: ' + note['leftOut'])}", "faint"))
     for note in session["pinned"]:
         say(f"\ncomes first at the next event: {clean(note['vault'])}/{clean(note['path'])}")

@@ -75,8 +75,8 @@ def _is_folder(client: Client, path: str) -> bool:
     """Whether the client's vault has a folder with notes at a path, in any letter case."""
     with suppress(Busy, IndexUnavailable, InvalidRequest):
         reply = client.call("GET /folders", prefix=path, depth=1, limit=1)
-        found = reply.envelope["data"]["folders"]
-        return any(fold(each["folder"]) == fold(path) for each in found)
+        folders = reply.envelope["data"]["folders"]
+        return any(fold(folder["folder"]) == fold(path) for folder in folders)
     return False
 
 

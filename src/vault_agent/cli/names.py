@@ -98,11 +98,11 @@ def remember(
 
     `searched` is the vault of results that do not name theirs, None for the default one.
     """
-    shown: list[list[Any]] = []
+    rows: list[list[Any]] = []
     for result in results:
         name = result.get("vault", searched)
-        shown.append([result["id"], result.get("line"), *([name] if name is not None else [])])
-    _keep(vault.index_folder / _RESULTS, shown)
+        rows.append([result["id"], result.get("line"), *([name] if name is not None else [])])
+    _keep(vault.index_folder / _RESULTS, rows)
 
 
 def recalled(folder: Path | None, number: int) -> Shown | None:
@@ -110,8 +110,8 @@ def recalled(folder: Path | None, number: int) -> Shown | None:
     if folder is None:
         return None
     try:
-        shown = orjson.loads(read_optional(folder / _RESULTS))
-        identifier, line, *vault = shown[number - 1] if number > 0 else (None, None)
+        rows = orjson.loads(read_optional(folder / _RESULTS))
+        identifier, line, *vault = rows[number - 1] if number > 0 else (None, None)
     except (ValueError, LookupError, TypeError):
         return None
     if not isinstance(identifier, str) or not isinstance(line, int | None):
@@ -119,11 +119,11 @@ def recalled(folder: Path | None, number: int) -> Shown | None:
     return Shown(identifier, line, vault[0] if vault and isinstance(vault[0], str) else None)
 
 
-def _keep(file: Path, shown: list[Any]) -> None:
+def _keep(file: Path, rows: list[Any]) -> None:
     from vault_agent.system.files import replace_file
 
     with suppress(OSError):
-        replace_file(file, orjson.dumps(shown), durable=False)
+        replace_file(file, orjson.dumps(rows), durable=False)
 
 
 class Place(NamedTuple):
@@ -146,21 +146,25 @@ class Place(NamedTuple):
         return {"note_id": self.note_id, **({"path": self.path} if self.path else {})}
 
 
-def whole_id(begin: str, known: Iterable[str]) -> str:
+def whole_id(begin: str, session_ids: Iterable[str]) -> str:
     """Return the only known ID that begins so. One that no known ID begins with is returned as is.
 
     Raises:
         InvalidRequest: if several begin so.
     """
-    ids = set(known)
-    found = [begin] if begin in ids else [each for each in ids if each.startswith(begin)]
-    if len(found) > 1:
+    ids = set(session_ids)
+    matching = (
+        [begin]
+        if begin in ids
+        else [session_id for session_id in ids if session_id.startswith(begin)]
+    )
+    if len(matching) > 1:
         raise InvalidRequest(
             "INVALID_REQUEST",
-            f"The IDs of {len(found)} sessions begin so.",
+            f"The IDs of {len(matching)} sessions begin so.",
             remedy="Give more of the ID: vault-agent memory log",
         )
-    return found[0] if found else begin
+    return matching[0] if matching else begin
 
 
 def seems_file(text: str) -> bool:
@@ -187,8 +191,8 @@ def find(invocation: Invocation, client: Client, text: str) -> Place:
     if _NUMBER.fullmatch(text):
         return _result(invocation, client, text)
     name = choose_vault(invocation, client, text)
-    known = _ID.fullmatch(name)
-    return look_up(client, name) if known is None else _place(known)
+    match = _ID.fullmatch(name)
+    return look_up(client, name) if match is None else _place(match)
 
 
 def find_part(invocation: Invocation, client: Client, text: str) -> Place:
@@ -248,8 +252,8 @@ def _result(invocation: Invocation, client: Client, text: str) -> Place:
 
     Without such a result, the number is the name of a note.
     """
-    shown = recalled(known_folder(invocation), int(text))
-    if shown is None or not (known := _ID.fullmatch(shown.id)):
+    result = recalled(known_folder(invocation), int(text))
+    if result is None or not (match := _ID.fullmatch(result.id)):
         try:
             return look_up(client, choose_vault(invocation, client, text))
         except NotFound as error:
@@ -261,10 +265,10 @@ def _result(invocation: Invocation, client: Client, text: str) -> Place:
                 " its results.",
                 remedy="Search first: `vault-agent search WORDS`",
             ) from None
-    if invocation.vault is None and shown.vault is not None:
-        client.vault_name = _in_requests(shown.vault)
+    if invocation.vault is None and result.vault is not None:
+        client.vault_name = _in_requests(result.vault)
     try:
-        found = look_up(client, known[1])
+        note = look_up(client, match[1])
     except NotFound as error:
         raise NotFound(
             error.code, f"Result {text} of your last search was moved or deleted."
@@ -272,8 +276,8 @@ def _result(invocation: Invocation, client: Client, text: str) -> Place:
     if not invocation.json:
         is_here = client.vault_name == _in_requests(vault_here(invocation))
         where = "" if is_here else f"{client.vault_name or DEFAULT}:"
-        tell(f"{text} is {clean(where + (found.path or ''))}")
-    return _place(known, shown.line)._replace(path=found.path)
+        tell(f"{text} is {clean(where + (note.path or ''))}")
+    return _place(match, result.line)._replace(path=note.path)
 
 
 def look_up(client: Client, text: str) -> Place:
@@ -304,7 +308,7 @@ def look_up(client: Client, text: str) -> Place:
     notes = data["notes"]
     if len(notes) > 1 or data.get("hasMore"):
         number = f"More than {len(notes)}" if data.get("hasMore") else str(len(notes))
-        kind = "notes" if all(is_note(each["path"]) for each in notes) else "files"
+        kind = "notes" if all(is_note(note["path"]) for note in notes) else "files"
         raise NotFound("NOTE_AMBIGUOUS", f"{number} {kind} have this name.", {"notes": notes})
     (note,) = notes
     return Place(
@@ -331,8 +335,8 @@ def whole_text(client: Client, note_id: str, path: str | None = None) -> str:
     return str(reply.envelope["data"]["content"])
 
 
-def _place(known: re.Match[str], line: int | None = None) -> Place:
-    return Place(known[1], int(known[2]) if known[2] else None, line)
+def _place(match: re.Match[str], line: int | None = None) -> Place:
+    return Place(match[1], int(match[2]) if match[2] else None, line)
 
 
 def known_folder(invocation: Invocation) -> Path | None:

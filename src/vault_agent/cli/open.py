@@ -153,7 +153,7 @@ def editor_command(setting: str, file: str, line: int | None) -> list[str]:
 @click.option(
     "--in",
     "chosen",
-    type=click.Choice([each for each in KEYS["cli.open_in"].choices if each != "auto"]),
+    type=click.Choice([way for way in KEYS["cli.open_in"].choices if way != "auto"]),
     help="Where to open it. Default: the setting cli.open_in.",
 )
 @click.pass_obj

@@ -34,7 +34,7 @@ def notes_by_type(vault: Path) -> dict[str, int]:
     for path in _notes(vault):
         kind = _written_type(vault / path) or type_of_folder(path)
         counts[kind] = counts.get(kind, 0) + 1
-    return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def counts_as_text(counts: dict[str, int]) -> str:
@@ -52,15 +52,15 @@ def entry_of(project: Project) -> Registered:
     """
     name = clean_name(project.folder.name)
     if not project.is_ours:
-        known = next((each for each in read_registry() if each.root == project.vault), None)
-        uid = known.uid if known is not None else new_uid()
+        entry = next((vault for vault in read_registry() if vault.root == project.vault), None)
+        uid = entry.uid if entry is not None else new_uid()
         return Registered(project.vault, Role.PROJECT, name, uid)
     try:
-        found = ensure_project_file(project.folder, name)
+        settings = ensure_project_file(project.folder, name)
     except OSError as error:
         raise unwritable(error) from None
-    uid = found.uid or new_uid()
-    return Registered(project.vault, Role.PROJECT, found.name or name, uid)
+    uid = settings.uid or new_uid()
+    return Registered(project.vault, Role.PROJECT, settings.name or name, uid)
 
 
 def shown_name(project: Project) -> str:
@@ -76,13 +76,13 @@ def unwritable(error: OSError) -> Failed:
 
 
 def _notes(vault: Path) -> Iterator[str]:
-    found = 0
+    number = 0
     for folder, folders, names in os.walk(vault):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             if is_note(name) and not name.startswith("."):
-                found += 1
-                if found > MAX_FILES:
+                number += 1
+                if number > MAX_FILES:
                     return
                 yield os.path.relpath(os.path.join(folder, name), vault).replace(os.sep, "/")  # noqa: PTH118
 
@@ -90,5 +90,5 @@ def _notes(vault: Path) -> Iterator[str]:
 def _written_type(path: Path) -> str | None:
     head = read_regular(path, _HEAD) or b""
     front = head.partition(b"\n---")[0] if head.startswith(b"---") else b""
-    written = _TYPE.search(front)
-    return written[1].decode() if written else None
+    match = _TYPE.search(front)
+    return match[1].decode() if match else None

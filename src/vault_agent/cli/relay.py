@@ -62,23 +62,23 @@ def options_of(arguments: list[str]) -> Options | None:
     The parser is needed for other commands and for wrong arguments. Its import takes longer than
     the relay needs for its first reply.
     """
-    given: dict[str, str | bool] = {}
+    values: dict[str, str | bool] = {}
     command = False
     remaining = iter(arguments)
-    for each in remaining:
-        name, assigned, value = each.partition("=")
-        if each == "mcp" and not command:
+    for argument in remaining:
+        name, assigned, value = argument.partition("=")
+        if argument == "mcp" and not command:
             command = True
-        elif each == "--no-start":
-            given["no_start"] = True
+        elif argument == "--no-start":
+            values["no_start"] = True
         elif name in _VALUES:
-            found = value if assigned else next(remaining, None)
-            if found is None:
+            chosen = value if assigned else next(remaining, None)
+            if chosen is None:
                 return None
-            given[_VALUES[name]] = found
+            values[_VALUES[name]] = chosen
         else:
             return None
-    return Options(**given) if command else None  # type: ignore[arg-type]  # by name, as above
+    return Options(**values) if command else None  # type: ignore[arg-type]  # by name, as above
 
 
 def relay(options: Options) -> None:
@@ -185,10 +185,10 @@ class _Finder:
         """
         try:
             self._layers = self._read()  # a key may have been made meanwhile
-            found = self._found(failed=failed)
+            server = self._found(failed=failed)
         except VaultAgentError as error:
             raise Refused(f"{error.code}: {error.message}") from None
-        return ServerAt(found.endpoint, found.api_key)
+        return ServerAt(server.endpoint, server.api_key)
 
     def _found(self, *, failed: bool) -> Connection:
         server = own_server(self._layers)

@@ -218,11 +218,11 @@ def _meant(typed: str, near: list[str] | None, context: click.Context | None) ->
         return " (to read a note: vault-agent show)"
     if parts and typed in ("ls", "show"):
         return f" (without it: {NAME} {' '.join(parts)})"
-    known = _MEANT.get(typed) if not parts else None
+    meant = _MEANT.get(typed) if not parts else None
     if typed in _TAKE_AWAY and context is not None and isinstance(context.command, click.Group):
         here = context.command.list_commands(context)
-        known = next((" ".join([*parts, each]) for each in _TAKE_AWAY if each in here), known)
-    return _hint([known] if known else near)
+        meant = next((" ".join([*parts, verb]) for verb in _TAKE_AWAY if verb in here), meant)
+    return _hint([meant] if meant else near)
 
 
 def _quoting(context: click.Context | None) -> str:
@@ -403,7 +403,7 @@ def _usage(misuse: click.ClickException, arguments: list[str]) -> str:
     if context is not None:
         command = context.command_path
     else:  # the parser says that an option lacks its value without a context
-        command = " ".join((NAME, *(each for each in arguments[:1] if each in COMMANDS)))
+        command = " ".join((NAME, *(word for word in arguments[:1] if word in COMMANDS)))
     message = describe(misuse)
     return f"{message}{'' if message.endswith(('.', '?')) else '.'} See `{command} --help`."
 
@@ -445,23 +445,23 @@ def _candidates(error: VaultAgentError) -> list[str]:
         value if isinstance(value, list) else []
         for value in (error.details.get("notes"), error.details.get("suggestions"))
     )
-    found = [note.get("path") for note in notes if isinstance(note, dict)]
-    lines = [f"  {clean(path)}" for path in (*found, *similar) if isinstance(path, str)]
+    paths = [note.get("path") for note in notes if isinstance(note, dict)]
+    lines = [f"  {clean(path)}" for path in (*paths, *similar) if isinstance(path, str)]
     snippet = error.details.get("snippet")  # what to type, or to write into a file
     if isinstance(snippet, str):
         lines += [f"  {clean(line)}" for line in snippet.split("\n")]
     variables = error.details.get("variables")  # of a template
-    for each in variables if isinstance(variables, list) else ():
-        lines.append(f"  --var {clean(quote(f'{each}=VALUE'))}")
+    for variable in variables if isinstance(variables, list) else ():
+        lines.append(f"  --var {clean(quote(f'{variable}=VALUE'))}")
     headings = error.details.get("headings")
-    for each in headings if isinstance(headings, list) else ():
-        if isinstance(each, dict):
-            path = " > ".join(map(str, each.get("headingPath", ())))
+    for heading in headings if isinstance(headings, list) else ():
+        if isinstance(heading, dict):
+            path = " > ".join(map(str, heading.get("headingPath", ())))
             lines.append(
-                f"  {each.get('line')}: {clean(path)}  {clean(str(each.get('headingId')))}"
+                f"  {heading.get('line')}: {clean(path)}  {clean(str(heading.get('headingId')))}"
             )
         else:
-            lines.append(f"  {clean(str(each))}")
+            lines.append(f"  {clean(str(heading))}")
     return ["Similar names:", *lines] if similar else lines
 
 

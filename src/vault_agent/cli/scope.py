@@ -69,8 +69,8 @@ def _vaults_here(invocation: Invocation, *, only_trusted: bool) -> tuple[str, ..
         message = explained("VAULT_NOT_TRUSTED", _UNTRUSTED)
         complain("VAULT_NOT_TRUSTED", message, look="warning")
         return ()
-    others = [each for each in entries if each.role is Role.GLOBAL and each.is_there]
-    named = {each.identity: name_of(each, entries) for each in (entry, *others)}
+    others = [vault for vault in entries if vault.role is Role.GLOBAL and vault.is_there]
+    named = {vault.identity: name_of(vault, entries) for vault in (entry, *others)}
     root = vault_root(invocation.layers())
     if root is None or rules.vault_identity(root) not in named:
         named[DEFAULT] = DEFAULT
@@ -86,13 +86,13 @@ def others(invocation: Invocation, vaults: Iterable[str | None]) -> tuple[str, .
     """Return the other vaults that a search over all would find notes in."""
     if invocation.vault is not None or not several_vaults(invocation.layers()):
         return ()
-    known = {each or DEFAULT for each in vaults}
-    return tuple(each for each in all_vaults() if each not in known)
+    searched = {vault or DEFAULT for vault in vaults}
+    return tuple(vault for vault in all_vaults() if vault not in searched)
 
 
 def listed(vaults: Iterable[str | None]) -> str:
     """Return the names of vaults for a sentence: `project:shop, global and default`."""
-    *first, last = (clean(each or DEFAULT) for each in vaults)
+    *first, last = (clean(vault or DEFAULT) for vault in vaults)
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -118,12 +118,12 @@ def client_here(
 def all_vaults() -> tuple[str, ...]:
     """Return the default vault and every registered one."""
     entries = read_registry()
-    return (DEFAULT, *(name_of(each, entries) for each in entries))
+    return (DEFAULT, *(name_of(entry, entries) for entry in entries))
 
 
 def name_of(entry: Registered, entries: tuple[Registered, ...]) -> str:
     """Return what requests call a vault: its address, or its identity if others share that."""
-    same = [each for each in entries if each.address == entry.address]
+    same = [other for other in entries if other.address == entry.address]
     return entry.address if len(same) == 1 else entry.identity
 
 
@@ -131,4 +131,4 @@ def root_of(name: str | None) -> Path | None:
     """Return the folder of a registered vault, or None if it is not registered."""
     if name is None:
         return None
-    return next((each.root for each in read_registry() if each.answers_to(name)), None)
+    return next((vault.root for vault in read_registry() if vault.answers_to(name)), None)

@@ -289,15 +289,15 @@ def command(
             for warning in reply.warnings
             if warning.code == "VAULT_SKIPPED"
         }
-        asked = [vault for vault in vaults if vault not in skipped]
-        within = f" in {listed(asked)}" if asked else ""
+        answering = [vault for vault in vaults if vault not in skipped]
+        within = f" in {listed(answering)}" if answering else ""
         none = f"No results{within}{_with_filters(chosen['filters'])}."
         by_meaning = _is_by_meaning_alone(data)
         if by_meaning and not invocation.json:
             tell("No note has it; nearest in meaning:")
         code = show(
             invocation, client, reply,
-            numbered=True, only_paths=only_paths, none=none, tags=options["tags"], vaults=asked,
+            numbered=True, only_paths=only_paths, none=none, tags=options["tags"], vaults=answering,
         )  # fmt: skip
         if invocation.json:
             return code
@@ -332,7 +332,7 @@ def _name_unknown(query: str, data: dict[str, Any]) -> None:
     words = query.split()
     for unknown in data.get("unknown") or ():
         word, instead = words[unknown["position"] - 1].strip('"'), unknown["instead"]
-        if instead and all(each.lower().startswith(word.lower()) for each in instead):
+        if instead and all(term.lower().startswith(word.lower()) for term in instead):
             continue
         near = f": searched for {' and '.join(map(clean, instead))}" if instead else ""
         tell(f"No note has {quoted(word)}{near}.")

@@ -99,7 +99,7 @@ def command(
     stop: bool,
     until_idle: bool,
     at_login: str | None,
-    **given: str | int | bool | None,
+    **options: str | int | bool | None,
 ) -> int | None:
     """Start the server.
 
@@ -115,13 +115,13 @@ def command(
     if stop and background:
         raise click.UsageError("--stop excludes --background")
     flags = {
-        "vault.root": given["vault_root"],
-        "server.host": given["host"],
-        "server.port": given["port"],
-        "index.dir": given["index_dir"],
-        "watch.enabled": given["watch"],
-        "mcp.enabled": given["mcp"] or None,
-        "web.enabled": given["web"] or None,
+        "vault.root": options["vault_root"],
+        "server.host": options["host"],
+        "server.port": options["port"],
+        "index.dir": options["index_dir"],
+        "watch.enabled": options["watch"],
+        "mcp.enabled": options["mcp"] or None,
+        "web.enabled": options["web"] or None,
     }
     if at_login is not None:
         if stop or background or until_idle or any(value is not None for value in flags.values()):
@@ -209,8 +209,8 @@ def started(
     folder = index_directory(build_config(invocation.layers(flags)))
 
     def already(*, within: float = 0) -> Server | None:
-        known = detached.running(folder, within=within)
-        return server_in(folder) if known is not None else None
+        address = detached.running(folder, within=within)
+        return server_in(folder) if address is not None else None
 
     def as_it_is(server: Server) -> servers.Running:
         return servers.Running(server.address, folder, before=server)
@@ -221,8 +221,8 @@ def started(
         if not ends and server.address.version == __version__:
             _require_flags(invocation, flags, server)
             return as_it_is(server)
-        given = {name: value for name, value in flags.items() if value not in (None, "")}
-        flags = {**(flags_to_repeat(server.in_use) if server.in_use else {}), **given}
+        chosen = {name: value for name, value in flags.items() if value not in (None, "")}
+        flags = {**(flags_to_repeat(server.in_use) if server.in_use else {}), **chosen}
     root = build_config(invocation.layers(flags)).vault.root
     if root is None or not is_folder(root):
         return None
@@ -399,8 +399,8 @@ def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
     chosen = flags["vault.root"] is not None
     server = stop(layers, only_of_vault=chosen)
     if invocation.json:
-        known = {} if server is None else {"endpoint": server.address.endpoint}
-        envelope({"stopped": server is not None, **known})
+        more = {} if server is None else {"endpoint": server.address.endpoint}
+        envelope({"stopped": server is not None, **more})
         return
     if server is not None:
         say(f"The server at {server.address.endpoint} has stopped.")
@@ -450,10 +450,10 @@ def _source_of_root(layers: Iterable[Layer]) -> str:
     layer = next(layer for layer in layers if "vault.root" in layer.values)
     if layer.origin == "flag":
         return "It is what --vault-root names now."
-    written = str(layer.values["vault.root"])
+    folder = str(layer.values["vault.root"])
     with suppress(ValueError):
-        written = f"~/{Path(written).relative_to(Path.home()).as_posix()}"
-    value = f"{clean(written)}, " if written.startswith("~") else ""
+        folder = f"~/{Path(folder).relative_to(Path.home()).as_posix()}"
+    value = f"{clean(folder)}, " if folder.startswith("~") else ""
     place = "the config file" if layer.origin == "file" else "VAULT_AGENT_VAULT_ROOT"
     return f"It is {value}from {place}: `vault-agent config get vault.root` prints it."
 

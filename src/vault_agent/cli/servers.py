@@ -74,25 +74,25 @@ def server_in(folder: Path | None) -> Server | None:
 
 def running_servers(layers: Sequence[Layer]) -> list[Server]:
     """Return all servers of this user whose indexes are where the settings have them."""
-    found = []
+    servers = []
     for parent in index_folders(layers):
         with suppress(OSError):
-            found += [server_in(folder) for folder in sorted(parent.glob("*/"))]
-    return [each for each in found if each is not None]
+            servers += [server_in(folder) for folder in sorted(parent.glob("*/"))]
+    return [server for server in servers if server is not None]
 
 
 def server_at(layers: Sequence[Layer]) -> Server | None:
     """Return the server of this user that listens at the configured address."""
     endpoint = configured_endpoint(layers)
-    found = running_servers(layers)
-    return next((each for each in found if each.address.endpoint == endpoint), None)
+    servers = running_servers(layers)
+    return next((server for server in servers if server.address.endpoint == endpoint), None)
 
 
 def server_here(layers: Sequence[Layer]) -> Server | None:
     """Return the server of `vault.root`, or else the one that answers at the configured address."""
     with suppress(Misconfigured):  # an invalid folder: who starts a server is told
-        if (found := server_in(index_folder(layers))) is not None:
-            return found
+        if (server := server_in(index_folder(layers))) is not None:
+            return server
     return server_at(layers)
 
 

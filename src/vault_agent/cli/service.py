@@ -253,8 +253,8 @@ def remove_service(invocation: Invocation) -> Path | None:
 
 
 def _is_running(service: Service) -> bool:
-    known = service.file.is_file() and shutil.which(service.is_running[0]) is not None
-    return known and _run(service.is_running).returncode == 0
+    has_control = service.file.is_file() and shutil.which(service.is_running[0]) is not None
+    return has_control and _run(service.is_running).returncode == 0
 
 
 def _service(invocation: Invocation, folder: Path) -> Service:
@@ -275,11 +275,11 @@ def _require_control(service: Service) -> None:
 
 
 def _control(commands: Sequence[tuple[str, ...]], *, check: bool = True) -> None:
-    for each in commands:
-        ended = _run(each)
-        if check and ended.returncode != 0 and each[1] != "bootout":
+    for command in commands:
+        ended = _run(command)
+        if check and ended.returncode != 0 and command[1] != "bootout":
             said = " ".join(ended.stderr.decode("utf-8", "replace").split())
-            raise Failed("SERVICE_FAILED", f"`{' '.join(each[:3])}` failed: {clean(said)}")
+            raise Failed("SERVICE_FAILED", f"`{' '.join(command[:3])}` failed: {clean(said)}")
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[bytes]:

@@ -125,42 +125,42 @@ def command(
     _show(invocation, answers, done)
 
 
-def _yes(question: str, given: bool | None, *, default: bool, asks: bool) -> bool:
-    if given is not None:
-        return given
+def _yes(question: str, option: bool | None, *, default: bool, asks: bool) -> bool:
+    if option is not None:
+        return option
     return agreed(question, yes=False, default=default) if asks else default
 
 
-def _meaning(config: Config | None, given: bool | None, *, asks: bool) -> bool:
+def _meaning(config: Config | None, option: bool | None, *, asks: bool) -> bool:
     """Whether the built-in model is to be turned on: where it is installed, and no other is set.
 
     Raises:
         InvalidRequest: if it is wanted and not installed.
     """
-    if config is not None and config.embedding.model is not None and not given:
+    if config is not None and config.embedding.model is not None and not option:
         return False
     if not built_in_settings():
-        if given:
+        if option:
             raise InvalidRequest("INVALID_REQUEST", f"Install the model first: {install_model()}")
         return False
-    return _yes("Search by meaning too, in English?", given, default=True, asks=asks)
+    return _yes("Search by meaning too, in English?", option, default=True, asks=asks)
 
 
-def _folder_of(config: Config | None, given: str | None, *, asks: bool) -> Path:
+def _folder_of(config: Config | None, typed: str | None, *, asks: bool) -> Path:
     """Return the folder of the notes, which exists.
 
     Raises:
         InvalidRequest: if none is given, none is set, and there is nobody to ask.
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
     """
-    known = config.vault.root if config is not None else None
-    if given is None and not asks:
-        if known is None:
+    current = config.vault.root if config is not None else None
+    if typed is None and not asks:
+        if current is None:
             raise InvalidRequest("INVALID_REQUEST", _NAME)
-        given = str(known)
-    if given is not None:
-        return _checked(given, config)
-    offered = _offered(known)
+        typed = str(current)
+    if typed is not None:
+        return _checked(typed, config)
+    offered = _offered(current)
     for number, (folder, note) in enumerate(offered.items(), 1):
         tell(f"  {number}  {in_home(folder)}{note}")
     numbers = {str(number): str(folder) for number, folder in enumerate(offered, 1)}
@@ -200,11 +200,11 @@ def _checked(typed: str, config: Config | None) -> Path:
     raise Misconfigured("CONFIG_INVALID", what, remedy=_NAME)
 
 
-def _offered(known: Path | None) -> dict[Path, str]:
+def _offered(current: Path | None) -> dict[Path, str]:
     """Return the folders that seem to have the user's notes, the likeliest first, with why."""
     usual = (Path.home() / name for name in _USUAL)
     here = Path.cwd()
-    offered = {known: " (as it is set)"} if known is not None and is_folder(known) else {}
+    offered = {current: " (as it is set)"} if current is not None and is_folder(current) else {}
     if is_folder(here / ".obsidian"):
         offered.setdefault(here, " (this folder)")
     for vault in obsidian_vaults():
@@ -222,8 +222,8 @@ def _agents(*, asks: bool) -> tuple[str, ...]:
         return ()
     while True:
         answer = ask("Agents that may search and read them, or none", ",".join(here))
-        typed = [each.strip() for each in answer.split(",") if each.strip() not in ("", "none")]
-        names = [ALIASES.get(each, each) for each in typed]
+        typed = [name.strip() for name in answer.split(",") if name.strip() not in ("", "none")]
+        names = [ALIASES.get(name, name) for name in typed]
         if all(name in CLIENTS for name in names):
             return tuple(names)
         tell(f"Choose from {', '.join(CLIENTS)}.")

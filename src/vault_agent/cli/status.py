@@ -41,8 +41,10 @@ def index_state(health: Health, warnings: Iterable[Notice]) -> str:
     if index.available:
         return f"ready: {counted(index.notes, 'note')}, {counted(index.chunks, 'chunk')}"
     if health.running_job is not None:
-        unusable = (each for each in warnings if each.code == "INDEX_INCOMPATIBLE")
-        return next((clean(each.message) for each in unusable), "the first one is being built")
+        unusable = (warning for warning in warnings if warning.code == "INDEX_INCOMPATIBLE")
+        return next(
+            (clean(warning.message) for warning in unusable), "the first one is being built"
+        )
     for first in warnings:
         return f"{clean(first.code)}: {clean(first.message)}"
     return "none yet: vault-agent index"
@@ -54,8 +56,8 @@ def embedding_state(health: Health, warnings: Iterable[Notice]) -> str:
         return "off"
     if not health.index.available:
         return "on; created after the first index"
-    known = [warning for warning in warnings if warning.code.startswith("EMBEDDING_")]
-    return f"on, but: {clean(known[0].message)}" if known else "on; complete"
+    faults = [warning for warning in warnings if warning.code.startswith("EMBEDDING_")]
+    return f"on, but: {clean(faults[0].message)}" if faults else "on; complete"
 
 
 def watch_state(health: Health, warnings: Iterable[Notice]) -> str:
@@ -140,7 +142,7 @@ def command(invocation: Invocation) -> None:
     if health.version != __version__:
         say()
         say(f"This command is version {__version__}. To start the same one: {START}")
-    warn(each for each in reply.warnings if each.code != "INDEX_STALE")
+    warn(warning for warning in reply.warnings if warning.code != "INDEX_STALE")
 
 
 def _waiting(client: Client, job_id: str) -> str:

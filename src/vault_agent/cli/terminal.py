@@ -60,8 +60,8 @@ def clean(text: str, *, lines: bool = False) -> str:
 
 def quoted(text: str) -> str:
     """Return what was typed for an error message: in quotes, on one line, and not too long."""
-    shown = text if len(text) <= _MOST_TYPED else f"{text[:_MOST_TYPED]}…"
-    return f'"{clean(shown)}"'
+    beginning = text if len(text) <= _MOST_TYPED else f"{text[:_MOST_TYPED]}…"
+    return f'"{clean(beginning)}"'
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -230,7 +230,7 @@ def envelope(data: object, warnings: Iterable[object] = ()) -> None:
 def distinct_warnings(replies: Iterable[Reply]) -> list[Any]:
     """Return the warnings of several replies for `envelope`, each once."""
     warnings = [warning for reply in replies for warning in reply.envelope.get("warnings", ())]
-    return [each for place, each in enumerate(warnings) if each not in warnings[:place]]
+    return [warning for place, warning in enumerate(warnings) if warning not in warnings[:place]]
 
 
 def error_envelope(error: VaultAgentError) -> None:
@@ -341,8 +341,8 @@ def folder_completion(typed: str, number: int) -> str | None:
         return "~/" if number == 0 else None
     with suppress(OSError, RuntimeError, IndexError):  # RuntimeError: there is no such user
         folders = (path.name for path in Path(begin).expanduser().iterdir() if path.is_dir())
-        near = sorted(each for each in folders if each.startswith(name))
-        return f"{begin}{[each for each in near if name or each[0] != '.'][number]}/"
+        near = sorted(folder for folder in folders if folder.startswith(name))
+        return f"{begin}{[folder for folder in near if name or folder[0] != '.'][number]}/"
     return None
 
 
@@ -360,9 +360,9 @@ def agreed(question: str, *, yes: bool, default: bool = False) -> bool:
     return answer.lower() in ("y", "yes") if answer else default
 
 
-def _line(shown: str) -> str:
+def _line(question: str) -> str:
     """Return what the person types. Ctrl-D ends the command, as Ctrl-C does."""
-    sys.stderr.write(shown)
+    sys.stderr.write(question)
     sys.stderr.flush()
     line = sys.stdin.readline()
     if not line:
@@ -392,20 +392,20 @@ class _Day(click.ParamType[str]):
 DAY: Final = _Day()
 
 
-def ago(written: str, now: datetime | None = None) -> str:
+def ago(time: str, now: datetime | None = None) -> str:
     """Return how long ago an ISO time was, or its day if that is over 30 days.
 
     A text that is not a time is returned as it is, cleaned.
     """
     try:
-        then = datetime.fromisoformat(written)
+        then = datetime.fromisoformat(time)
     except ValueError:
-        return clean(written)
+        return clean(time)
     if then.tzinfo is None:
         then = then.replace(tzinfo=UTC)
     seconds = int(((now or datetime.now(UTC)) - then).total_seconds())
     if seconds < 0:
-        return clean(written)  # a clock that was set back
+        return clean(time)  # a clock that was set back
     if seconds < 10:
         return "just now"
     unit, size = "second", 1

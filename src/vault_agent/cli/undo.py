@@ -114,9 +114,9 @@ def _show(invocation: Invocation, client: Client, write_id: str) -> None:
     say(f"{clean(entry['time'])}  {clean(entry['agent'] or 'owner')}  {clean(entry['client'])}")
     for file in entry["files"]:
         hashes = [str(file[name] or "-")[:16] for name in ("hashBefore", "hashAfter")]
-        shown = f"  {style(' -> '.join(hashes), 'faint')}" if hashes != ["-", "-"] else ""
+        change = f"  {style(' -> '.join(hashes), 'faint')}" if hashes != ["-", "-"] else ""
         moved = f"{clean(file['before'])} -> " if file["before"] else ""
-        say(f"  {moved}{clean(file['path'])}{shown}")
+        say(f"  {moved}{clean(file['path'])}{change}")
     if data["changedSince"]:
         tell("The note has been changed since.")
     if entry["state"] == "done" and not entry["undoable"]:

@@ -67,7 +67,7 @@ def command(invocation: Invocation, *, keep_indexes: bool, settings: bool, yes: 
         steps += _of_settings(invocation)
     stays = list(_what_stays(invocation, folders, keep_indexes=keep_indexes, settings=settings))
     if not invocation.json:
-        _show(steps, [in_home(each.vault) for each in servers], stays)
+        _show(steps, [in_home(server.vault) for server in servers], stays)
     if not (steps or servers):
         end(invocation, [], [], stays)
         return None
@@ -205,14 +205,14 @@ def _vaults(invocation: Invocation, folders: list[Path]) -> list[Path]:
         vaults.append(vault_root(invocation.layers()))
     with suppress(VaultAgentError):
         vaults += [entry.root for entry in read_registry()]
-    vaults += [index.vault for each in folders for index in known_indexes(each / "indexes")]
+    vaults += [index.vault for folder in folders for index in known_indexes(folder / "indexes")]
     return sorted({vault.resolve() for vault in vaults if vault is not None})
 
 
 def _data_folders(invocation: Invocation) -> list[Path]:
     from vault_agent.config.connection import index_folders
 
-    return [each.parent for each in index_folders(invocation.layers())]
+    return [folder.parent for folder in index_folders(invocation.layers())]
 
 
 def _of_data(folders: list[Path]) -> Iterator[Step]:
@@ -228,12 +228,12 @@ def _of_data(folders: list[Path]) -> Iterator[Step]:
                 place,
                 lambda index=index: shutil.rmtree(index.folder),  # type: ignore[misc]
             )
-        found = [path for pattern in _DATA for path in sorted(folder.glob(pattern))]
-        if found:
+        paths = [path for pattern in _DATA for path in sorted(folder.glob(pattern))]
+        if paths:
             yield Step(
                 "what is known of agents' sessions",
                 in_home(folder),
-                lambda found=found: _delete(found),  # type: ignore[misc]
+                lambda paths=paths: _delete(paths),  # type: ignore[misc]
             )
 
 

@@ -156,7 +156,7 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
             "CONFIG_INVALID", "This name has a meaning already. Use another --name."
         )
     entries = read_registry()
-    same = next((each for each in entries if each.root == root), None)
+    same = next((vault for vault in entries if vault.root == root), None)
     if same is not None and same.role is not Role.OTHER:
         raise Misconfigured(
             "CONFIG_INVALID", f"This folder is the vault {same.address} already.", remedy=""
@@ -165,7 +165,7 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
         raise Misconfigured(
             "CONFIG_INVALID", "This folder is the default vault already: vault.root.", remedy=""
         )
-    indexes = (Path(os.path.realpath(each)) for each in index_folders(invocation.layers()))
+    indexes = (Path(os.path.realpath(folder)) for folder in index_folders(invocation.layers()))
     if any(folder.is_relative_to(root) for folder in indexes):
         raise Misconfigured(
             "CONFIG_INVALID", "This folder holds the indexes. Name the folder of the notes."
@@ -312,7 +312,7 @@ def _state(entry: Registered) -> str:
 
 
 def _shared(entries: Sequence[Registered]) -> set[str]:
-    counts = Counter(each.address for each in entries)
+    counts = Counter(entry.address for entry in entries)
     return {address for address, count in counts.items() if count > 1}
 
 

@@ -51,10 +51,10 @@ def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
     """
     chosen = how(options)
     mode = options["mode"]
-    given = assignments(options["properties"], "--set")
+    properties = assignments(options["properties"], "--set")
     body: dict[str, Any] = {"mode": mode, "content": text_of(options)}
-    if given:
-        body["frontmatter"] = {name: json_value(value) for name, value in given.items()}
+    if properties:
+        body["frontmatter"] = {name: json_value(value) for name, value in properties.items()}
     if options["blank_line"]:
         body["blankLine"] = True
     asks = f"Overwrite {path}?" if mode == "overwrite" else ""
@@ -125,10 +125,10 @@ def _list_templates(invocation: Invocation) -> None:
     if invocation.passed_on(reply):
         return
     templates = reply.envelope["data"]["templates"]
-    width = max((len(clean(each["name"])) for each in templates), default=0)
-    for each in templates:
-        needs = " ".join(f"--var {clean(name)}=…" for name in each["variables"])
-        where = "built in" if each["builtIn"] else clean(each["path"])
-        say(f"{style(clean(each['name']).ljust(width), 'strong')}  {where}  {needs}".rstrip())
+    width = max((len(clean(template["name"])) for template in templates), default=0)
+    for template in templates:
+        needs = " ".join(f"--var {clean(name)}=…" for name in template["variables"])
+        where = "built in" if template["builtIn"] else clean(template["path"])
+        say(f"{style(clean(template['name']).ljust(width), 'strong')}  {where}  {needs}".rstrip())
     if not templates:
         tell("There are no templates.")
