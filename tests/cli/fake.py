@@ -15,7 +15,14 @@ from tests.support.command import Ended
 from vault_agent.api.requests import parse
 from vault_agent.api.vaults import IndexBody
 from vault_agent.model.graph import FolderTree
-from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault
+from vault_agent.model.health import (
+    EmbeddingHealth,
+    Health,
+    IndexHealth,
+    ServedVault,
+    WatchState,
+    WatchStatus,
+)
 from vault_agent.model.jobs import (
     Job,
     JobKind,
@@ -40,7 +47,6 @@ from vault_agent.model.reply import Reply
 from vault_agent.model.search import Answer, Hit, RelatedQuery, SearchQuery
 from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning
-from vault_agent.model.watch import WatchState, WatchStatus
 from vault_agent.server.ui import TicketBody
 
 NOTE = "0123456789abcdef0123456789abcdef"

@@ -103,12 +103,12 @@ def test_what_can_hide_text_is_not_done_without_an_answer(server: WritableProgra
     assert server.text("Asked.md") == "one\n"
 
 
-def test_who_declines_to_uninstall_loses_nothing(server: WritableProgram):
-    assert server.run("config", "set", "search.recency", "0.5").returncode == 0
-    code, shown = server.at_a_terminal("uninstall", "--settings", answers=["n\n"])
+def test_who_declines_to_uninstall_loses_nothing(program: Program):
+    assert program.run("config", "set", "search.recency", "0.5").returncode == 0
+    code, shown = program.at_a_terminal("uninstall", "--settings", answers=["n\n"])
     assert code == 1, shown
     assert "Nothing was removed." in shown
-    assert server.run("config", "unset", "search.recency").stdout == "search.recency removed\n"
+    assert program.run("config", "unset", "search.recency").stdout == "search.recency removed\n"
 
 
 def test_at_a_terminal_the_difference_is_shown_before_the_question(server: WritableProgram):

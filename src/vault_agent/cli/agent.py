@@ -60,16 +60,8 @@ def show(invocation: Invocation) -> None:
             }
             for name, agent in agents.items()
         ]
-        clients = [
-            {
-                "name": row.name,
-                "title": row.title,
-                "found": row.is_here,
-                "entry": row.entry,
-                "hooks": row.hooks,
-            }
-            for row in rows
-        ]
+        keys = ("name", "title", "found", "entry", "hooks")
+        clients = [dict(zip(keys, row, strict=True)) for row in rows]
         envelope({"clients": clients, "agents": own})
         return
     absent = [row.name for row in rows if not row.is_here and row.entry == "missing"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -14,6 +15,7 @@ import asyncclick as click
 from vault_agent import __version__
 from vault_agent.cli.terminal import clean, complain, pass_on, tell
 from vault_agent.codes import CODES
+from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import Misconfigured, Unavailable, explained
 from vault_agent.system.files import is_folder
 
@@ -66,6 +68,13 @@ class Invocation:
         from vault_agent.config.layers import read_layers
 
         return read_layers(self.flags(more), self.config)
+
+    def named_config(self) -> Path | None:
+        """Return the config file that was named, by a flag or a variable, or None."""
+        from vault_agent.config.layers import config_path
+
+        named = self.config is not None or CONFIG_ENV in os.environ
+        return config_path(self.config) if named else None
 
     def passed_on(self, reply: Reply) -> bool:
         """Print the reply itself if JSON is wanted. Return whether it was."""

@@ -95,10 +95,8 @@ def command(invocation: Invocation) -> int:
             _show(check)
     wrong = [check for check in checks if check.ok is False]
     if invocation.json:
-        rows = [
-            {"name": check.name, "ok": check.ok, "found": check.what, "fix": check.fix}
-            for check in checks
-        ]
+        keys = ("name", "ok", "found", "fix")
+        rows = [dict(zip(keys, check, strict=True)) for check in checks]
         envelope({"checks": rows, "wrong": len(wrong)})
     else:
         say()

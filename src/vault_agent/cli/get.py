@@ -8,7 +8,7 @@ from contextlib import closing
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
@@ -33,7 +33,7 @@ from vault_agent.model.reading import AttachmentInfo
 from vault_agent.system.files import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable
 
     from vault_agent.cli.names import Place
     from vault_agent.client.client import Client, Reply
@@ -186,31 +186,31 @@ def _check_output(*, download: bool, output: str | None, as_json: bool) -> None:
 def _download(client: Client, path: str, output: str, *, allow_large: bool) -> int:
     """Write the bytes and return their number. A file is written as a whole or not at all."""
     with closing(client.download(path, allow_large=allow_large)) as blocks:
-        if output == "-":
-            return _pass_on(blocks)
-        try:
-            return _save(blocks, Path(output))
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise Failed("OUTPUT_FAILED", f"the file cannot be written: {reason}") from None
+        return _copy(blocks, write) if output == "-" else save(blocks, Path(output))
 
 
-def _pass_on(blocks: Iterator[bytes]) -> int:
+def save(blocks: Iterable[bytes], named: Path) -> int:
+    """Write a file that a person names, and return its size. Raises Failed: `OUTPUT_FAILED`."""
+    target = Path(os.path.realpath(named))  # keeps a symbolic link
+    try:
+        if named.exists() and not named.is_file():
+            # A device or pipe is written to, never replaced by a file.
+            with named.open("wb") as file:
+                return _copy(blocks, file.write)
+        mode = _mode_of_new_files()
+        with replacing(target, mode=mode, keep_mode=True, durable=False) as file:
+            return _copy(blocks, file.write)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Failed("OUTPUT_FAILED", f"the file cannot be written: {reason}") from None
+
+
+def _copy(blocks: Iterable[bytes], put: Callable[[bytes], object]) -> int:
     size = 0
     for block in blocks:
-        write(block)
+        put(block)
         size += len(block)
     return size
-
-
-def _save(blocks: Iterator[bytes], named: Path) -> int:
-    if named.exists() and not named.is_file():
-        # A device or pipe is written to, never replaced by a file.
-        with named.open("wb") as file:
-            return _fill(file, blocks)
-    target = Path(os.path.realpath(named))  # keeps a symbolic link
-    with replacing(target, mode=_mode_of_new_files(), keep_mode=True, durable=False) as file:
-        return _fill(file, blocks)
 
 
 def _mode_of_new_files() -> int:
@@ -218,10 +218,3 @@ def _mode_of_new_files() -> int:
     umask = os.umask(0o077)  # the only way to read it is to set it
     os.umask(umask)
     return 0o666 & ~umask
-
-
-def _fill(file: BinaryIO, blocks: Iterator[bytes]) -> int:
-    size = 0
-    for block in blocks:
-        size += file.write(block)
-    return size

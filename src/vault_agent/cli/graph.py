@@ -10,6 +10,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Invocation, Noun
+from vault_agent.cli.get import save
 from vault_agent.cli.listing import note_filters
 from vault_agent.cli.names import find
 from vault_agent.cli.scope import client_here
@@ -24,8 +25,6 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
-from vault_agent.errors import Failed
-from vault_agent.system.files import replacing
 
 command = Noun("graph")
 
@@ -125,7 +124,7 @@ def export(
     if output == "-":
         pass_on(reply.body)
     else:
-        size = _save(Path(output), reply.body)
+        size = save([reply.body], Path(output))
         if invocation.json:
             envelope({"bytes": size})
         else:
@@ -135,12 +134,3 @@ def export(
     if data["truncated"]:
         tell("Only the best connected notes are included.")
     warn(reply.warnings)
-
-
-def _save(path: Path, body: bytes) -> int:
-    try:
-        with replacing(path, mode=0o644, keep_mode=True, durable=False) as file:
-            return file.write(body)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise Failed("OUTPUT_FAILED", f"the file cannot be written: {reason}") from None

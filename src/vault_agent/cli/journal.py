@@ -23,8 +23,6 @@ _LOOK_SECONDS = 0.5
 _MOST_SECONDS = 120.0
 _MOST = 500
 """Sessions that one request lists."""
-_TOLD = 10
-"""After so many sessions, progress is told."""
 _REASONS = {
     "short": "too short for a journal",
     "asked": "waits for: vault-agent memory journal make",
@@ -190,7 +188,6 @@ def _follow(invocation: Invocation, made: list[str]) -> int | None:
         with client_here(invocation, only_trusted=True) as client:
             client.call("POST /journals", session_id=made[0])  # it looks at all of them
             left = set(made)
-            told = 0
             deadline = time.monotonic() + _MOST_SECONDS
             while left and time.monotonic() < deadline:
                 time.sleep(_LOOK_SECONDS)
@@ -202,10 +199,6 @@ def _follow(invocation: Invocation, made: list[str]) -> int | None:
                     if journal["state"] != "pending"
                 }
                 left -= ready.keys()
-                done = len(made) - len(left)
-                if not invocation.json and done // _TOLD > told:
-                    told = done // _TOLD
-                    tell(f"{done} of {len(made)} sessions done")
             return sum(
                 journal["noteId"] is not None
                 for journal in journals

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from shlex import quote
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import asyncclick as click
@@ -37,7 +36,7 @@ from vault_agent.config.registry import DEFAULT
 from vault_agent.model.modes import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from vault_agent.cli.names import LocalVault
     from vault_agent.client.client import Client, Reply
@@ -45,6 +44,8 @@ if TYPE_CHECKING:
 _MARGIN = " " * 6
 EVERY_NOTE = "path:**"
 """A query that matches every note, for a search by filters only."""
+_FILTERS = {"paths": "--path", "tags": "--tag", "types": "--type", "properties": "--property"}
+"""The options of filters, where a request calls them otherwise."""
 _MAX_LIMIT = 50
 _MOST_CHARACTERS = 1_000
 
@@ -179,16 +180,10 @@ def _nothing_found(client: Client, data: dict[str, Any], none: str) -> str:
     return f"{none} Last index run: {ago(made)}.\nTo add newer notes: vault-agent index"
 
 
-def _with_filters(filters: Mapping[str, Any]) -> str:
-    """Return the filters of a search as they are typed, after ` with`, or nothing."""
-    options = {"paths": "path", "tags": "tag", "types": "type"}
-    typed = []
-    for name, value in filters.items():
-        values = [f"{key}={text}" for key, text in value.items()] if name == "properties" else value
-        for text in [values] if isinstance(values, str) else values:
-            option = "property" if name == "properties" else options.get(name, name)
-            typed.append(f"--{option} {clean(quote(text))}")
-    return f" with {' '.join(typed)}" if typed else ""
+def _with_filters(filters: Iterable[str]) -> str:
+    """Return the options of filters after ` with`, or nothing."""
+    options = [_FILTERS.get(name, f"--{name}") for name in filters]
+    return f" with {', '.join(options)}" if options else ""
 
 
 def _show_one(result: dict[str, Any], number: int | None, vault: LocalVault | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import time
 from contextlib import suppress
@@ -14,7 +13,6 @@ from vault_agent.cli import detached
 from vault_agent.cli.terminal import clean, warn
 from vault_agent.config.connection import configured_endpoint, index_folder, index_folders
 from vault_agent.config.follow import InUse, settings_in_use
-from vault_agent.config.keys import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.system.address import ServerAddress, live_address, noted_vault
@@ -214,15 +212,12 @@ def start(
         VaultAgentError: the error with which the server ended; `PORT_IN_USE`.
     """
     from vault_agent.config import index_directory
-    from vault_agent.config.layers import config_path
 
     folder = index_directory(config)
     taken, beside = port_in_use(invocation, flags, config, until_idle=until_idle)
     if taken is not None:
         flags = {**flags, "server.port": "0"}
-    named = invocation.config is not None or CONFIG_ENV in os.environ
-    file = config_path(invocation.config) if named else None
-    how = detached.start_of(invocation.layers(flags), file)
+    how = detached.start_of(invocation.layers(flags), invocation.named_config())
     if until_idle:
         how = how._replace(arguments=(*how.arguments, "--until-idle"))
     return Running(detached.start(how, folder), folder, beside=beside, taken=taken)

@@ -199,13 +199,11 @@ def _start_again(invocation: Invocation, server: Server | None, folder: Path) ->
     """Start the server that was stopped for a service that does not run."""
     from vault_agent.cli import detached
     from vault_agent.config.follow import flags_to_repeat
-    from vault_agent.config.layers import config_path
 
     in_use = server.in_use if server is not None else None
     flags = {} if in_use is None else flags_to_repeat(in_use)
-    named = invocation.config is not None or CONFIG_ENV in os.environ
-    file = config_path(invocation.config) if named else None
-    detached.start(detached.start_of(invocation.layers(flags), file), folder)
+    how = detached.start_of(invocation.layers(flags), invocation.named_config())
+    detached.start(how, folder)
 
 
 def is_installed(invocation: Invocation) -> bool:
@@ -259,12 +257,11 @@ def _is_running(service: Service) -> bool:
 
 def _service(invocation: Invocation, folder: Path) -> Service:
     from vault_agent.cli.detached import LOG
-    from vault_agent.config.layers import config_path
 
     # The system starts the server without the variables of this shell.
     variables = {name: os.environ[name] for name in _PLACES if name in os.environ}
-    if invocation.config is not None or CONFIG_ENV in os.environ:
-        variables[CONFIG_ENV] = str(config_path(invocation.config))
+    if (file := invocation.named_config()) is not None:
+        variables[CONFIG_ENV] = str(file)
     return service_of(sys.platform, Path.home(), variables, folder / LOG)
 
 
