@@ -119,6 +119,7 @@ def test_a_file_gets_one_entry_and_the_original_is_kept_once(home):
     again = home.run("agent", "connect", "cursor")
     assert again.returncode == 0
     assert "Cursor knows vault-agent already.\n" in again.stdout
+    assert home.run("agent", "add", "claude", "--folder", ".").returncode == 0
     again = home.run("agent", "connect", "cursor", "--agent", "claude")
     assert again.returncode == 2
     assert again.stderr.startswith("CLIENT_CONFIG_INVALID: ")
