@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, AnyStr, NamedTuple, TypeVar
 from vault_agent.errors import Conflict, Failed, InvalidRequest
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.frontmatter import has_prose_block
-from vault_agent.markdown.lines import LINE_END
+from vault_agent.markdown.lines import LINE_END, equal_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
 _T = TypeVar("_T")
 
@@ -244,8 +244,10 @@ def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
     text = editable(note)
     content = text.own(content.lstrip("\ufeff"))
     old, new = lines(text.text), lines(content)
-    first = _equal_lines(old, new)
-    last = _equal_lines(old[first:][::-1], new[first:][::-1])
+    old_lines = [LINE_END.sub("\n", line) for line in old]
+    new_lines = [LINE_END.sub("\n", line) for line in new]
+    first = equal_lines(old_lines, new_lines)
+    last = equal_lines(old_lines[first:][::-1], new_lines[first:][::-1])
     start, end = _length(old[:first]), len(text.text) - _length(old[len(old) - last :])
     changed = content[_length(new[:first]) : len(content) - _length(new[len(new) - last :])]
     return text.edited([TextChange(start, end, changed)]).splices
@@ -273,19 +275,6 @@ def before(text: str, ending: str, *, blank_line: bool) -> str:
         return ending * 2
     last = text[:-2] if text.endswith("\r\n") else text[:-1]
     return "" if not last or last.endswith(("\r", "\n")) else ending
-
-
-def _equal_lines(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return how many lines at the start are the same but for the kind of their line ends."""
-    count = 0
-    for one, other in zip(old, new, strict=False):
-        if one != other and (
-            one.rstrip("\r\n") != other.rstrip("\r\n")
-            or one.endswith(("\r", "\n")) != other.endswith(("\r", "\n"))
-        ):
-            break
-        count += 1
-    return count
 
 
 def _length(parts: Iterable[str]) -> int:

@@ -6,9 +6,11 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, AnyStr
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vault_agent.model.notes import Span
 
 _BLOCK = 1024  # characters
@@ -24,6 +26,13 @@ def with_line_ends(text: str) -> str:
 def line_ends(text: str) -> int:
     """Return the number of line ends of a text."""
     return text.count("\n") + text.count("\r") - text.count("\r\n")
+
+
+def equal_lines(one: Sequence[AnyStr], other: Sequence[AnyStr]) -> int:
+    """Return how many lines at the start are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    shorter = min(len(one), len(other))
+    return next((number for number, (line, its) in pairs if line != its), shorter)
 
 
 class Lines:

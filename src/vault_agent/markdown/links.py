@@ -240,14 +240,6 @@ class _Destinations:
             start = link.end - 1 - len(destination)
             if start > link.start and source.startswith(f"]({destination}", start - 2):
                 return start, start + len(wanted)
-            start = link.tail + 2  # with a title: `](destination "title")`
-            if (
-                source.startswith(f"]({destination} ", link.tail)
-                and wanted[:1] != "<"
-                and "\\" not in destination
-                and "&" not in destination
-            ):
-                return start, start + len(wanted)
         start, end = self._whole(link)
         text = source[start:end] if start >= 0 else ""
         hash_mark = _FRAGMENT.search(text) if "#" not in wanted else None

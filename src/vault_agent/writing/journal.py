@@ -23,7 +23,7 @@ from vault_agent.model.warning import Warning
 from vault_agent.model.writing import SERVER, ChangeKind, VaultChange, WriteState
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.write import Changed, Probe, probe
+from vault_agent.vault.write import Changed, probe
 from vault_agent.writing import replies
 from vault_agent.writing.disk import Disk, coded, coded_error, missing_folders
 from vault_agent.writing.finish import Finisher, new_write, now_ms
@@ -66,7 +66,7 @@ class Journal:
         self._unsure: list[str] = []  # paths that a failed write may have changed
         self._unrecorded: list[tuple[int, str | None]] = []  # ends that could not be logged yet
 
-    def prepare(self) -> Probe:
+    def prepare(self) -> None:
         """Prove that the vault can be written.
 
         Raises:
@@ -77,7 +77,6 @@ class Journal:
             result = probe(root)
         self.disk.replacer.way = result.way
         self.disk.durable = result.durable
-        return result
 
     def recover(self) -> None:
         """Finish what was interrupted, and look at all temporary files that the log names.
@@ -137,7 +136,8 @@ class Journal:
         """Open the vault for a write. Yield also the reply, if it was done under its key."""
         self.permission.check_right(write)
         with coded(), self.open_root() as root:
-            self._log_ends()
+            if self._unrecorded:
+                self._log_ends()
             yield root, self._replayed(write)
 
     def _log_ends(self) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, AnyStr, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_agent.markdown.lines import equal_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,10 +52,3 @@ def _hunks(base: list[bytes], text: list[bytes]) -> Iterator[_Hunk]:
     ).get_opcodes():
         if kind != "equal":
             yield _Hunk(first + start, first + end, new[new_start:new_end])
-
-
-def equal_lines(one: Sequence[AnyStr], other: Sequence[AnyStr]) -> int:
-    """Return how many lines at the start are the same."""
-    pairs = enumerate(zip(one, other, strict=False))
-    shorter = min(len(one), len(other))
-    return next((number for number, (line, its) in pairs if line != its), shorter)

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.markdown.lines import equal_lines
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import PENDING, Written, WrittenFile
-from vault_agent.writing.merge import equal_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

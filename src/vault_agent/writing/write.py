@@ -452,7 +452,9 @@ class Writing:
     ) -> Written:
         """Carry out a write of one path or of several, and return its reply.
 
-        The locks of the path and the key are held, or of everything.
+        The locks of the path and the key are held, or of everything. If the caller is cancelled
+        before the step has begun, nothing is done. After that it is announced, and its paths are
+        handed to the index.
         """
         await self._require_ready()
         if path is None:
@@ -464,33 +466,18 @@ class Writing:
             await self._require_ready()
             if creates and path is not None:
                 await self._wait_until_back(path)
-            following = await self._done(write, step, path, retries=retries)
+            done: list[Done] = []
+            try:
+                await self._tried(lambda: done.append(step()), path, retries=retries)
+            finally:
+                self._follow_unsure()
+                if done:
+                    following = await to_its_end(self._announced(*done[0], write))
         return await asyncio.shield(following)
-
-    async def _done(
-        self, write: Write, step: Callable[[], Done], path: str | None, *, retries: bool
-    ) -> asyncio.Future[Written]:
-        """Carry out a write, announce it, and hand its paths to the index.
-
-        Return the task that waits until searches find it. If the caller is cancelled before the
-        step has begun, nothing is done. After that, all of this runs to its end.
-        """
-        done: list[Done] = []
-        try:
-            await self._tried(lambda: done.append(step()), path, retries=retries)
-        except asyncio.CancelledError:
-            if done:
-                await to_its_end(self._announced(*done[0], write))
-            raise
-        except BaseException:
-            self._follow_unsure()
-            raise
-        return await to_its_end(self._announced(*done[0], write))
 
     async def _announced(
         self, reply: Written, logged: LoggedWrite | None, write: Write
     ) -> asyncio.Future[Written]:
-        self._follow_unsure()  # copies that were made before it
         if logged is not None:
             self._on_written(logged)
             if logged.warning is not None:
@@ -498,7 +485,7 @@ class Writing:
         return self._kept(asyncio.create_task(self._followed(reply, write)))
 
     def _follow_unsure(self) -> None:
-        """Hand what failed writes may have changed to the index, without waiting."""
+        """Hand what failed writes may have changed, and copies beside, to the index."""
         if paths := self._journal.take_unsure():
             self._kept(asyncio.ensure_future(self._follow(paths, 0)))
 
