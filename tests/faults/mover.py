@@ -18,7 +18,7 @@ from tests.writing.opened import QUIET, Vault, move, write
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.writing import Right, VaultChange
 from vault_agent.writing.plan import Transaction
-from vault_agent.writing.relinking import LinkTargets, rewritten
+from vault_agent.writing.relinking import LinkTargets, rewrite_links
 
 HERE, THERE = "Target.md", "moved/to/Renamed.md"
 
@@ -38,7 +38,7 @@ def moved(files: Mapping[str, bytes]) -> Transaction:
     names = LinkTargets(((each, ()) for each in files), moved={path: to})
     edits = []
     for source, note in files.items():
-        splices = rewritten(note, source, names)
+        splices = rewrite_links(note, source, names)
         if splices:
             edits.append(VaultChange.edit(names.place(source), note, spliced(note, splices)))
     return Transaction(to, (move(path, to, files[path]), *edits), moved_from=path)

@@ -62,7 +62,7 @@ class Leads(Protocol):
         ...
 
 
-def respelled(link: Link, note: bytes, was: Places, now: Places, leads: Leads) -> bytes | None:
+def respell_link(link: Link, note: bytes, was: Places, now: Places, leads: Leads) -> bytes | None:
     """Return the bytes in place of `link.span` with which the link leads to `now.dest`.
 
     Return None if nothing that can be written there does, or if the span is not known. `was` is

@@ -19,7 +19,7 @@ from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, new_note_id,
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import slug, stem
 from vault_agent.vault.paths import note_path
-from vault_agent.writing.templates import chosen, shared, templates
+from vault_agent.writing.templates import choose_template, merge_templates, templates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,10 +60,10 @@ class TypedNotes:
             async with self._vaults.open(GLOBAL) as other:
                 if other.identity != vault.identity:
                     theirs = await other.in_folder(templates, FOLDER)
-                    return shared(theirs, own)
+                    return merge_templates(theirs, own)
         except VaultAgentError:
             pass  # there is none, or it cannot be opened now
-        return shared(own)
+        return merge_templates(own)
 
     async def create(self, vault: OpenVault, write: Write, note: NewNote) -> Written:
         """Create a note with `id`, `type`, `title` and dates, in the folder of its type.
@@ -100,7 +100,7 @@ class TypedNotes:
     async def _template(self, vault: OpenVault, note: NewNote) -> str:
         found = await self.templates(vault)
         if note.template is not None:
-            return chosen(found, note.template).text
+            return choose_template(found, note.template).text
         same = (each.text for each in found if each.name.lower() == note.type)
         return next(same, "# {{title}}\n")
 

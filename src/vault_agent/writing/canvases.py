@@ -20,7 +20,7 @@ from vault_agent.model.notes import Link, LinkKind
 from vault_agent.store.index.links import LinkFrom
 from vault_agent.vault.entry import Skipped
 from vault_agent.vault.read import read_bytes
-from vault_agent.writing.relinking import NamedFiles, PathChange, changes, leading
+from vault_agent.writing.relinking import NamedFiles, PathChange, find_stale_links, resolve_links
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,7 +47,7 @@ class CanvasEdit:
     """Whether nothing is left that would lead elsewhere."""
 
 
-def rewritten_canvases(root: VaultRoot, reader: LinkReader, files: NamedFiles) -> list[CanvasEdit]:
+def rewrite_canvases(root: VaultRoot, reader: LinkReader, files: NamedFiles) -> list[CanvasEdit]:
     """Return the canvases with a card or a link that would lead elsewhere, or that are not read."""
     paths = reader.attachments_ending(".canvas")
     edits = []
@@ -56,14 +56,14 @@ def rewritten_canvases(root: VaultRoot, reader: LinkReader, files: NamedFiles) -
         if content is None:
             edits.append(CanvasEdit(path, b""))
             continue
-        splices = rewritten_canvas(content, files.change.moved)
+        splices = rewrite_canvas(content, files.change.moved)
         is_stale = splices is None or _has_stale_text(content, path, files)
         if splices or is_stale:
             edits.append(CanvasEdit(path, content, splices or (), is_complete=not is_stale))
     return edits + [CanvasEdit(path, b"") for path in paths[MAX_CANVASES:]]
 
 
-def rewritten_canvas(content: bytes, moved: Mapping[str, str]) -> tuple[Splice, ...] | None:
+def rewrite_canvas(content: bytes, moved: Mapping[str, str]) -> tuple[Splice, ...] | None:
     """Return the splices after which the cards of a canvas show the files at their new paths.
 
     Return None if that cannot be proven. A text that is not JSON has no splices.
@@ -120,7 +120,7 @@ def _has_stale_text(content: bytes, path: str, files: NamedFiles) -> bool:
     """Whether a link in a text card would lead elsewhere."""
     links = _links(content, path)
     targets = files.read_for({path: links})
-    return any(changes(path, leading(path, links, targets), targets))
+    return any(find_stale_links(path, resolve_links(path, links, targets), targets))
 
 
 def _links(content: bytes, path: str) -> list[Link]:

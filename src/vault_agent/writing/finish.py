@@ -29,7 +29,7 @@ from vault_agent.vault.write import (
     temporary_name,
 )
 from vault_agent.writing.disk import at, make_folders, place_of, remove_folders
-from vault_agent.writing.merge import merged
+from vault_agent.writing.merge import merge_texts
 from vault_agent.writing.replies import new_id
 
 if TYPE_CHECKING:
@@ -339,7 +339,7 @@ def _planned_anew(change: VaultChange, now: bytes) -> bytes | None:
     if change.redo is not None:
         with suppress(VaultAgentError):
             return change.redo(now)
-    return merged(change.before or b"", change.after or b"", now)
+    return merge_texts(change.before or b"", change.after or b"", now)
 
 
 def _exists(root: VaultRoot, path: str) -> bool:

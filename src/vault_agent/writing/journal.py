@@ -159,7 +159,7 @@ class Journal:
             return None
         if earlier.request != write.request:
             raise InvalidRequest("IDEMPOTENCY_KEY_REUSED", "This key was used for another request.")
-        reply = replies.replayed(earlier.reply)
+        reply = replies.load_reply(earlier.reply)
         change = earlier.changes[0]
         texts = [self.log.bytes_of(digest) for digest in (change.hash_before, change.hash_after)]
         if change.kind is ChangeKind.MOVE or (change.hash_before is not None and texts[0] is None):
@@ -242,7 +242,7 @@ class Journal:
                 write.operation,
                 changes,
                 write_id=reply.write_id,
-                reply=replies.logged(reply),
+                reply=replies.dump_reply(reply),
                 key=write.key,
                 request=write.request if write.key is not None else None,
                 undoes=undoes,

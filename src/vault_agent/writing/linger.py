@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.identifiers import content_hash
 from vault_agent.text.names import lies_in
-from vault_agent.writing.merge import merged
+from vault_agent.writing.merge import merge_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -226,4 +226,4 @@ class Linger:
             with suppress(VaultAgentError):
                 return lingering.redo(saved)
         base = self._log.bytes_of(lingering.base)
-        return None if base is None else merged(base, now, saved)
+        return None if base is None else merge_texts(base, now, saved)

@@ -22,7 +22,7 @@ class _Hunk(NamedTuple):
     lines: Sequence[bytes]
 
 
-def merged(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+def merge_texts(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Return `theirs` with the change from `base` to `ours`, or None if both changed one place."""
     lines = base.splitlines(keepends=True)
     one = list(_hunks(lines, ours.splitlines(keepends=True)))

@@ -20,11 +20,11 @@ from vault_agent.store.index.links import LinkReader
 from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import NOTE_SUFFIX, validate
-from vault_agent.writing.canvases import bases_with_names, rewritten_canvas, rewritten_canvases
+from vault_agent.writing.canvases import bases_with_names, rewrite_canvas, rewrite_canvases
 from vault_agent.writing.disk import hash_file, read_file
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
 from vault_agent.writing.plan import NeedsJob, NoteWork, Planned, Transaction, text_after
-from vault_agent.writing.relinking import NamedFiles, PathChange, affected, rewrite
+from vault_agent.writing.relinking import NamedFiles, PathChange, find_affected, rewrite_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -124,10 +124,10 @@ def plan_move(
         reader = LinkReader(connection)
         paths = [file.path for file in reader.files_at(path)]
         change = PathChange({file: to + file[len(path) :] for file in paths} or {path: to})
-        links, files = affected(reader, change)
+        links, files = find_affected(reader, change)
         if request.rewrite_links:
             _check(links, request, len(links.notes))  # before any file is read
-        canvases = rewritten_canvases(root, reader, files)
+        canvases = rewrite_canvases(root, reader, files)
         writable = [canvas for canvas in canvases if _may_rewrite(canvas, change, request)]
         stale = [
             canvas.path for canvas in canvases if canvas not in writable or not canvas.is_complete
@@ -276,7 +276,7 @@ def _edits(
             redo=partial(text_after, _again(snapshot, source, change)),
             links=len(splices),
         )
-        for source, splices in rewrite(notes, files, work).items()
+        for source, splices in rewrite_notes(notes, files, work).items()
         if splices
     ]
 
@@ -286,7 +286,7 @@ def _canvas_edit(canvas: CanvasEdit, change: PathChange) -> VaultChange:
         change.moved.get(canvas.path, canvas.path),
         canvas.content,
         spliced(canvas.content, canvas.splices),
-        redo=lambda content: spliced(content, rewritten_canvas(content, change.moved) or ()),
+        redo=lambda content: spliced(content, rewrite_canvas(content, change.moved) or ()),
         links=len(canvas.splices),
     )
 
@@ -297,7 +297,7 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
     def plan(note: bytes) -> Planned:
         with snapshot.connection() as connection:
             files = NamedFiles(LinkReader(connection), change)
-            return Planned(rewrite({source: note}, files, NoteWork())[source])
+            return Planned(rewrite_notes({source: note}, files, NoteWork())[source])
 
     return plan
 

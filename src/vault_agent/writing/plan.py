@@ -47,7 +47,7 @@ Plan: TypeAlias = Callable[[bytes], Sequence[Splice] | Planned]
 """From the bytes of a note to an edit. Pure; it may run several times, and in another thread."""
 
 
-def planned_by(plan: Plan, text: bytes) -> Planned:
+def run_plan(plan: Plan, text: bytes) -> Planned:
     """Return the edit of a text. Raises what the plan raises."""
     planned = plan(text)
     return planned if isinstance(planned, Planned) else Planned(planned)
@@ -55,7 +55,7 @@ def planned_by(plan: Plan, text: bytes) -> Planned:
 
 def text_after(plan: Plan, text: bytes) -> bytes:
     """Return a text after an edit. Raises what the plan raises."""
-    return spliced(text, planned_by(plan, text).splices)
+    return spliced(text, run_plan(plan, text).splices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from vault_agent.markdown.relink import (
     Places,
     is_relative_to,
     leads_by_path,
-    respelled,
+    respell_link,
 )
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.link_resolver import LinkResolver, names_of, target_key
@@ -111,19 +111,19 @@ class LinkTargets:
         return all(self._named[name] == 1 for name in names_of(path))
 
 
-def leading(
+def resolve_links(
     source: str, links: Iterable[Link], targets: LinkTargets
 ) -> list[tuple[Link, str | None]]:
     """Return the links of a note, each with the file that it leads to before the change."""
     return [(link, targets.before(source, link).path) for link in links]
 
 
-def changes(
+def find_stale_links(
     source: str, links: Iterable[tuple[Link, str | None]], targets: LinkTargets
 ) -> Iterator[tuple[Link, Places]]:
     """Yield those of a note's links that must be rewritten, each with where it is and leads now.
 
-    `links` are those of `leading`.
+    `links` are those of `resolve_links`.
 
     A path that begins with `./` or `../` stays a path from the note's folder, even if the link
     would find its file by the name alone. So does any Markdown link that is such a path: other
@@ -162,7 +162,7 @@ def note_links(note: bytes) -> NoteLinks:
     return NoteLinks(tuple(document.links_without_chunks), rest)
 
 
-def rewritten(
+def rewrite_links(
     note: bytes,
     source: str,
     targets: LinkTargets,
@@ -181,10 +181,10 @@ def rewritten(
     """
     parsed = parsed or parse(note)
     place = targets.place(source)
-    links = leading(source, parsed.links, targets)
+    links = resolve_links(source, parsed.links, targets)
     texts: dict[tuple[int, int], bytes] = {}  # a definition of several links is written once
-    for link, was in changes(source, links, targets):
-        target = respelled(link, note, was, Places(place, targets.place(was.dest)), targets)
+    for link, was in find_stale_links(source, links, targets):
+        target = respell_link(link, note, was, Places(place, targets.place(was.dest)), targets)
         if target is None or link.span is None:
             raise not_expressible(source, link.line)
         if texts.setdefault(link.span, target) != target:
@@ -331,7 +331,7 @@ class Affected:
     """The number of `links`, each of one line counted."""
 
 
-def affected(reader: LinkReader, change: PathChange) -> tuple[Affected, NamedFiles]:
+def find_affected(reader: LinkReader, change: PathChange) -> tuple[Affected, NamedFiles]:
     """Return the links that a change of paths affects, and the files to judge them by."""
     files = NamedFiles(reader, change)
     # A link of a moved note to a moved note is there twice.
@@ -347,8 +347,8 @@ def affected(reader: LinkReader, change: PathChange) -> tuple[Affected, NamedFil
     for row in links:
         if row.source in gone:
             continue
-        [(link, before)] = leading(row.source, [row.link], targets)
-        if any(changes(row.source, [(link, before)], targets)):
+        [(link, before)] = resolve_links(row.source, [row.link], targets)
+        if any(find_stale_links(row.source, [(link, before)], targets)):
             changed.append(row)
         elif before is None and _leads_later(row, targets):
             surprises.append(row)
@@ -360,14 +360,14 @@ def affected(reader: LinkReader, change: PathChange) -> tuple[Affected, NamedFil
 def links_taken(reader: LinkReader, path: str) -> tuple[LinkFrom, ...]:
     """Return the links that lead to a new file, and would lead to another one without it."""
     if reader.files_at(path):
-        result, files = affected(reader, PathChange(removed=(path,)))
+        result, files = find_affected(reader, PathChange(removed=(path,)))
         resolve = files.targets.resolve
         return tuple(
             row
             for row in result.links
             if resolve(row.source, row.link.target, row.link.kind).path is not None
         )
-    result, _ = affected(reader, PathChange(added=(path,)))
+    result, _ = find_affected(reader, PathChange(added=(path,)))
     return result.links
 
 
@@ -376,12 +376,12 @@ def _leads_later(row: LinkFrom, targets: LinkTargets) -> bool:
     return targets.resolve(place, row.link.target, row.link.kind).path is not None
 
 
-def rewrite(
+def rewrite_notes(
     notes: Mapping[str, bytes], files: NamedFiles, work: NoteWork
 ) -> dict[str, tuple[Splice, ...]]:
     """Rewrite the links of notes as they are on the disk, by their paths before the change.
 
-    See `relinking.rewritten`.
+    See `rewrite_links`.
 
     Raises:
         TooLarge: `NOTE_TOO_LARGE`.
@@ -396,6 +396,6 @@ def rewrite(
 
     targets = files.read_for({source: note.links for source, note in parsed.items()})
     return {
-        source: rewritten(note, source, targets, parsed[source], parse)
+        source: rewrite_links(note, source, targets, parsed[source], parse)
         for source, note in notes.items()
     }

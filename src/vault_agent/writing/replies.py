@@ -59,13 +59,13 @@ def _cut(text: str) -> tuple[str, bool]:
     return data[:MAX_DIFF_BYTES].decode("utf-8", "ignore"), True
 
 
-def logged(reply: Written) -> str:
+def dump_reply(reply: Written) -> str:
     """Return a reply as it is logged: without content and without the state of the index."""
     fields = asdict(reply)
     return json.dumps({name: value for name, value in fields.items() if name not in _NOT_LOGGED})
 
 
-def replayed(reply: str) -> Written:
+def load_reply(reply: str) -> Written:
     """Return a logged reply. Its diff is empty."""
     fields: dict[str, Any] = json.loads(reply)
     fields["files"] = tuple(WrittenFile(**file) for file in fields["files"])
@@ -73,7 +73,7 @@ def replayed(reply: str) -> Written:
     return Written(**fields, replayed=True)
 
 
-def unchanged(
+def unchanged_reply(
     write: Write, path: str, data: bytes, digest: bytes, *warnings: Warning, **more: Any
 ) -> Written:
     """Return the reply of a write that changes nothing."""
@@ -93,7 +93,7 @@ def unchanged(
     )
 
 
-def of_write(write: Write, path: str, changes: Sequence[VaultChange], **more: Any) -> Written:
+def make_reply(write: Write, path: str, changes: Sequence[VaultChange], **more: Any) -> Written:
     """Return the reply of a write that changes files, with their diffs.
 
     `path` is the one that the reply names, and `more` are other fields of `Written`.

@@ -61,7 +61,7 @@ def templates(root: VaultRoot, folder: str) -> list[Template]:
     return sorted(by_name.values(), key=lambda template: fold(template.name))
 
 
-def shared(*layers: Sequence[Template]) -> list[Template]:
+def merge_templates(*layers: Sequence[Template]) -> list[Template]:
     """Return the templates of several vaults by their names.
 
     One of a later vault hides others, and any hides the built-in one.
@@ -73,7 +73,7 @@ def shared(*layers: Sequence[Template]) -> list[Template]:
     return sorted(by_name.values(), key=lambda template: fold(template.name))
 
 
-def chosen(templates: Sequence[Template], name: str) -> Template:
+def choose_template(templates: Sequence[Template], name: str) -> Template:
     """Return the template with a name, in any letter case, or the one whose name ends with it.
 
     Raises:
@@ -103,7 +103,7 @@ def find_template(root: VaultRoot, folder: str, name: str) -> Template:
         NotFound: `TEMPLATE_NOT_FOUND` with the names of all.
     """
     inside = lies_in(fold(name), fold(folder))
-    return chosen(templates(root, folder), _name(folder, name) if inside else name)
+    return choose_template(templates(root, folder), _name(folder, name) if inside else name)
 
 
 async def create_from_template(

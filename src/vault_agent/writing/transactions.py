@@ -38,10 +38,10 @@ from vault_agent.writing.plan import (
     Overtaken,
     Planned,
     Transaction,
-    planned_by,
+    run_plan,
     text_after,
 )
-from vault_agent.writing.undo import UNDO, Touched, taken_back
+from vault_agent.writing.undo import UNDO, Touched, plan_undo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,13 +107,13 @@ class Transactions:
                 raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
             if self._journal.limits.dates and not write.by_itself:
                 plan = dating(plan, datetime.now(UTC), whole=write.right is Right.OVERWRITE)
-            planned = planned_by(plan, before)
+            planned = run_plan(plan, before)
             after = spliced(before, planned.splices)
             said: dict[str, Any] = {"section_hash": planned.section_hash, "line": planned.line}
             if after == before:
                 digest = content_hash(before)
                 warnings = planned.warnings
-                return replies.unchanged(write, path, before, digest, *warnings, **said), None
+                return replies.unchanged_reply(write, path, before, digest, *warnings, **said), None
             self._journal.check_size(real, after)
             redo = partial(text_after, plan) if write.retries else None
             change = VaultChange.edit(real, before, after, redo=redo)
@@ -187,7 +187,7 @@ class Transactions:
             if at_once is not None and len(logged.changes) > at_once:
                 raise NeedsJob
             try:
-                transaction = taken_back(root, self._journal.disk, self._journal.log, logged)
+                transaction = plan_undo(root, self._journal.disk, self._journal.log, logged)
             except Touched as touched:
                 if not copy_beside or touched.before is None:
                     details = {"writeId": logged.write_id}
@@ -287,7 +287,7 @@ class Transactions:
         if (first := next(filter(None, hashes), None)) is not None:
             check_hash(write, first)
         if not changes:
-            return replies.unchanged(write, path, b"", content_hash(b""), *warnings), None
+            return replies.unchanged_reply(write, path, b"", content_hash(b""), *warnings), None
         return self._carry_out(
             *(root, write, path, changes, warnings, undoes),
             created=transaction.created,
@@ -308,7 +308,7 @@ class Transactions:
         """Log a write, carry it out, and return its reply, which names `path`."""
         journal = self._journal
         warnings = (*warnings, *journal.warnings())
-        reply = replies.of_write(write, path, changes, warnings=warnings, **said)
+        reply = replies.make_reply(write, path, changes, warnings=warnings, **said)
         if write.dry_run:
             return reply, None
         for change in changes:
@@ -420,7 +420,7 @@ def dating(plan: Plan, now: datetime, *, whole: bool = False) -> Plan:
     """
 
     def dated(note: bytes) -> Planned:
-        planned = planned_by(plan, note)
+        planned = run_plan(plan, note)
         return replace(planned, splices=_dated(note, planned.splices, now, whole=whole))
 
     return dated

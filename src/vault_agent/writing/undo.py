@@ -10,7 +10,7 @@ from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import ChangeKind, VaultChange, WriteState
 from vault_agent.text.names import lies_in
 from vault_agent.writing.disk import MAX_KEPT_BYTES, hash_file
-from vault_agent.writing.merge import merged
+from vault_agent.writing.merge import merge_texts
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.plan import Transaction
 
@@ -43,7 +43,7 @@ class Touched(Exception):
         self.what = what
 
 
-def taken_back(root: VaultRoot, disk: Disk, log: WriteLog, logged: LoggedWrite) -> Transaction:
+def plan_undo(root: VaultRoot, disk: Disk, log: WriteLog, logged: LoggedWrite) -> Transaction:
     """Return the changes that take a write back.
 
     Raises:
@@ -201,7 +201,7 @@ def _edit_back(
     text: bytes | None = before
     if content_hash(now) != change.hash_after:
         after = log.bytes_of(change.hash_after)
-        text = None if after is None else merged(after, before, now)
+        text = None if after is None else merge_texts(after, before, now)
     if text is None:
         raise Touched(change.path, before)
     if text != now:
