@@ -231,6 +231,16 @@ async def test_a_key_is_used_once(vault: Vault):
     await vault.create("D.md", "x", key="other", request=b"5")  # the refused one has not used it
 
 
+async def test_a_key_shows_no_text_of_a_folder_that_was_taken_from_its_caller(vault: Vault):
+    vault.put("Private/A.md", "one\n")
+    told = {"key": "k", "request": b"1"}
+    first = await vault.append("Private/A.md", "two\n", caller=AGENT, **told)
+    assert "+two" in first.diff
+    narrowed = replace(AGENT, folders=("Public",))
+    again = await vault.append("Private/A.md", "two\n", caller=narrowed, **told)
+    assert (again.replayed, again.write_id, again.diff) == (True, first.write_id, "")
+
+
 async def test_one_key_at_the_same_time_is_one_write(vault: Vault):
     vault.put("A.md", "one\n")
     replies = await asyncio.gather(

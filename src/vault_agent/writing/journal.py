@@ -161,8 +161,10 @@ class Journal:
             raise InvalidRequest("IDEMPOTENCY_KEY_REUSED", "This key was used for another request.")
         reply = replies.load_reply(earlier.reply)
         change = earlier.changes[0]
+        if change.kind is ChangeKind.MOVE or not self.permission.allows(write.caller, change.path):
+            return reply
         texts = [self.log.bytes_of(digest) for digest in (change.hash_before, change.hash_after)]
-        if change.kind is ChangeKind.MOVE or (change.hash_before is not None and texts[0] is None):
+        if change.hash_before is not None and texts[0] is None:
             return reply
         text, cut = replies.diff(reply.path, texts[0], texts[1])
         return replace(reply, diff=text, diff_truncated=cut)
