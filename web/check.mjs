@@ -14,7 +14,7 @@ const copy = join(here, "node_modules/.check");
 
 rmSync(copy, { recursive: true, force: true });
 mkdirSync(copy, { recursive: true });
-for (const part of ["app", "locale"]) cpSync(join(page, part), join(copy, part), { recursive: true });
+cpSync(join(page, "app"), join(copy, "app"), { recursive: true });
 cpSync(join(here, "types"), join(copy, "vendor"), { recursive: true });
 cpSync(join(here, "tsconfig.json"), join(copy, "tsconfig.json"));
 const { status } = spawnSync(

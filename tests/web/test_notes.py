@@ -573,7 +573,7 @@ def test_the_first_view_takes_little(visit: Callable[..., Page]):
         "performance.getEntriesByType('resource').filter(e => e.name.includes('/ui/'))"
         ".map(e => [e.name, e.encodedBodySize])"
     )
-    assert len(entries) <= 42
+    assert len(entries) <= 34
     assert sum(size for _, size in entries) < 70_000
     assert page.evaluate("window.shifts") < 0.02
 

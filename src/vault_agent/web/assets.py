@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FOLDER = Path(__file__).parent
-_PARTS = ("app", "css", "locale", "vendor")
+_PARTS = ("app", "css", "vendor")
 _TYPES = {
     ".css": "text/css",
     ".js": "text/javascript",

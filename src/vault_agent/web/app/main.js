@@ -4,16 +4,15 @@ import { effect, html, render, useEffect } from "../vendor/preact.js";
 import { onKey } from "./parts/commands.js";
 import { elsewhere, Ghost, Later } from "./parts/later.js";
 import { Said } from "./parts/say.js";
-import "./trust.js"; // before anything else can make the policy
 import { address, arrival } from "./state/address.js";
 import { followAddress } from "./state/results.js";
 import { start } from "./state/vault.js";
 import { addEverywhere } from "./views/frame/everywhere.js";
-import { Banner, Gate, Stats, Thumbs, Top } from "./views/frame/frame.js";
-import { context, overlay } from "./views/frame/overlay.js";
+import { Banner, Gate, Stats, Thumbs, Top, context, overlay } from "./views/frame/frame.js";
 import { Notes } from "./views/notes/notes.js";
 import { stopped } from "./wire.js";
 import { words } from "./words.js";
+import "./trust.js"; // before anything else can make the policy
 
 const title = document.title;
 
@@ -77,7 +76,7 @@ function App() {
         (document.querySelector("main input, main [tabindex='0'], main button, main a"))?.focus();
       }}
     >
-      ${words.top.skip}
+      Skip to the view
     </a>
     <${Top} />
     <main class="view" id="view">

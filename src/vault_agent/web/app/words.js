@@ -1,11 +1,86 @@
-// The words of the page, and what `Intl` does with numbers and dates.
-
-import { en } from "../locale/en.js";
+// The words that are made or chosen, and what `Intl` does with numbers and dates.
 
 /** The locale of numbers and dates: an English one, as the words are. */
 export const locale = /^en\b/i.test(navigator.language) ? navigator.language : "en";
 
-export const words = en;
+/** @param {number} n @param {string} one @param {string} many */
+export const some = (n, one, many) => (n === 1 ? one : many);
+
+/** Words that are made or chosen: with a number or a name, or by a kind. Others stand where they are shown. */
+export const words = {
+  types: {
+    journal: "Journal",
+    decision: "Decision",
+    module: "Module",
+    note: "Note",
+    pattern: "Pattern",
+    bug: "Bug",
+    snippet: "Snippet",
+  },
+  kinds: {
+    journal: "Journals",
+    decision: "Decisions",
+    module: "Modules",
+    note: "Notes",
+    pattern: "Patterns",
+    bug: "Bugs",
+    snippet: "Snippets",
+  },
+  views: {
+    nav: "Views",
+    notes: "Notes",
+    graph: "Graph",
+    memory: "Memory",
+    jobs: "Jobs",
+    settings: "Settings",
+    more: "More",
+  },
+  top: {
+    theme: { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" },
+  },
+  stats: {
+    notes: (/** @type {number} */ n) => some(n, "note", "notes"),
+    links: (/** @type {number} */ n) => some(n, "link", "links"),
+    indexed: (/** @type {string} */ when) => `Last indexed ${when}`,
+    states: { live: "Live", reconnecting: "Reconnecting", stopped: "Stopped" },
+  },
+  gates: {
+    session: {
+      title: "Open the page again",
+      text:
+        "This page has no session, or it has ended. " +
+        "On the command line, run this; with --print, it prints the address for another browser:",
+      command: "vault-agent ui",
+    },
+    novault: {
+      title: "The server does not have this vault",
+      text:
+        "It was removed from the list of vaults, or several vaults are switched off. " +
+        "On the command line, vault-agent vaults shows them.",
+      act: "Open the server's own vault",
+    },
+    vault: {
+      title: "The server serves another vault now",
+      text: "The server serves another folder than this page was opened for. Nothing is sent any more.",
+      act: "Open the other vault",
+    },
+  },
+  notes: {
+    mode: { lexical: "Words", hybrid: "Hybrid", embedding: "Meaning" },
+    results: (/** @type {string} */ n, /** @type {boolean} */ more) =>
+      `${n}${more ? "+" : ""} ${n === "1" && !more ? "result" : "results"}`,
+    total: (/** @type {string} */ n) => `${n} ${n === "1" ? "note" : "notes"}`,
+    sort: {
+      best: "Best match",
+      updated: "Updated",
+      created: "Created",
+      title: "Title",
+      connections: "Connections",
+      label: "Order",
+    },
+    connections: (/** @type {number} */ n) => `${n} ${some(n, "connection", "connections")}`,
+  },
+};
 
 const numbers = new Intl.NumberFormat(locale);
 const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
@@ -35,7 +110,7 @@ export function shortDate(text) {
 
 /** How long ago something was. @param {number} seconds */
 export function agoWords(seconds) {
-  if (seconds < 60) return words.time.now;
+  if (seconds < 60) return "just now";
   if (seconds < 3600) return relative.format(-Math.floor(seconds / 60), "minute");
   if (seconds < 86_400) return relative.format(-Math.floor(seconds / 3600), "hour");
   return relative.format(-Math.floor(seconds / 86_400), "day");
@@ -50,9 +125,9 @@ export function fullDate(text) {
 
 /** Seconds as a short time. @param {number} seconds */
 export function duration(seconds) {
-  if (seconds < 1) return words.time.milliseconds(count(Math.round(seconds * 1000)));
-  if (seconds < 90) return words.time.seconds(count(Math.round(seconds)));
-  return words.time.minutes(count(Math.round(seconds / 60)));
+  if (seconds < 1) return `${count(Math.round(seconds * 1000))} ms`;
+  if (seconds < 90) return `${count(Math.round(seconds))} s`;
+  return `${count(Math.round(seconds / 60))} min`;
 }
 
 const SIZES = ["B", "KB", "MB", "GB"];

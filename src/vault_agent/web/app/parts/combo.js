@@ -1,7 +1,6 @@
 // A field with suggestions, as the combobox pattern has it: typing asks, arrows walk, Enter takes.
 
 import { html, useRef, useSignal } from "../../vendor/preact.js";
-import { later } from "../later.js";
 import { newestOnly } from "../wire.js";
 import { composing } from "./commands.js";
 
@@ -121,7 +120,7 @@ export function Combo({
         else if (keep && last !== value) onTake(last.trim());
       }}
     />
-    <span class="choices" role="listbox" id=${id.current} aria-label=${later.palette.results} hidden=${!open.value}>
+    <span class="choices" role="listbox" id=${id.current} aria-label="Results" hidden=${!open.value}>
       ${choices.value.map(
         (each, index) => html`<span
           class="choice"

@@ -1,9 +1,10 @@
-// Dialogs. The browser traps the focus and gives it back where it was.
+// Dialogs: with a heading, or to ask for names and then do something.
 
 import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { composing } from "./commands.js";
-import { words } from "../words.js";
 import { IconButton } from "./controls.js";
+import { Combo } from "./combo.js";
+import { ask } from "../wire.js";
 
 /**
  * A modal dialog.
@@ -51,7 +52,7 @@ export function Dialog({ label, className = "", returns = () => true, onClose, c
 /** @param {{ title: unknown, onClose: () => void, cut?: boolean }} given `cut`: on one line */
 export const Heading = ({ title, onClose, cut = false }) => html`<div class="heading">
   <h1 class=${cut ? "cut" : undefined}>${title}</h1>
-  <${IconButton} icon="x" class="end" label=${words.close} type="button" onClick=${onClose} />
+  <${IconButton} icon="x" class="end" label="Close" type="button" onClick=${onClose} />
 </div>`;
 
 /**
@@ -65,3 +66,74 @@ export const TitledDialog = ({ title, cut, children, ...given }) => html`<${Dial
     ${children}
   </div>
 <//>`;
+
+/**
+ * @param {{
+ *   title: string,
+ *   act: string,
+ *   ready: boolean,
+ *   onAct: () => Promise<void>,
+ *   onClose: () => void,
+ *   children?: unknown,
+ * }} given `act`: the button that does it, once it is `ready`
+ */
+export const Asking = ({ title, act, ready, onAct, onClose, children }) => html`<${Dialog}
+  label=${title}
+  className="create"
+  onClose=${onClose}
+>
+  <form
+    class="boxed"
+    onSubmit=${(/** @type {Event} */ event) => {
+      event.preventDefault();
+      if (ready) void onAct();
+    }}
+    onKeyDown=${(/** @type {KeyboardEvent} */ event) =>
+      event.key === "Enter" && composing(event) && event.preventDefault()}
+  >
+    <${Heading} title=${title} onClose=${onClose} />
+    ${children}
+    <div class="acts">
+      <button type="button" class="quiet" onClick=${onClose}>Cancel</button>
+      <button class="primary" disabled=${!ready}>${act}</button>
+    </div>
+  </form>
+<//>`;
+
+/**
+ * A field for a name. Other attributes are those of the field.
+ * @param {{ label: unknown, value: string, onText: (text: string) => void } & Record<string, unknown>} given
+ */
+export const NameField = ({ label, value, onText, ...given }) => html`<label class="asked">
+  <span>${label}</span>
+  <input
+    class="entry-field"
+    type="text"
+    dir="auto"
+    autocomplete="off"
+    value=${value}
+    onInput=${(/** @type {Typed} */ event) => onText(event.target.value)}
+    ...${given}
+  />
+</label>`;
+
+/** A field for a folder, with those that there are. @param {{ folder: { value: string } }} given */
+export const FolderField = ({ folder }) => html`<div class="asked">
+  <span>Folder</span>
+  <${Combo}
+    label="Folder"
+    value=${folder.value}
+    placeholder="Vault root"
+    shown
+    keep
+    look=${foldersLike}
+    onText=${(/** @type {string} */ text) => (folder.value = text)}
+    onTake=${(/** @type {string} */ text) => (folder.value = text)}
+  />
+</div>`;
+
+/** @param {string} text @param {AbortSignal} signal */
+async function foldersLike(text, signal) {
+  const { data } = await ask("GET", "/suggest", { query: { q: text, kinds: "folder", limit: 8 }, signal });
+  return data.suggestions.map((each) => ({ value: each.insert, label: each.insert }));
+}

@@ -3,7 +3,6 @@
 import { html, useEffect, useRef, useSignal } from "../../vendor/preact.js";
 import { live } from "../events.js";
 import { Fault } from "../wire.js";
-import { words } from "../words.js";
 import { Trouble } from "./say.js";
 
 /** Parts of other views, by name. What begins the page says where they are. */
@@ -36,10 +35,10 @@ export function Later({ load, name, given, waiting = null }) {
   if (part.value) return html`<${part.value} ...${given} />`;
   if (!failed.value) return waiting;
   // Some browsers never load a module again that once failed: only a new page does. Drafts are kept.
-  const fault = new Fault(back ? "PART" : "NETWORK", words.faults.part);
+  const fault = new Fault(back ? "PART" : "NETWORK", "This part of the page could not be loaded.");
   return html`<div class="page">
     <div>
-      <${Trouble} fault=${fault} again=${back && (() => location.reload())} act=${words.faults.newer.act} />
+      <${Trouble} fault=${fault} again=${back && (() => location.reload())} act="Reload" />
     </div>
   </div>`;
 }

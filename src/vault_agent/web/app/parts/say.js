@@ -3,8 +3,7 @@
 
 import { html, signal } from "../../vendor/preact.js";
 import { ask } from "../wire.js";
-import { words } from "../words.js";
-import { Icon } from "./sign.js";
+import { Icon } from "./controls.js";
 
 /** @typedef {{ id: number, text: string, act?: string, run?: () => void }} Toast */
 const toasts = signal(/** @type {Toast[]} */ ([]));
@@ -49,7 +48,7 @@ export async function copy(text) {
     document.execCommand("copy");
     field.remove();
   }
-  toast(words.copied);
+  toast("Copied");
 }
 
 export const Said = () => html`
@@ -75,9 +74,9 @@ export const Said = () => html`
 /** A sentence for an error. @param {unknown} error what was thrown */
 export function sentence(error) {
   const { code, message } = /** @type {Partial<Fault>} */ (error ?? {});
-  if (code === "NETWORK") return words.faults.network;
-  if (code === "TIMEOUT") return words.faults.timeout;
-  return message || words.faults.unknown;
+  if (code === "NETWORK") return "The server cannot be reached. The page goes on trying.";
+  if (code === "TIMEOUT") return "The server did not reply within 10 seconds.";
+  return message || "Something went wrong.";
 }
 
 /**
@@ -91,20 +90,23 @@ const unusable = (fault) => fault?.code === "INDEX_INCOMPATIBLE" && !fault.detai
 
 const rebuild = () =>
   ask("POST", "/reindex", { body: {} }).then(
-    () => toast(words.jobs.started),
+    () => toast("The job has started."),
     (/** @type {unknown} */ error) => toast(sentence(error)),
   );
 
 /** @param {{ fault: Fault | null, again?: false | (() => void), act?: string }} given `act`: what `again` is called */
-export const Trouble = ({ fault, again, act = words.again }) =>
+export const Trouble = ({ fault, again, act = "Try again" }) =>
   building(fault)
-    ? html`<div class="say" role="status"><${Icon} name="jobs" /><span>${words.building}</span></div>`
+    ? html`<div class="say" role="status">
+      <${Icon} name="jobs" />
+      <span>The index is being built. The notes appear as soon as it is complete.</span>
+    </div>`
     : html`<div class="say bad" role="alert">
       <${Icon} name="warn" />
       <span>${sentence(fault)}</span>
       ${
         unusable(fault)
-          ? html`<button class="quiet" onClick=${rebuild}>${words.jobs.reindex}</button>`
+          ? html`<button class="quiet" onClick=${rebuild}>Rebuild the index</button>`
           : again && html`<button class="quiet" onClick=${again}>${act}</button>`
       }
     </div>`;

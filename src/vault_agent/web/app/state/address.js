@@ -71,7 +71,9 @@ export function identify(path) {
     }
     [a, b, c, d, e, f, g, h].forEach((value, at) => (hash[at] += value));
   }
-  return [...hash.slice(0, 4)].map((value) => (value >>> 0).toString(16).padStart(8, "0")).join("");
+  const id = [...hash.slice(0, 4)].map((value) => (value >>> 0).toString(16).padStart(8, "0")).join("");
+  knowPath(id, path); // so that an address can name it
+  return id;
 }
 
 /** The paths of notes that the page has seen, by their IDs. */
@@ -95,9 +97,7 @@ function idOf(name) {
   try {
     const decoded = name.split("/").map(decodeURIComponent).join("/");
     const path = /\.[^/]*$/.test(decoded) ? decoded : `${decoded}.md`;
-    const id = identify(path);
-    knowPath(id, path);
-    return id;
+    return identify(path);
   } catch {
     return ""; // it is not an address of ours
   }
@@ -131,8 +131,9 @@ export function written(given) {
 export const address = signal(parsed(location.hash));
 /** Why the address last changed: "go", "back" (or forward) or "start". */
 export const arrival = signal("start");
-/** What this entry of the history remembered of the note: `top` is the line of the file at the top of the view.
- * @typedef {{ scroll?: number, heading?: string, top?: number }} Kept */
+/** What this entry of the history remembered of the note: `top` is the line of the file at the top of the view,
+ * `beside` the px that the side panel had.
+ * @typedef {{ scroll?: number, heading?: string, top?: number, beside?: number }} Kept */
 export const remembered = signal(/** @type {Kept} */ (history.state ?? {}));
 
 /** The address with changes. @param {Partial<Address>} changes */

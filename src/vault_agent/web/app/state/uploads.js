@@ -2,7 +2,7 @@
 
 import { ask } from "../wire.js";
 import { folderOf, lastOf } from "./query.js";
-import { clockName, dayName } from "./stamp.js";
+import { clockName, dayName } from "./days.js";
 import { fileName } from "./templates.js";
 
 export const LARGEST = 50 * 1024 * 1024; // bytes

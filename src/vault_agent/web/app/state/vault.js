@@ -3,7 +3,6 @@
 import { computed, signal } from "../../vendor/preact.js";
 import { followNews, live, onNews } from "../events.js";
 import { ask, place, stopped, vaultId } from "../wire.js";
-import { words } from "../words.js";
 /** @import { News } from "../events.js" */
 
 /** Why a vault that an address names cannot be shown. */
@@ -83,8 +82,8 @@ export async function readVaults() {
 export function vaultName(identity) {
   const found = vaults.value.find((each) => each.identity === identity);
   if (!found) return "";
-  if (found.role === "default") return health.value?.vault.id === identity ? health.value.vault.name : words.vaults.own;
-  return found.role === "global" ? words.vaults.global : found.name.replace(/^project:/, "");
+  if (found.role === "default") return health.value?.vault.id === identity ? health.value.vault.name : "Default vault";
+  return found.role === "global" ? "Global" : found.name.replace(/^project:/, "");
 }
 
 /** The identity of a vault that a reply names, or "" if the page does not know it. @param {string} name */

@@ -10,13 +10,11 @@ import {
   startCompletion,
 } from "../../../vendor/codemirror.js";
 import { plain } from "../../parts/text.js";
-import { kindOf } from "../../parts/sign.js";
+import { kindOf } from "../../parts/controls.js";
 import { inUnits } from "../../state/query.js";
-import { dayName } from "../../state/stamp.js";
+import { dayName } from "../../state/days.js";
 import { readTemplates, templateText } from "../../state/templates.js";
 import { ask } from "../../wire.js";
-import { later } from "../../later.js";
-import { words } from "../../words.js";
 import { inCode, put } from "./format.js";
 /** @import { Completion, CompletionContext, EditorView } from "../../../vendor/codemirror.js" */
 
@@ -70,7 +68,7 @@ const links = (note) => async (/** @type {CompletionContext} */ context) => {
     filter: false,
     options: listed.map((each) => ({
       label: each.insert,
-      displayLabel: plain(each.label, 100) || words.untitled,
+      displayLabel: plain(each.label, 100) || "Untitled",
       detail: plain(each.detail, 80),
       type: each.kind === "note" ? kindOf(each.type) : each.kind,
       apply: inserting(each.insert, "]]"),
@@ -106,18 +104,18 @@ async function tagged(context) {
 /** What `/` offers, besides templates: a name and a text, where one goes on after `\u0001`. */
 const BLOCKS = () =>
   /** @type {[string, string, string][]} */ ([
-    ["heading", later.edit.blocks.heading2, "## \u0001"],
-    ["heading", later.edit.blocks.heading3, "### \u0001"],
-    ["list", later.edit.blocks.list, "- \u0001"],
-    ["list", later.edit.blocks.numbers, "1. \u0001"],
-    ["task", later.edit.blocks.task, "- [ ] \u0001"],
-    ["quote", later.edit.blocks.quote, "> \u0001"],
-    ["callout", later.edit.blocks.callout, "> [!note] \u0001\n> "],
-    ["code", later.edit.blocks.code, "```\u0001\n\n```"],
-    ["table", later.edit.blocks.table, "| \u0001 |  |\n| --- | --- |\n|  |  |"],
-    ["math", later.edit.blocks.math, "$$\n\u0001\n$$"],
-    ["rule", later.edit.blocks.rule, "---\n\u0001"],
-    ["date", later.edit.blocks.date, `${dayName(new Date())}\u0001`],
+    ["heading", "Heading 2", "## \u0001"],
+    ["heading", "Heading 3", "### \u0001"],
+    ["list", "List", "- \u0001"],
+    ["list", "Numbered list", "1. \u0001"],
+    ["task", "Task", "- [ ] \u0001"],
+    ["quote", "Quote", "> \u0001"],
+    ["callout", "Callout", "> [!note] \u0001\n> "],
+    ["code", "Code block", "```\u0001\n\n```"],
+    ["table", "Table", "| \u0001 |  |\n| --- | --- |\n|  |  |"],
+    ["math", "Formula", "$$\n\u0001\n$$"],
+    ["rule", "Line", "---\n\u0001"],
+    ["date", "Date of today", `${dayName(new Date())}\u0001`],
   ]);
 
 /** @param {() => From} note @param {(fault: Fault) => void} failed */
@@ -135,7 +133,7 @@ const blocks = (note, failed) => async (/** @type {CompletionContext} */ context
     label,
     type,
     boost: -at,
-    section: { name: later.edit.blocks.title, rank: 0 },
+    section: { name: "Blocks", rank: 0 },
     apply: replacing(text),
   }));
   const templates = await readTemplates().catch(() => []);
@@ -144,7 +142,7 @@ const blocks = (note, failed) => async (/** @type {CompletionContext} */ context
     .map((each) => ({
       label: plain(each.name, 80),
       type: "template",
-      section: { name: later.edit.templates, rank: 1 },
+      section: { name: "Templates", rank: 1 },
       /** @type {Apply} */
       apply: (...place) => void templateText(each.name, note().path).then((text) => replacing(text)(...place), failed),
     }));

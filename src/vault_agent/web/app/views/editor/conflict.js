@@ -12,14 +12,13 @@ import {
 } from "../../../vendor/codemirror.js";
 import { MergeView, unifiedMergeView } from "../../../vendor/merge.js";
 import { announce, sentence, toast } from "../../parts/say.js";
-import { Icon } from "../../parts/sign.js";
+import { Icon } from "../../parts/controls.js";
 import { clash, editing, settle, wholeText } from "../../state/editing.js";
 import { makeCopy } from "../../state/templates.js";
 import { later } from "../../later.js";
-import { copyPath } from "./copies.js";
-import { language } from "./language.js";
+import { copyPath } from "./notices.js";
+import { language, nonced } from "./language.js";
 import { lineLooks } from "./lines.js";
-import { nonced } from "./language.js";
 /** @import { Extension } from "../../../vendor/codemirror.js" */
 /** @import { Clash } from "../../state/editing.js" */
 
@@ -33,11 +32,10 @@ const NARROW = matchMedia("(max-width: 720px)");
  * @param {{ current: { b: EditorView } | null }} merge
  */
 function narrow(parent, clash, extensions, merge) {
-  const t = later.edit.conflict;
   const mergeControls = (/** @type {"accept" | "reject"} */ type, /** @type {(event: MouseEvent) => void} */ act) => {
     const button = document.createElement("button");
     button.className = "quiet";
-    button.textContent = type === "accept" ? t.keepMine : t.takeTheirs;
+    button.textContent = type === "accept" ? "Keep mine" : "Take theirs";
     button.addEventListener("mousedown", act);
     button.addEventListener(
       "keydown",
@@ -55,7 +53,7 @@ function narrow(parent, clash, extensions, merge) {
     ],
   });
   merge.current = { b };
-  announce(t.title);
+  announce("Changed here and elsewhere");
   return () => {
     b.destroy();
     merge.current = null;
@@ -87,7 +85,7 @@ export function Conflict({ onEnd }) {
       ...shared,
       history(),
       keymap.of([...historyKeymap, ...defaultKeymap]),
-      EditorView.contentAttributes.of({ "aria-label": t.mine }),
+      EditorView.contentAttributes.of({ "aria-label": "Your text" }),
     ];
     if (NARROW.matches) return narrow(box.current, now, mine, merge);
     const made = new MergeView({
@@ -96,7 +94,7 @@ export function Conflict({ onEnd }) {
         extensions: [
           ...shared,
           EditorState.readOnly.of(true),
-          EditorView.contentAttributes.of({ "aria-label": t.theirs, "aria-readonly": "true" }),
+          EditorView.contentAttributes.of({ "aria-label": "On disk", "aria-readonly": "true" }),
         ],
       },
       b: {
@@ -108,8 +106,8 @@ export function Conflict({ onEnd }) {
       renderRevertControl: () => {
         const button = document.createElement("button");
         button.textContent = "→";
-        button.title = t.take;
-        button.setAttribute("aria-label", t.take);
+        button.title = "Take this into your text";
+        button.setAttribute("aria-label", "Take this into your text");
         return button;
       },
       highlightChanges: true,
@@ -117,7 +115,7 @@ export function Conflict({ onEnd }) {
     });
     merge.current = made;
     left.value = made.chunks.length;
-    announce(t.title);
+    announce("Changed here and elsewhere");
     made.b.focus();
     return () => {
       made.destroy();
@@ -138,23 +136,26 @@ export function Conflict({ onEnd }) {
         copyPath(open.path),
         now.kind === "conflict" ? (merge.current?.b.state.doc.toString() ?? wholeText()) : wholeText(),
       );
-      toast(t.copied(made.path));
+      toast(`Your text is now in ${made.path}.`);
       end(now.disk.text);
     } catch (error) {
       toast(sentence(error));
     }
   };
-  return html`<section class="conflict" aria-label=${t.title}>
+  return html`<section class="conflict" aria-label="Changed here and elsewhere">
     <header>
-      <h2><${Icon} name="warn" />${t.title}</h2>
-      <p>${t.text}</p>
+      <h2><${Icon} name="warn" />Changed here and elsewhere</h2>
+      <p>
+        The same lines were changed in two places. Copy what you want to keep into your text, then save it. Nothing is
+        overwritten before that.
+      </p>
       <div class="acts">
-        <button class="primary" onClick=${() => end(merge.current?.b.state.doc.toString())}>${t.save}</button>
-        <button class="quiet" onClick=${() => void copy()}>${t.copy}</button>
-        <button class="quiet" onClick=${() => end(now.disk.text)}>${t.drop}</button>
+        <button class="primary" onClick=${() => end(merge.current?.b.state.doc.toString())}>Save your text</button>
+        <button class="quiet" onClick=${() => void copy()}>Save mine as a copy</button>
+        <button class="quiet" onClick=${() => end(now.disk.text)}>Use the text on disk</button>
         ${!NARROW.matches && html`<span class="num" role="status">${t.left(left.value)}</span>`}
       </div>
-      ${!NARROW.matches && html`<div class="sides"><h3>${t.theirs}</h3><h3>${t.mine}</h3></div>`}
+      ${!NARROW.matches && html`<div class="sides"><h3>On disk</h3><h3>Your text</h3></div>`}
     </header>
     <div class="merge" ref=${box}></div>
   </section>`;

@@ -1,10 +1,10 @@
 // The dialog of a new note: template, title, folder, and the file that it will be.
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { Asking, FolderField, NameField } from "../../parts/asking.js";
+import { Asking, FolderField, NameField } from "../../parts/dialog.js";
 import { useWork } from "../../parts/reply.js";
 import { sentence } from "../../parts/say.js";
-import { Icon, Shape } from "../../parts/sign.js";
+import { Icon, Shape } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { note } from "../../state/note.js";
@@ -13,8 +13,7 @@ import { folderOf } from "../../state/query.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { checkNew, makeNote, pathOf, readTemplates } from "../../state/templates.js";
 import { ask, newestOnly } from "../../wire.js";
-import { later } from "../../later.js";
-import { closeOverlay, takeTyped } from "../frame/overlay.js";
+import { closeOverlay, takeTyped } from "../frame/frame.js";
 /** @import { Template } from "../../state/templates.js" */
 
 const PAUSE = 150; // ms after a key, when the name is checked
@@ -31,7 +30,6 @@ function firstFolder() {
 
 /** @param {{ title?: string }} given */
 export function Overlay({ title: first = "" }) {
-  const t = later.edit.create;
   const at = first.lastIndexOf("/");
   const title = useSignal(first.slice(at + 1).replace(/\.md$/i, ""));
   const folder = useSignal(at >= 0 ? first.slice(0, at) : firstFolder());
@@ -96,14 +94,14 @@ export function Overlay({ title: first = "" }) {
   };
   const taken = fault.value && (fault.value.code === "NOTE_EXISTS" || fault.value.code === "NAME_COLLISION");
   return html`<${Asking}
-    title=${t.title}
-    act=${t.make}
+    title="New note"
+    act="Create"
     ready=${named && !busy.value && !fault.value}
     onAct=${make}
     onClose=${closeOverlay}
   >
     <${NameField}
-      label=${t.name}
+      label="Title"
       value=${title.value}
       onText=${(/** @type {string} */ text) => (title.value = text)}
       autofocus
@@ -112,7 +110,7 @@ export function Overlay({ title: first = "" }) {
     />
     <${FolderField} folder=${folder} />
     <fieldset class="templates">
-      <legend>${t.template}</legend>
+      <legend>Template</legend>
       ${[{ name: "", builtIn: true }, ...templates.value].map(
         (each) => html`<label key=${each.name} class="template">
           <input
@@ -127,7 +125,7 @@ export function Overlay({ title: first = "" }) {
             ${
               each.name
                 ? plain(each.builtIn ? each.name[0].toUpperCase() + each.name.slice(1) : each.name, 60)
-                : t.empty
+                : "Empty note"
             }
           </bdi>
         </label>`,
@@ -144,14 +142,14 @@ export function Overlay({ title: first = "" }) {
     <p id="create-says" class="will" role="status">
       ${
         !named
-          ? t.untitled
+          ? "Give the note a title."
           : fault.value
             ? html`
-              <span class="bad">${taken ? t.taken : sentence(fault.value)}</span>
-              ${taken && html`<button type="button" class="quiet" onClick=${() => void openTaken()}>${t.open}</button>`}
+              <span class="bad">${taken ? "There is a note of this name." : sentence(fault.value)}</span>
+              ${taken && html`<button type="button" class="quiet" onClick=${() => void openTaken()}>Open it</button>`}
             `
             : html`
-              ${t.file} <bdi><code>${path}</code></bdi>
+              Creates <bdi><code>${path}</code></bdi>
               ${checked.value === path && html`<span class="ok"><${Icon} name="check" small /></span>`}
             `
       }

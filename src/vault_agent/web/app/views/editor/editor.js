@@ -6,8 +6,7 @@ import { keyName, useCommands } from "../../parts/commands.js";
 import { announce, Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { Later, MenuButton } from "../../parts/later.js";
 import { useSheet } from "../../parts/sheet.js";
-import { Choices, Entry, IconButton, useRoving } from "../../parts/controls.js";
-import { Icon } from "../../parts/sign.js";
+import { Choices, Entry, IconButton, useRoving, Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, go, remembered } from "../../state/address.js";
 import {
@@ -34,8 +33,7 @@ import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { LARGEST, nameOf, upload } from "../../state/uploads.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
-import { words } from "../../words.js";
-import { overlay } from "../frame/overlay.js";
+import { overlay } from "../frame/frame.js";
 import { put } from "./format.js";
 import { Notices, State } from "./notices.js";
 import { Properties } from "./properties.js";
@@ -61,7 +59,7 @@ export function Editor({ reading }) {
   const open = editing.value;
   useEffect(() => {
     if (open && open.id !== address.peek().note) {
-      toast(later.edit.moved(open.path));
+      toast(`The note is now ${open.path}.`);
       go({ note: open.id, edit: "1" }, { replace: true });
     }
   }, [open?.id]);
@@ -71,7 +69,9 @@ export function Editor({ reading }) {
       <div class="doc">
         ${
           gone
-            ? html`<${Empty} icon="file" title=${later.note.gone.title}><p>${later.note.gone.text}</p><//>`
+            ? html`<${Empty} icon="file" title="This note is gone">
+              <p>It was deleted, renamed or moved after the list was made.</p>
+            <//>`
             : html`<${Trouble} fault=${editFault.value} again=${() => void openEditor(wanted)} />`
         }
       </div>
@@ -120,10 +120,10 @@ function Page({ reading }) {
   const add = async (/** @type {File[]} */ files, /** @type {number | null} */ at) => {
     for (const file of files) {
       if (file.size > LARGEST) {
-        toast(later.edit.files.refused(plain(nameOf(file), 80), later.edit.files.large));
+        toast(later.edit.files.refused(plain(nameOf(file), 80), "A file may have 50 MB."));
         continue;
       }
-      announce(later.edit.files.adding(nameOf(file)));
+      announce(`Adding ${nameOf(file)}`);
       try {
         const link = await upload(file, open);
         const now = view.current;
@@ -132,7 +132,7 @@ function Page({ reading }) {
           put(now, `${link}\u0001`);
           at = now.state.selection.main.head;
         }
-        toast(later.edit.files.added(plain(nameOf(file), 80)));
+        toast(`Added ${plain(nameOf(file), 80)}`);
       } catch (error) {
         toast(later.edit.files.refused(plain(nameOf(file), 80), sentence(error)));
       }
@@ -205,7 +205,7 @@ function Page({ reading }) {
     };
   }, []);
   useEffect(() => {
-    if (followed.value) announce(later.edit.followed);
+    if (followed.value) announce("The note was changed elsewhere. You see the new text.");
   }, [followed.value]);
   useEffect(() => void (document.title = `${plain(open.title, 80)} · vault-agent`), [open.title]);
   useEffect(() => {
@@ -231,12 +231,12 @@ function Page({ reading }) {
   };
   useCommands(
     () => [
-      { id: "preview", name: words.commands.preview, icon: "notes", keys: ["Mod+e"], run: cycle },
-      { id: "save", name: words.commands.save, icon: "check", keys: ["Mod+s"], run: () => void save() },
-      { id: "done", name: words.commands.done, icon: "check", keys: ["Mod+Shift+Enter"], run: () => void done() },
+      { id: "preview", name: "Change the preview", icon: "notes", keys: ["Mod+e"], run: cycle },
+      { id: "save", name: "Save now", icon: "check", keys: ["Mod+s"], run: () => void save() },
+      { id: "done", name: "Stop editing", icon: "check", keys: ["Mod+Shift+Enter"], run: () => void done() },
       {
         id: "follow",
-        name: words.commands.follow,
+        name: "Follow the link at the cursor",
         icon: "link",
         keys: ["Alt+Enter"],
         run: () => view.current?.focus(),
@@ -254,15 +254,15 @@ function Page({ reading }) {
   );
 
   const shown = conflict ? "off" : mode.value;
-  return html`<section class="edit" aria-label=${later.edit.label(plain(open.title, 100))} data-mode=${shown}>
+  return html`<section class="edit" aria-label=${`Edit ${plain(open.title, 100)}`} data-mode=${shown}>
     <header class="crumb">
       <${IconButton}
         icon="left"
         class="only-s"
-        label=${later.note.back}
+        label="Back to the list"
         onClick=${() => void done().then(() => clash.peek() || go({ note: "" }))}
       />
-      <h1 class="cut" dir="auto" title=${plain(open.path)}>${plain(open.title, 200) || words.untitled}</h1>
+      <h1 class="cut" dir="auto" title=${plain(open.path)}>${plain(open.title, 200) || "Untitled"}</h1>
       <${State} />
       <div class="acts">
         <${Outline} view=${view} />
@@ -276,7 +276,7 @@ function Page({ reading }) {
           }))}
           onChoose=${change}
         />
-        <button class="primary" onClick=${() => void done()}>${later.edit.done}</button>
+        <button class="primary" onClick=${() => void done()}>Done</button>
       </div>
     </header>
     <${Notices} onCompare=${() => (compared.value = true)} onLeave=${() => go({ note: "", edit: "" })} />
@@ -294,7 +294,12 @@ function Page({ reading }) {
       }}
     />
     <div class="panes">
-      <div class="pane typed" ref=${source} hidden=${conflict || shown === "instead"}>
+      <div
+        class="pane typed"
+        ref=${source}
+        hidden=${conflict || shown === "instead"}
+        style=${{ "--beside": `${remembered.value.beside ?? 0}px` }}
+      >
         <div class="sheetlike">
           <${Properties} key=${open.id} />
           <div class="field-md" ref=${field} data-head=${headAsText.value}></div>
@@ -335,7 +340,7 @@ function Page({ reading }) {
 /** @param {{ onTool: (name: string) => void }} given */
 function Toolbar({ onTool }) {
   const walk = useRoving("button");
-  return html`<div class="tools-md" role="toolbar" aria-label=${later.edit.tools} ...${walk}>
+  return html`<div class="tools-md" role="toolbar" aria-label="Format" ...${walk}>
     ${TOOLS.map(
       ([name, keys]) =>
         html`<${IconButton}
@@ -364,7 +369,7 @@ function Outline({ view }) {
       });
       view.current?.focus();
     };
-    if (!headings.length) return html`<${Entry} disabled>${later.edit.noHeadings}<//>`;
+    if (!headings.length) return html`<${Entry} disabled>No headings yet<//>`;
     return headings.map(
       ({ level, name, at }) => html`<${Entry}
         key=${at}
@@ -376,8 +381,8 @@ function Outline({ view }) {
     );
   };
   return html`<${MenuButton}
-    label=${later.note.outline}
-    title=${later.note.outline}
+    label="Outline"
+    title="Outline"
     face=${html`<${Icon} name="list" />`}
     entries=${entries}
   />`;

@@ -121,6 +121,11 @@ const looks = ViewPlugin.fromClass(
   { decorations: (value) => value.decorations },
 );
 
+/** The spaces before a marker, by which a wrapped line hangs; one is about .26em wide. */
+const indents = EditorView.theme(
+  Object.fromEntries(Array.from({ length: DEEPEST }, (_, at) => [`.in-${at + 1}`, { "--in": String(at + 1) }])),
+);
+
 /** Mark the lines that others wrote: the first, and the one after the last, counted from 0. */
 export const setMarks = /** @type {typeof StateEffect.define<[number, number][]>} */ (StateEffect.define)();
 const marks = StateField.define({
@@ -141,4 +146,4 @@ const marks = StateField.define({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-export const lineLooks = [looks, marks, EditorView.perLineTextDirection.of(true)];
+export const lineLooks = [looks, indents, marks, EditorView.perLineTextDirection.of(true)];

@@ -1,12 +1,24 @@
-// How the text stands: saved or not, and what others did meanwhile.
+// What is said above the text that is edited, and copies of it beside its note.
 
 import { html, useEffect } from "../../../vendor/preact.js";
 import { announce, sentence, toast } from "../../parts/say.js";
-import { Icon } from "../../parts/sign.js";
-import { answerOffer, clash, draftless, offered, saveFault, saveState, settle } from "../../state/editing.js";
+import { Icon } from "../../parts/controls.js";
+import {
+  answerOffer,
+  clash,
+  draftless,
+  offered,
+  saveFault,
+  saveState,
+  settle,
+  editing,
+  goOn,
+  wholeText,
+} from "../../state/editing.js";
 import { later } from "../../later.js";
 import { fullDate } from "../../words.js";
-import { saveAsNew } from "./copies.js";
+import { clockName, dayName } from "../../state/days.js";
+import { makeCopy } from "../../state/templates.js";
 
 export function State() {
   const kind = clash.value?.kind;
@@ -24,7 +36,6 @@ export function State() {
 
 /** @param {{ onCompare: () => void, onLeave: () => void }} given */
 export function Notices({ onCompare, onLeave }) {
-  const t = later.edit;
   const kind = clash.value?.kind;
   const save = () => void saveAsNew().catch((error) => toast(sentence(error)));
   const said = /** @type {unknown[]} */ ([]);
@@ -40,17 +51,43 @@ export function Notices({ onCompare, onLeave }) {
   /** @param {string} label @param {() => void} run @param {string} [look] */
   const button = (label, run, look = "quiet") => html`<button class=${look} onClick=${run}>${label}</button>`;
   if (offered.value)
-    say("clock", t.offer.text(fullDate(new Date(offered.value.at).toISOString())), [
-      button(t.offer.restore, () => answerOffer(true)),
-      button(t.offer.discard, () => answerOffer(false)),
+    say("clock", `Text from ${fullDate(new Date(offered.value.at).toISOString())} was not saved.`, [
+      button("Restore it", () => answerOffer(true)),
+      button("Discard it", () => answerOffer(false)),
     ]);
   if (kind === "merged")
-    say("info", t.merged.text, [button(t.merged.compare, onCompare), button(t.merged.keep, () => settle(), "primary")]);
+    say("info", "This note was also changed elsewhere. Both changes fit, and the lines from elsewhere are marked.", [
+      button("Compare", onCompare),
+      button("Keep both", () => settle(), "primary"),
+    ]);
   if (kind === "gone")
-    say("warn", t.gone.text, [button(t.gone.leave, onLeave), button(t.gone.act, save, "primary")], true);
+    say(
+      "warn",
+      "This note was deleted or renamed elsewhere. What you see is only in this browser.",
+      [button("Close it", onLeave), button("Save as new", save, "primary")],
+      true,
+    );
   const isRefused = saveState.value === "refused";
   if ((isRefused || saveState.value === "failed") && saveFault.value)
     say("warn", sentence(saveFault.value), null, isRefused);
-  if (draftless.value) say("warn", t.draftless);
+  if (draftless.value) say("warn", "This browser keeps no drafts. What is not saved is lost if the page is closed.");
   return said.length ? html`<div class="notices">${said}</div>` : null;
+}
+
+/** A path that is not taken, most likely. @param {string} path */
+export function copyPath(path) {
+  const now = new Date();
+  return path.replace(/\.[^./]*$|$/, ` (conflict ${dayName(now)} ${clockName(now)}).md`);
+}
+
+/** Write the text of a note that is gone to a new one. */
+export async function saveAsNew() {
+  const open = editing.peek();
+  if (!open) return null;
+  const text = wholeText();
+  const made = await makeCopy(open.path, text).catch((error) =>
+    error.code === "NOTE_EXISTS" ? makeCopy(copyPath(open.path), text) : Promise.reject(error),
+  );
+  goOn({ id: made.noteId, path: made.path }, made.hashAfter, text);
+  return made;
 }

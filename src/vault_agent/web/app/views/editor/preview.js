@@ -5,7 +5,6 @@ import { sentence } from "../../parts/say.js";
 import { head } from "../../state/editing.js";
 import { showRendered } from "../../trust.js";
 import { ask, newestOnly } from "../../wire.js";
-import { later } from "../../later.js";
 
 const PAUSE = 80; // ms between two questions
 const LARGEST = 480 * 1024; // characters
@@ -103,7 +102,7 @@ export function Preview({ text, version, note, reading, box, onShown }) {
     clearTimeout(now.timer);
     const show = async () => {
       const source = text();
-      if (source.length > LARGEST) return void (fault.value = later.edit.previewLarge);
+      if (source.length > LARGEST) return void (fault.value = "This text is too large to preview.");
       now.due = performance.now() + PAUSE;
       try {
         const answer = await render.current(source, note.path);
@@ -130,7 +129,7 @@ export function Preview({ text, version, note, reading, box, onShown }) {
       stop();
     };
   }, []);
-  return html`<section class="pane seen" tabindex="0" aria-label=${later.edit.preview} ref=${box}>
+  return html`<section class="pane seen" tabindex="0" aria-label="Preview" ref=${box}>
     ${fault.value && html`<p class="say" role="status">${fault.value}</p>`}
     <div class="doc"><h1 dir="auto">${note.title}</h1><div class="prose" dir="auto" ref=${prose}></div></div>
     <${reading.Hover} />

@@ -4,8 +4,7 @@ import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { Combo } from "../../parts/combo.js";
 import { announce, sentence, toast } from "../../parts/say.js";
 import { composing } from "../../parts/commands.js";
-import { IconButton } from "../../parts/controls.js";
-import { Icon } from "../../parts/sign.js";
+import { IconButton, Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { changeHead, editing, head, headAsText, showHead } from "../../state/editing.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
@@ -83,7 +82,7 @@ export function Properties() {
         return data.changed ? data.hashAfter : null;
       });
       if (saved) announce(later.edit.state.saved);
-      else toast(later.edit.properties.first);
+      else toast("Save or resolve your text first.");
     } catch (error) {
       toast(sentence(error));
     } finally {
@@ -92,17 +91,16 @@ export function Properties() {
     }
   };
 
-  const t = later.edit.properties;
   const showForm = () => {
     fault.value = null;
     showHead(false);
   };
-  const asForm = html`<button class="quiet" onClick=${showForm}>${t.asForm}</button>`;
+  const asForm = html`<button class="quiet" onClick=${showForm}>As a form</button>`;
   if (fault.value)
     return html`<div class="fm">
       <p class="say" role="status">
         <${Icon} name="warn" />
-        <span>${t.bad(sentence(fault.value))}</span>
+        <span>The properties cannot be read, so they are shown as text. ${sentence(fault.value)}</span>
         ${asForm}
       </p>
     </div>`;
@@ -121,14 +119,14 @@ export function Properties() {
       /** @type {HTMLElement | null} */ (form.current?.querySelector("dl > div:last-of-type input"))?.focus(),
     );
   };
-  return html`<section class="fm" aria-label=${t.title} ref=${form}>
+  return html`<section class="fm" aria-label="Properties" ref=${form}>
     <header>
       <button class="fold" aria-expanded=${open.value} onClick=${toggle}>
         <${Icon} name="right" small />
-        <span>${t.title}</span>
+        <span>Properties</span>
         ${!open.value && list.length > 0 && html`<span class="num">${list.length}</span>`}
       </button>
-      ${open.value && head.value && html`<button class="quiet" onClick=${() => showHead(true)}>${t.asText}</button>`}
+      ${open.value && head.value && html`<button class="quiet" onClick=${() => showHead(true)}>As text</button>`}
     </header>
     ${
       open.value &&
@@ -146,7 +144,7 @@ export function Properties() {
                 <${IconButton}
                   icon="x"
                   small
-                  label=${t.remove(name)}
+                  label=${`Remove ${name}`}
                   onClick=${() => (head.peek() ? void write({ delete: [name] }) : (values.value = null))}
                 />
               </dd>
@@ -157,8 +155,8 @@ export function Properties() {
           adding.value
             ? html`<div class="add">
               <${Combo}
-                label=${t.name}
-                placeholder=${t.name}
+                label="Name"
+                placeholder="Name"
                 shown
                 look=${async (/** @type {string} */ text) =>
                   rest
@@ -177,7 +175,7 @@ export function Properties() {
               }}
             >
               <${Icon} name="plus" small />
-              ${t.add}
+              Add property
             </button>`
         }
       `
@@ -198,7 +196,7 @@ function Value({ name, value, onChange }) {
       onChange=${(/** @type {Typed} */ event) => onChange(event.target.checked)}
     />`;
   if (typeof value === "object" && value !== null)
-    return html`<button class="nested" onClick=${() => showHead(true)} title=${t.nested}>
+    return html`<button class="nested" onClick=${() => showHead(true)} title="Edit this value as text">
       <code dir="ltr">${plain(JSON.stringify(value), 120)}</code>
     </button>`;
   if (LISTS.has(name) && value !== null && value !== "")
@@ -242,7 +240,6 @@ function Day({ name, value, onChange }) {
 /** @param {{ name: string, list: unknown[], onChange: (value: unknown) => void }} given */
 function Many({ name, list: given, onChange }) {
   const list = given.filter((each) => each !== null && each !== ""); // templates leave empty items
-  const t = later.edit.properties;
   const shown = (/** @type {unknown} */ each) => plain(String(each ?? ""), 100).replace(/^\[\[(.*)\]\]$/, "$1");
   const add = (/** @type {string} */ text) => {
     const clean =
@@ -257,13 +254,16 @@ function Many({ name, list: given, onChange }) {
     ${list.map(
       (each, at) => html`<span class="tag" key=${`${at} ${each}`}>
         <bdi>${shown(each)}</bdi>
-        <button aria-label=${t.drop(shown(each))} onClick=${() => onChange(list.filter((_, other) => other !== at))}>
+        <button
+          aria-label=${`Remove ${shown(each)}`}
+          onClick=${() => onChange(list.filter((_, other) => other !== at))}
+        >
           <${Icon} name="x" small />
         </button>
       </span>`,
     )}
     <${Combo}
-      label=${t.more(name)}
+      label=${`Add to ${name}`}
       placeholder=${list.length ? "" : "…"}
       look=${async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) =>
         (await lookFor(name)(text, signal)).filter((each) => !list.includes(each.value))}

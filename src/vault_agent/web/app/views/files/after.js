@@ -6,7 +6,6 @@ import { undo } from "../../state/files.js";
 import { note, reopen } from "../../state/note.js";
 import { noteMoved } from "../../state/settings.js";
 import { ask } from "../../wire.js";
-import { later } from "../../later.js";
 
 /**
  * The open note had another ID before it was moved.
@@ -43,6 +42,6 @@ export async function undone(writeId, moved = null) {
   if (moved && open?.id === moved.after) noteMoved(open.id, { ...open, id: moved.before, path: moved.path });
   if (moved && address.peek().note === moved.after) go({ note: moved.before }, { replace: true });
   else reopen();
-  toast(later.files.undone);
+  toast("Taken back");
   return true;
 }

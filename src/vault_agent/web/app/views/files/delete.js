@@ -10,8 +10,7 @@ import { lines, planRemoval, readTree, remove } from "../../state/files.js";
 import { nameOf } from "../../state/query.js";
 import { closeTab, tabs } from "../../state/tabs.js";
 import { later } from "../../later.js";
-import { words } from "../../words.js";
-import { closeDone, closeOverlay } from "../frame/overlay.js";
+import { closeDone, closeOverlay } from "../frame/frame.js";
 import { undone } from "./after.js";
 
 /** @param {{ path: string }} given */
@@ -32,21 +31,21 @@ export function Overlay({ path }) {
       if (open && (open === done.noteId || pathOf(open).startsWith(`${path}/`))) go({ note: "" }, { replace: true });
       if (folder) await readTree(); // an empty one is not in the index, which brings no news of it
       const undo = () => void undone(done.writeId ?? "").then(() => folder && readTree());
-      toast(t.deleted(plain(nameOf(path), 60)), t.undo, undo);
+      toast(`${plain(nameOf(path), 60)} is in the trash`, "Undo", undo);
     });
   const links = plan.value?.brokenLinks ?? 0;
   const notes = folder?.count ?? 0;
-  return html`<${TitledDialog} label=${t.delete} title=${t.delete} className="create" onClose=${closeOverlay}>
+  return html`<${TitledDialog} label="Delete" title="Delete" className="create" onClose=${closeOverlay}>
     <p>
-      <bdi>${t.trash(plain(path, 300))}</bdi>
+      <bdi>${plain(path, 300)} moves to .trash.</bdi>
       ${notes > 0 && ` ${t.inside(notes)}`}
       ${links > 0 && ` ${t.broken(links)}`}
     </p>
     ${(fault.value ?? failed.value) && html`<${Trouble} fault=${fault.value ?? failed.value} />`}
     <div class="acts">
-      <button class="quiet" onClick=${closeOverlay}>${words.cancel}</button>
+      <button class="quiet" onClick=${closeOverlay}>Cancel</button>
       <button ref=${button} class="primary danger" disabled=${busy.value || !plan.value} onClick=${act}>
-        ${t.delete}
+        Delete
       </button>
     </div>
   <//>`;

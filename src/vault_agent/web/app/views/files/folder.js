@@ -1,18 +1,15 @@
 // The dialog that makes a folder.
 
 import { html, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { Asking, NameField } from "../../parts/asking.js";
+import { Asking, NameField } from "../../parts/dialog.js";
 import { useWork } from "../../parts/reply.js";
 import { toast, Trouble } from "../../parts/say.js";
-import { makeFolder, readTree, unfold } from "../../state/files.js";
-import { newKey } from "../../state/files.js";
+import { makeFolder, readTree, unfold, newKey } from "../../state/files.js";
 import { tidy } from "../../state/query.js";
-import { later } from "../../later.js";
-import { closeDone, closeOverlay, takeTyped } from "../frame/overlay.js";
+import { closeDone, closeOverlay, takeTyped } from "../frame/frame.js";
 
 /** @param {{ folder?: string }} given `folder`: where it is made */
 export function Overlay({ folder = "" }) {
-  const t = later.files;
   const path = useSignal(folder && `${folder}/`);
   const { busy, fault, run } = useWork();
   const key = useRef(newKey());
@@ -24,7 +21,7 @@ export function Overlay({ folder = "" }) {
       closeDone("folder");
       if (folder) unfold(folder, true);
       await readTree();
-      toast(made.changed ? t.made(wanted) : t.exists(wanted));
+      toast(made.changed ? `Created the folder ${wanted}` : `The folder ${wanted} exists already`);
     });
   useLayoutEffect(() => {
     const ahead = takeTyped();
@@ -32,14 +29,14 @@ export function Overlay({ folder = "" }) {
     if (ahead.entered && tidy(ahead.text)) void act();
   }, []);
   return html`<${Asking}
-    title=${t.newFolder}
-    act=${t.make}
+    title="New folder"
+    act="Make"
     ready=${Boolean(clean) && clean !== folder && !busy.value}
     onAct=${act}
     onClose=${closeOverlay}
   >
     <${NameField}
-      label=${t.folderName}
+      label="Its name, or a path"
       value=${path.value}
       onText=${(/** @type {string} */ text) => (path.value = text)}
       autofocus

@@ -1,15 +1,14 @@
 // The dialog that renames or moves a file or a folder, and says first which links change with it.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
-import { Asking, FolderField, NameField } from "../../parts/asking.js";
+import { Asking, FolderField, NameField } from "../../parts/dialog.js";
 import { useWork } from "../../parts/reply.js";
 import { sentence, toast } from "../../parts/say.js";
-import { move, planMove } from "../../state/files.js";
-import { newKey } from "../../state/files.js";
+import { move, planMove, newKey } from "../../state/files.js";
 import { folderOf, nameOf, tidy, withoutEnding } from "../../state/query.js";
 import { newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
-import { closeDone, closeOverlay } from "../frame/overlay.js";
+import { closeDone, closeOverlay } from "../frame/frame.js";
 import { openMoved, undone } from "./after.js";
 /** @import { Done } from "../../state/files.js" */
 
@@ -50,25 +49,25 @@ export function Overlay({ path, folder: dragged }) {
       const done = await move(path, to, plan.value.hash, key.current);
       closeDone("move");
       const moved = await openMoved(path, to, done);
-      toast(t.moved(to), done.writeId ? t.undo : undefined, () => void undone(done.writeId ?? "", moved));
+      toast(`Moved to ${to}`, done.writeId ? "Undo" : undefined, () => void undone(done.writeId ?? "", moved));
     });
   const said = fault.value
     ? html`<span class="bad">${sentence(fault.value)}</span>`
     : same
-      ? t.change
+      ? "Change the name or the folder."
       : html`
-        ${t.becomes} <bdi><code>${to}</code></bdi>
+        New path: <bdi><code>${to}</code></bdi>
         ${plan.value && html`<span>${t.links(plan.value.links, plan.value.files)}</span>`}
       `;
   return html`<${Asking}
-    title=${t.rename}
-    act=${t.act}
+    title="Rename or move"
+    act="Move"
     ready=${!same && !busy.value && Boolean(plan.value) && !fault.value}
     onAct=${act}
     onClose=${closeOverlay}
   >
     <${NameField}
-      label=${t.name}
+      label="Name"
       value=${name.value}
       onText=${(/** @type {string} */ text) => (name.value = text)}
       autofocus

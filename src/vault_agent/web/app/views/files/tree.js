@@ -4,7 +4,7 @@ import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
-import { Icon } from "../../parts/sign.js";
+import { Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { useVirtual } from "../../parts/virtual.js";
 import { address, changed, go } from "../../state/address.js";
@@ -12,9 +12,8 @@ import { fault, fetchRest, followTree, known, lines, readTree, reveal, unfold } 
 import { folderOf } from "../../state/query.js";
 import { note } from "../../state/note.js";
 import { mayWrite } from "../../state/vault.js";
-import { later } from "../../later.js";
-import { count, words } from "../../words.js";
-import { overlay } from "../frame/overlay.js";
+import { count } from "../../words.js";
+import { overlay } from "../frame/frame.js";
 /** @import { Line } from "../../state/files.js" */
 
 const NEAR = 10; // lines beyond the view
@@ -29,7 +28,6 @@ export function Tree() {
   const { scroll, probe, first, height, last, ...virtual } = useVirtual({ usual: 28, near: NEAR, isReady: styled });
   const focused = useSignal("");
   const over = useSignal("");
-  const t = later.files;
   const shown = lines.value;
   const current = address.value.note;
 
@@ -71,8 +69,8 @@ export function Tree() {
     () =>
       mayWrite.value
         ? [
-            { id: "rename", name: words.commands.rename, keys: ["F2"], run: rename, icon: "edit" },
-            { id: "folder", name: words.commands.folder, run: newFolder, icon: "folder" },
+            { id: "rename", name: "Rename or move", keys: ["F2"], run: rename, icon: "edit" },
+            { id: "folder", name: "New folder", run: newFolder, icon: "folder" },
           ]
         : [],
     [mayWrite.value, focusAt],
@@ -160,7 +158,7 @@ export function Tree() {
       style=${{ inlineSize: `${each.depth - 1 + (each.kind === "note" || each.kind === "rest" ? 1 : 0)}em` }}
     ></span>`;
     const name = html`<bdi class="cut">${plain(each.name, 120)}</bdi>`;
-    if (each.kind === "rest") return html`<div ...${given}>${indent}<span class="cut mute">${words.more}</span></div>`;
+    if (each.kind === "rest") return html`<div ...${given}>${indent}<span class="cut mute">More</span></div>`;
     if (each.kind === "folder")
       return html`<div ...${given} aria-expanded=${each.open} onClick=${() => act(each)}>
         ${indent}
@@ -196,14 +194,14 @@ export function Tree() {
     onDrop=${(/** @type {DragEvent} */ event) => drop(event, "")}
   >
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void readTree()} />`}
-    <div role="tree" aria-label=${t.tree} style=${{ blockSize: `${shown.length * height.value}px` }}>
+    <div role="tree" aria-label="Files of the vault" style=${{ blockSize: `${shown.length * height.value}px` }}>
       ${virtual.drawn(shown.length, focusAt).map(row)}
     </div>
     <div class="leaf visually-hidden" ref=${probe} aria-hidden="true"></div>
     ${
       known.value &&
       !shown.length &&
-      html`<${Empty} icon="folder" title=${words.notes.empty.title}><p>${words.notes.empty.indexed}</p><//>`
+      html`<${Empty} icon="folder" title="No notes yet"><p>The folder has no notes.</p><//>`
     }
   </div>`;
 }

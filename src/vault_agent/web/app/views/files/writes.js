@@ -7,8 +7,8 @@ import { plain } from "../../parts/text.js";
 import { clock, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
-import { agoWords, fullDate, timeOf, words } from "../../words.js";
-import { closeOverlay } from "../frame/overlay.js";
+import { agoWords, fullDate, timeOf } from "../../words.js";
+import { closeOverlay } from "../frame/frame.js";
 import { undone } from "./after.js";
 
 const PAGE = 50;
@@ -45,7 +45,7 @@ export function Overlay() {
     return html`<li class="line" key=${writeId}>
       <span class="grow">
         <b>${plain(what, 40)}</b> <bdi>${plain(file?.path, 200)}</bdi>
-        ${fileCount > 1 && ` ${t.others(fileCount - 1)}`}
+        ${fileCount > 1 && ` and ${fileCount - 1} more`}
         <small>
           ${who && html`<bdi>${plain(who, 60)}</bdi> · `}
           <time datetime=${write.time} title=${fullDate(write.time)}>
@@ -55,18 +55,18 @@ export function Overlay() {
       </span>
       ${
         state === "undone"
-          ? html`<small>${t.taken}</small>`
+          ? html`<small>taken back</small>`
           : write.undoable &&
             html`<button class="quiet" disabled=${Boolean(busy.value)} onClick=${() => void back(writeId)}>
-              ${t.undo}
+              Undo
             </button>`
       }
     </li>`;
   };
-  return html`<${TitledDialog} label=${t.writes} title=${t.writes} onClose=${closeOverlay}>
+  return html`<${TitledDialog} label="Last changes" title="Last changes" onClose=${closeOverlay}>
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void read(false)} />`}
-    ${writes.value?.length === 0 && html`<p>${t.none}</p>`}
+    ${writes.value?.length === 0 && html`<p>Nothing was written here yet.</p>`}
     ${writes.value && writes.value.length > 0 && html`<ul class="card">${writes.value.map(line)}</ul>`}
-    ${cursor.value && html`<button class="quiet" onClick=${() => void read(true)}>${words.more}</button>`}
+    ${cursor.value && html`<button class="quiet" onClick=${() => void read(true)}>More</button>`}
   <//>`;
 }

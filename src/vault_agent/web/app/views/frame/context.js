@@ -7,24 +7,21 @@ import { copy } from "../../parts/say.js";
 import { address, go, written } from "../../state/address.js";
 import { mayWrite } from "../../state/vault.js";
 import { openBeside } from "../../state/tabs.js";
-import { later } from "../../later.js";
-import { context, overlay } from "./overlay.js";
-
-const t = later.context;
+import { context, overlay } from "./frame.js";
 
 /** @typedef {{ name: string, icon: string, run: () => void, hidden?: boolean }} Entry */
 
-/** @param {import("./overlay.js").Context} asked @returns {Entry[]} */
+/** @param {import("./frame.js").Context} asked @returns {Entry[]} */
 function entriesOf({ kind, id, path }) {
   const changes = [
     {
-      name: t.rename,
+      name: "Rename or move",
       icon: "edit",
       run: () => (overlay.value = { name: "move", path }),
       hidden: !path || !mayWrite.value,
     },
     {
-      name: t.delete,
+      name: "Delete",
       icon: "x",
       run: () => (overlay.value = { name: "delete", path }),
       hidden: !path || !mayWrite.value,
@@ -33,37 +30,37 @@ function entriesOf({ kind, id, path }) {
   if (kind === "folder")
     return [
       {
-        name: t.newNote,
+        name: "New note here",
         icon: "plus",
         run: () => (overlay.value = { name: "create", title: `${path}/` }),
         hidden: !mayWrite.value,
       },
       {
-        name: t.newFolder,
+        name: "New folder here",
         icon: "folder",
         run: () => (overlay.value = { name: "folder", folder: path }),
         hidden: !mayWrite.value,
       },
-      { name: t.list, icon: "list", run: () => go({ view: "notes", path: [path], q: "" }) },
+      { name: "List its notes", icon: "list", run: () => go({ view: "notes", path: [path], q: "" }) },
       ...changes,
     ];
   if (kind === "file")
-    return [{ name: t.show, icon: "eye", run: () => (overlay.value = { name: "file", path }) }, ...changes];
+    return [{ name: "Show", icon: "eye", run: () => (overlay.value = { name: "file", path }) }, ...changes];
   const link = written({ view: "notes", note: id, vault: address.peek().vault });
   return [
-    { name: t.open, icon: "notes", run: () => go({ view: "notes", note: id }) },
+    { name: "Open", icon: "notes", run: () => go({ view: "notes", note: id }) },
     {
-      name: t.beside,
+      name: "Open in a tab",
       icon: "columns",
       run: () => void openBeside(Object.assign(document.createElement("a"), { href: link })),
     },
-    { name: t.copy, icon: "link", run: () => void copy(new URL(link, location.href).href) },
-    { name: t.graph, icon: "graph", run: () => go({ view: "graph", near: id }) },
+    { name: "Copy the link", icon: "link", run: () => void copy(new URL(link, location.href).href) },
+    { name: "Show in the graph", icon: "graph", run: () => go({ view: "graph", near: id }) },
     ...changes,
   ];
 }
 
-/** @param {import("./overlay.js").Context} asked */
+/** @param {import("./frame.js").Context} asked */
 export function Context(asked) {
   const { at, origin } = asked;
   const close = () => (context.value = null);
@@ -72,7 +69,7 @@ export function Context(asked) {
     contains: () => false,
     focus: () => origin.focus(),
   };
-  return html`<${Menu} anchor=${anchor} label=${t.label} onClose=${close}>
+  return html`<${Menu} anchor=${anchor} label="What can be done" onClose=${close}>
     ${entriesOf(asked)
       .filter(({ hidden }) => !hidden)
       .map(

@@ -8,7 +8,7 @@ import { set, settings } from "../../state/settings.js";
 import { hasMemory, mayWrite } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { words } from "../../words.js";
-import { context, overlay } from "./overlay.js";
+import { context, overlay } from "./frame.js";
 
 const THEMES = /** @type {const} */ (["system", "light", "dark"]);
 
@@ -21,7 +21,7 @@ function nextTheme() {
 async function index() {
   try {
     await ask("POST", "/index", { body: {} });
-    toast(words.jobs.started);
+    toast("The job has started.");
   } catch (error) {
     toast(sentence(error));
   }
@@ -48,30 +48,30 @@ function askForMenu(event) {
 export function addEverywhere() {
   addEventListener("contextmenu", askForMenu);
   add([
-    { id: "notes", name: words.commands.notes, icon: "notes", run: () => go({ view: "notes" }) },
-    { id: "graph", name: words.commands.graph, icon: "graph", keys: ["Mod+g"], run: () => go({ view: "graph" }) },
+    { id: "notes", name: "Show the notes", icon: "notes", run: () => go({ view: "notes" }) },
+    { id: "graph", name: "Show the graph", icon: "graph", keys: ["Mod+g"], run: () => go({ view: "graph" }) },
     {
       id: "memory",
-      name: words.commands.memory,
+      name: "Show what agents got",
       icon: "memory",
       run: () => go({ view: "memory", session: "" }),
       get hidden() {
         return !hasMemory.peek();
       },
     },
-    { id: "jobs", name: words.commands.jobs, icon: "jobs", run: () => go({ view: "jobs" }) },
-    { id: "settings", name: words.commands.settings, icon: "gear", run: () => go({ view: "settings" }) },
+    { id: "jobs", name: "Show the jobs", icon: "jobs", run: () => go({ view: "jobs" }) },
+    { id: "settings", name: "Show the settings", icon: "gear", run: () => go({ view: "settings" }) },
     {
       id: "today",
-      name: words.commands.today,
+      name: "Open today's note",
       icon: "date",
       run: () => void import("./today.js").then(({ openToday }) => openToday()),
     },
-    { id: "theme", name: words.commands.theme, icon: "sun", run: nextTheme },
-    { id: "index", name: words.commands.index, icon: "jobs", run: () => void index() },
+    { id: "theme", name: "Change the theme", icon: "sun", run: nextTheme },
+    { id: "index", name: "Index the changes now", icon: "jobs", run: () => void index() },
     {
       id: "search",
-      name: words.commands.search,
+      name: "Search all notes",
       icon: "search",
       keys: ["Mod+Shift+f"],
       run: () => {
@@ -79,25 +79,25 @@ export function addEverywhere() {
         setTimeout(() => document.getElementById("find")?.focus(), 60);
       },
     },
-    { id: "keys", name: words.commands.keys, icon: "key", keys: ["?"], run: () => (overlay.value = { name: "keys" }) },
+    { id: "keys", name: "Show all keys", icon: "key", keys: ["?"], run: () => (overlay.value = { name: "keys" }) },
     {
       id: "palette",
-      name: words.commands.palette,
+      name: "Jump to a note or command",
       keys: ["Mod+k", "Mod+p"],
       run: () => (overlay.value = { name: "palette" }),
       hidden: true,
     },
     {
       id: "switcher",
-      name: words.commands.switcher,
+      name: "Open a note",
       icon: "notes",
       keys: ["Mod+o"],
       run: () => (overlay.value = { name: "palette", only: "notes" }),
     },
-    { id: "back", name: words.commands.back, icon: "back", keys: ["Alt+ArrowLeft"], run: () => history.back() },
+    { id: "back", name: "Back", icon: "back", keys: ["Alt+ArrowLeft"], run: () => history.back() },
     {
       id: "forward",
-      name: words.commands.forward,
+      name: "Forward",
       icon: "right",
       keys: ["Alt+ArrowRight"],
       run: () => history.forward(),
@@ -110,14 +110,14 @@ export function addEverywhere() {
       ? add([
           {
             id: "new",
-            name: words.commands.newNote,
+            name: "New note",
             icon: "plus",
             keys: ["Alt+n"],
             run: () => (overlay.value = { name: "create" }),
           },
           {
             id: "writes",
-            name: words.commands.writes,
+            name: "Show or undo the last changes",
             icon: "clock",
             run: () => (overlay.value = { name: "writes" }),
           },

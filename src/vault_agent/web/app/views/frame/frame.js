@@ -1,11 +1,12 @@
-// What stands around every view: the bars, the views to choose from, and what stands in their way.
+// What stands around every view: the bars, the views to choose from, and what stands in their way. And which dialog or
+// menu is open over the view.
 
-import { html, useEffect } from "../../../vendor/preact.js";
+import { html, signal, useEffect } from "../../../vendor/preact.js";
 import { live } from "../../events.js";
 import { Empty } from "../../parts/say.js";
-import { Key, keyName } from "../../parts/commands.js";
+import { composing, Key, keyName } from "../../parts/commands.js";
 import { MenuButton } from "../../parts/later.js";
-import { Icon, KINDS } from "../../parts/sign.js";
+import { Icon, KINDS } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, changed } from "../../state/address.js";
 import {
@@ -24,7 +25,68 @@ import {
 } from "../../state/vault.js";
 import { stopped, vaultId } from "../../wire.js";
 import { agoWords, count, timeOf, words } from "../../words.js";
-import { overlay } from "./overlay.js";
+
+/**
+ * A note that was found, with the identity of its vault if several were asked.
+ * @typedef {Wire.Suggestion & { vault?: string }} Hit
+ */
+
+/** Choose a note of some vaults for something else than to be read.
+ * @typedef {{ among: string[], choose: (hit: Hit) => void }} Pick */
+
+export const overlay = signal(
+  /** @type {{ name: string, only?: string, pick?: Pick, title?: string, path?: string, folder?: string } | null} */ (
+    null
+  ),
+);
+/**
+ * What a menu was asked for, and where. Files and folders have no ID.
+ * @typedef {{ kind: "note" | "folder" | "file", id: string, path: string, at: DOMRect, origin: HTMLElement }} Context
+ */
+export const context = signal(/** @type {Context | null} */ (null));
+let typed = "";
+let entered = false;
+export const closeOverlay = () => {
+  takeTyped();
+  overlay.value = null;
+};
+
+/** Close a dialog that has done its work, unless another one has been opened meanwhile. @param {string} name */
+export const closeDone = (name) => overlay.peek()?.name === name && closeOverlay();
+
+/** What was typed while the dialog was loaded, and whether Enter was pressed. It can be taken once. */
+export function takeTyped() {
+  const taken = { text: typed, entered };
+  typed = "";
+  entered = false;
+  return taken;
+}
+
+/**
+ * Keep what is typed while a dialog is loaded: it would run commands of the view, or go into a note.
+ * @param {KeyboardEvent} event
+ */
+function keep(event) {
+  if (
+    !overlay.peek() ||
+    document.querySelector("dialog[open]") ||
+    composing(event) ||
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey
+  )
+    return;
+  const failed = event.target instanceof Element && event.target.closest("[role=alert]"); // with a button to try again
+  if (event.key === "Escape") closeOverlay();
+  else if (failed) return;
+  else if (event.key.length === 1) typed += event.key;
+  else if (event.key === "Backspace") typed = typed.slice(0, -1);
+  else if (event.key === "Enter") entered = true;
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+addEventListener("keydown", keep, true);
 
 const VAULTS = () => import("./vaults.js");
 const SEGMENTS = /** @type {const} */ (["notes", "graph", "memory"]);
@@ -35,12 +97,12 @@ function VaultName() {
   useEffect(() => {
     if (several) void readVaults();
   }, [several]);
-  const name = plain(vaultName(vaultId.value) || health.value?.vault.name, 60) || words.product;
+  const name = plain(vaultName(vaultId.value) || health.value?.vault.name, 60) || "vault-agent";
   const brand = html`<span class="brand"><${Icon} name="graph" /></span><bdi class="cut">${name}</bdi>`;
   if (vaults.value.length < 2) return html`<div class="vault" title=${name}>${brand}</div>`;
   return html`<${MenuButton}
     className="vault"
-    label=${words.top.vault(name)}
+    label=${`Vault ${name}`}
     title=${name}
     face=${html`${brand}<${Icon} name="down" small />`}
     load=${VAULTS}
@@ -65,9 +127,9 @@ export function Top() {
       )}
     </nav>
     <div class="tools">
-      <button class="jump" title=${words.top.jump} onClick=${() => (overlay.value = { name: "palette" })}>
+      <button class="jump" title="Jump to a note or command" onClick=${() => (overlay.value = { name: "palette" })}>
         <${Icon} name="command" />
-        <span class="visually-hidden">${words.top.jump}</span>
+        <span class="visually-hidden">Jump to a note or command</span>
         <${Key} keys="Mod+k" />
       </button>
       <a
@@ -83,12 +145,12 @@ export function Top() {
         mayWrite.value &&
         html`<button
           class="primary new"
-          title=${`${words.commands.newNote} (${keyName("Alt+n")})`}
+          title=${`New note (${keyName("Alt+n")})`}
           onClick=${() => (overlay.value = { name: "create" })}
         >
           <${Icon} name="plus" />
-          <span class="m-hide">${words.top.new}</span>
-          <span class="visually-hidden only-s">${words.commands.newNote}</span>
+          <span class="m-hide">New</span>
+          <span class="visually-hidden only-s">New note</span>
         </button>`
       }
     </div>
@@ -110,11 +172,11 @@ export function Stats() {
     .slice(0, SHOWN);
   const indexed = index?.indexedAt
     ? words.stats.indexed(agoWords((Date.now() - timeOf(index.indexedAt)) / 1000))
-    : words.stats.never;
+    : "Not indexed yet";
   const running = job.value && !job.value.finishedAt;
   const share = health.value?.embeddings;
   const sep = (/** @type {string} */ more) => html`<span class=${`sep ${more}`} aria-hidden="true">·</span>`;
-  return html`<footer class="stats" aria-label=${words.stats.label}>
+  return html`<footer class="stats" aria-label="State of the vault">
     <a class="num" href=${changed({ view: "notes", q: "", type: [], tag: [], path: [], project: [] })}>
       <b>${count(notes)}</b> ${words.stats.notes(notes)}
     </a>
@@ -143,21 +205,21 @@ export function Stats() {
       `
     }
     ${sep("")}
-    <a href=${changed({ view: "jobs" })}>${running ? words.stats.indexing : indexed}</a>
+    <a href=${changed({ view: "jobs" })}>${running ? "Indexing" : indexed}</a>
     <span class="end">
-      ${index?.stale && html`<a href=${changed({ view: "jobs" })}>${words.stats.stale}</a>`}
+      ${index?.stale && html`<a href=${changed({ view: "jobs" })}>Notes have changed since</a>`}
       ${
         embeds.value &&
         share &&
         share.share < 1 &&
         html`<a href=${changed({ view: "settings" })} class="num">
-          ${words.stats.embedding(`${Math.round(share.share * 100)} %`)}
+          Embedded ${Math.round(share.share * 100)} %
           <span class="bar"><i style=${{ inlineSize: `${share.share * 100}%` }}></i></span>
         </a>`
       }
       <a href=${changed({ view: "settings" })}>
         <span class="live" data-state=${live.value}></span>
-        ${words.stats[/** @type {"live"} */ (live.value)]}
+        ${words.stats.states[/** @type {"live"} */ (live.value)]}
       </a>
     </span>
   </footer>`;
@@ -185,7 +247,7 @@ export function Thumbs() {
 /** What is shown instead of a view: no session, or another vault. */
 export function Gate() {
   const other = stopped.value === "vault" || stopped.value === "novault";
-  const { title, text } = words.faults[/** @type {"vault" | "novault" | "session"} */ (stopped.value)];
+  const { title, text } = words.gates[/** @type {"vault" | "novault" | "session"} */ (stopped.value)];
   return html`<main class="gate">
     <${Empty} icon=${other ? "folder" : "key"} title=${title}>
       <p>${text}</p>
@@ -198,9 +260,9 @@ export function Gate() {
               location.reload();
             }}
           >
-            ${words.faults[/** @type {"vault"} */ (stopped.value)].act}
+            ${words.gates[/** @type {"vault"} */ (stopped.value)].act}
           </button>`
-          : html`<p><code>${words.faults.session.command}</code></p>`
+          : html`<p><code>${words.gates.session.command}</code></p>`
       }
     <//>
   </main>`;
@@ -212,8 +274,8 @@ export function Banner() {
   return html`<div class="banner">
     <div class="say" role="status">
       <${Icon} name="info" />
-      <span>${words.faults.newer.text}</span>
-      <button class="quiet" onClick=${() => location.reload()}>${words.faults.newer.act}</button>
+      <span>The server has a newer version of this page.</span>
+      <button class="quiet" onClick=${() => location.reload()}>Reload</button>
     </div>
   </div>`;
 }

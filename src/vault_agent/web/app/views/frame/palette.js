@@ -2,21 +2,18 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { commands, composing, Key, keyName } from "../../parts/commands.js";
-import { Field } from "../../parts/controls.js";
+import { Field, Icon, Shape } from "../../parts/controls.js";
 import { Dialog } from "../../parts/dialog.js";
 import { announce } from "../../parts/say.js";
-import { Icon, Shape } from "../../parts/sign.js";
 import { hitsOf, Marked, plain } from "../../parts/text.js";
 import { go } from "../../state/address.js";
 import { drafts } from "../../state/drafts.js";
 import { recent, starred } from "../../state/settings.js";
 import { mayWrite, typed } from "../../state/vault.js";
 import { ask, newestOnly } from "../../wire.js";
-import { later } from "../../later.js";
-import { words } from "../../words.js";
-import { closeOverlay, overlay, takeTyped } from "./overlay.js";
+import { closeOverlay, overlay, takeTyped } from "./frame.js";
 /** @import { Kept } from "../../state/settings.js" */
-/** @import { Hit, Pick } from "./overlay.js" */
+/** @import { Hit, Pick } from "./frame.js" */
 
 const MOST = 20;
 /**
@@ -41,7 +38,7 @@ const asOption = (hit, pick) => ({
   icon: hit.kind === "attachment" ? "file" : undefined,
   type: hit.type,
   ranges: hit.match,
-  group: later.palette.results,
+  group: "Results",
   run: () => {
     if (pick) pick.choose(hit);
     else if (hit.kind === "attachment") overlay.value = { name: "file", path: hit.path ?? "" };
@@ -62,7 +59,7 @@ function commandOptions(text) {
       detail: "",
       ranges: hitsOf(each.name, text),
       keys: each.keys?.[0],
-      group: later.palette.commands,
+      group: "Commands",
       run: each.run,
     }));
 }
@@ -113,7 +110,7 @@ export function Overlay({ only, pick }) {
       (now) => {
         if (!now) return;
         show(now);
-        announce(words.notes.said(String(now.length)));
+        announce(`${now.length} results`);
       },
       () => show([]),
     );
@@ -140,11 +137,11 @@ export function Overlay({ only, pick }) {
         name: plain(title, 160),
         detail: plain(path, 160),
         ranges: [],
-        group: later.unsaved.title,
+        group: "Text that is not saved",
         run: () => go({ view: "notes", note: id, edit: "1" }),
       })),
-      ...kept(starred.value.slice(0, MOST), later.start.starred),
-      ...kept(others.slice(0, only ? MOST : 6), later.palette.recent),
+      ...kept(starred.value.slice(0, MOST), "Starred"),
+      ...kept(others.slice(0, only ? MOST : 6), "Opened last"),
     ];
   };
   /** @type {Option[]} */
@@ -202,20 +199,20 @@ export function Overlay({ only, pick }) {
   };
   let group = "";
   return html`<${Dialog}
-    label=${only ? later.palette.switcher : later.palette.label}
+    label=${only ? "Open a note" : "Jump to a note or command"}
     className="palette"
     returns=${() => !leaves.current}
     onClose=${closeOverlay}
   >
     <${Field}
-      label=${later.palette.label}
+      label="Jump to a note or command"
       role="combobox"
       aria-expanded="true"
       aria-controls="options"
       aria-autocomplete="list"
       aria-activedescendant=${options[chosen]?.id}
       maxlength="200"
-      placeholder=${only ? later.palette.switcher : later.palette.placeholder}
+      placeholder=${only ? "Open a note" : "Notes, or > for commands"}
       value=${text.value}
       onInput=${(/** @type {Typed & InputEvent} */ event) => {
         entered.current = false;
@@ -224,9 +221,9 @@ export function Overlay({ only, pick }) {
       onCompositionEnd=${(/** @type {Typed & InputEvent} */ event) => (text.value = event.target.value)}
       onKeyDown=${keyed}
     />
-    <div class="options" id="options" role="listbox" aria-label=${later.palette.results} ref=${list} tabindex=${-1}>
+    <div class="options" id="options" role="listbox" aria-label="Results" ref=${list} tabindex=${-1}>
       ${options.map((option, index) => {
-        const head = option.group !== group && option.group !== later.palette.results ? option.group : "";
+        const head = option.group !== group && option.group !== "Results" ? option.group : "";
         group = option.group;
         return html`
           ${head && html`<div class="group" role="presentation">${head}</div>`}
@@ -254,12 +251,14 @@ export function Overlay({ only, pick }) {
     ${
       !options.length &&
       sought &&
-      html`<p class="empty" role="status">${onlyCommands ? later.palette.noneCommands : later.palette.none}</p>`
+      html`<p class="empty" role="status">
+        ${onlyCommands ? "No such command." : "Nothing found. Enter searches the text of all notes."}
+      </p>`
     }
     <div class="foot" aria-hidden="true">
-      <span><kbd>↑</kbd><kbd>↓</kbd>${later.palette.move}</span>
-      <span><kbd>${keyName("Enter")}</kbd>${later.palette.open}</span>
-      ${mayWrite.value && html`<span><kbd>${keyName("Shift+Enter")}</kbd>${later.palette.create}</span>`}
+      <span><kbd>↑</kbd><kbd>↓</kbd>move</span>
+      <span><kbd>${keyName("Enter")}</kbd>open</span>
+      ${mayWrite.value && html`<span><kbd>${keyName("Shift+Enter")}</kbd>create</span>`}
     </div>
   <//>`;
 }

@@ -2,11 +2,9 @@
 
 import { sentence, toast } from "../../parts/say.js";
 import { go } from "../../state/address.js";
-import { dailyNotes, newDay } from "../../state/daily.js";
-import { dayName } from "../../state/stamp.js";
+import { dailyNotes, newDay, dayName } from "../../state/days.js";
 import { mayWrite } from "../../state/vault.js";
-import { later } from "../../later.js";
-import { overlay } from "./overlay.js";
+import { overlay } from "./frame.js";
 
 /** Open the note of today, or offer to make one. */
 export async function openToday() {
@@ -15,7 +13,7 @@ export async function openToday() {
     const known = (await dailyNotes(name.slice(0, 7))).get(name);
     if (known) go({ view: "notes", note: known.id });
     else if (mayWrite.value) overlay.value = { name: "create", title: await newDay(name) };
-    else toast(later.start.noToday);
+    else toast("There is no note of today.");
   } catch (error) {
     toast(sentence(error));
   }

@@ -2,13 +2,13 @@
 
 import { html } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/menu.js";
-import { Check } from "../../parts/controls.js";
-import { Icon } from "../../parts/sign.js";
+import { Check, Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
 import { vaults, vaultName } from "../../state/vault.js";
 import { vaultId } from "../../wire.js";
 import { count, words } from "../../words.js";
+import { later } from "../../later.js";
 
 const ICONS = /** @type {Record<string, string>} */ ({
   default: "home",
@@ -19,7 +19,7 @@ const ICONS = /** @type {Record<string, string>} */ ({
 const CLOSED = ["missing", "untrusted"];
 
 /** @param {{ anchor: HTMLElement, onClose: () => void }} given */
-export const Vaults = (given) => html`<${Menu} label=${words.vaults.label} ...${given}>
+export const Vaults = (given) => html`<${Menu} label="Vaults" ...${given}>
   ${vaults.value.map((each) => html`<${Entry} key=${each.identity} vault=${each} />`)}
 <//>`;
 
@@ -29,9 +29,9 @@ function Entry({ vault }) {
   const gone = CLOSED.includes(vault.state);
   const said =
     gone || vault.state === "error"
-      ? words.vaults.states[/** @type {"missing"} */ (vault.state)]
+      ? later.vaults[/** @type {"missing"} */ (vault.state)]
       : vault.notes === null
-        ? words.vaults.states[/** @type {"closed"} */ (vault.state)]
+        ? later.vaults[/** @type {"closed"} */ (vault.state)]
         : `${count(vault.notes)} ${words.stats.notes(vault.notes)}`;
   const inside = html`
     <${Check} />

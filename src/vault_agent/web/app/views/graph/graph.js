@@ -4,7 +4,7 @@ import { html, useEffect, useMemo, useRef, useSignal } from "../../../vendor/pre
 import { useCommands } from "../../parts/commands.js";
 import { announce, Empty, Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
-import { KINDS, kindOf } from "../../parts/sign.js";
+import { KINDS, kindOf } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { graph, graphFault, grouped, loadGraph, passing, pin, pins } from "../../state/graph.js";
@@ -12,7 +12,7 @@ import { near } from "../../state/places.js";
 import { match, matched, query } from "../../state/look.js";
 import { mayWrite, revision } from "../../state/vault.js";
 import { later } from "../../later.js";
-import { collator, count, words } from "../../words.js";
+import { collator, count } from "../../words.js";
 import { Panel } from "./panel.js";
 import { AsList, Preview } from "./preview.js";
 import { Canvas } from "./stage.js";
@@ -180,12 +180,18 @@ export function View() {
     () => [
       {
         id: "search",
-        name: later.graph.find,
+        name: "Find in the graph",
         icon: "search",
         keys: ["Mod+Shift+f", "/"],
         run: () => document.getElementById("find")?.focus(),
       },
-      { id: "aslist", name: words.commands.asList, icon: "list", keys: ["l"], run: () => (list.value = !list.peek()) },
+      {
+        id: "aslist",
+        name: "Show the graph as a list",
+        icon: "list",
+        keys: ["l"],
+        run: () => (list.value = !list.peek()),
+      },
     ],
     [],
   );
@@ -216,15 +222,15 @@ export function View() {
     scene();
   };
   const notes = [
-    now?.truncated && later.graph.truncated(count(now.ids.length)),
-    left.value > 0 && later.graph.strongest(count(EDGES_OUT)),
-    now && !now.laid && later.graph.pending,
+    now?.truncated && `The ${count(now.ids.length)} best connected notes are shown.`,
+    left.value > 0 && `The ${count(EDGES_OUT)} strongest links are drawn. Zoom in for all.`,
+    now && !now.laid && "The positions are being computed.",
     !orphans && unlinked > 0 && later.graph.unlinked(count(unlinked)),
   ].filter(Boolean);
   const shown = mask.reduce((sum, each) => sum + each, 0);
   if (!styled) return null;
   return html`<div class="graph" data-empty=${shown === 0}>
-    <h1 class="visually-hidden">${later.graph.title}</h1>
+    <h1 class="visually-hidden">Graph</h1>
     <${Canvas}
       label=${later.graph.label(count(shown))}
       stage=${stage}
@@ -236,12 +242,12 @@ export function View() {
       graphFault.value &&
       html`<div class="wait"><${Trouble} fault=${graphFault.value} again=${() => loadGraph({ unresolved })} /></div>`
     }
-    ${!now && !graphFault.value && html`<p class="wait" role="status">${later.graph.loading}</p>`}
+    ${!now && !graphFault.value && html`<p class="wait" role="status">Drawing the graph</p>`}
     ${
       now &&
       shown === 0 &&
       html`<div class="wait">
-        <${Empty} icon="graph" title=${now.ids.length ? later.graph.none : words.notes.empty.title} />
+        <${Empty} icon="graph" title=${now.ids.length ? "No note passes the filters." : "No notes yet"} />
       </div>`
     }
     ${now && list.value && html`<${AsList} graph=${now} mask=${mask} at=${at.value} onChoose=${choose} />`}
@@ -308,6 +314,6 @@ function clusterNames(of, colour) {
     (first.get(group) ?? "").split("/").slice(-parts).join("/");
   return largest.map(([group, size]) => {
     const isAlone = largest.every(([other]) => other === group || lastOf(other, 1) !== lastOf(group, 1));
-    return { group, name: plain(lastOf(group, isAlone ? 1 : 2), 40) || later.edit.create.root, size };
+    return { group, name: plain(lastOf(group, isAlone ? 1 : 2), 40) || "Vault root", size };
   });
 }

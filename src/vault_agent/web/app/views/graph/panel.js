@@ -1,8 +1,7 @@
 // The filters of the graph, which are its legend too.
 
 import { html, useSignal } from "../../../vendor/preact.js";
-import { Icon, KINDS, Shape } from "../../parts/sign.js";
-import { Choices, Field, Switch } from "../../parts/controls.js";
+import { Icon, KINDS, Shape, Choices, Field, Switch } from "../../parts/controls.js";
 import { sentence } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
@@ -41,15 +40,15 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
     });
   const kinds = KINDS.filter((kind) => counts.get(kind));
   const scopes = [
-    { value: "", face: t.whole },
+    { value: "", face: "Whole graph" },
     ...[1, 2, 3].map((steps) => ({ value: String(steps), face: t.steps(steps) })),
   ];
   const show = (/** @type {string} */ scope) => go(scope ? { depth: scope === "1" ? "" : scope } : { near: "" });
-  return html`<section class="panel filters" aria-label=${t.filters} data-folded=${folded.value}>
+  return html`<section class="panel filters" aria-label="Filter the graph" data-folded=${folded.value}>
     <${Field}
-      label=${t.find}
+      label="Find in the graph"
       id="find"
-      placeholder=${t.find}
+      placeholder="Find in the graph"
       value=${find.value}
       onInput=${(/** @type {Typed} */ event) => (find.value = event.target.value)}
       onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
@@ -62,9 +61,9 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
         }
       }}
     >
-      ${found !== null && html`<span class="mode num" role="status">${t.found(count(found))}</span>`}
+      ${found !== null && html`<span class="mode num" role="status">${count(found)} found</span>`}
     <//>
-    <div class="legend" role="group" aria-label=${t.types}>
+    <div class="legend" role="group" aria-label="Types">
       ${(kinds.length > 1 ? kinds : []).map(
         (kind) => html`<button
           key=${kind}
@@ -76,7 +75,11 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
           <small>${words.kinds[kind]}</small>
         </button>`,
       )}
-      <button aria-expanded=${!folded.value} aria-label=${t.filters} onClick=${() => (folded.value = !folded.peek())}>
+      <button
+        aria-expanded=${!folded.value}
+        aria-label="Filter the graph"
+        onClick=${() => (folded.value = !folded.peek())}
+      >
         <${Icon} name="gear" />
       </button>
     </div>
@@ -84,7 +87,7 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
       near &&
       html`<div class="scope big">
         <${Choices}
-          label=${t.title}
+          label="Graph"
           value=${depth || "1"}
           choices=${scopes}
           onChoose=${show}
@@ -94,7 +97,7 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
     ${
       kinds.length > 1 &&
       html`<div class="big">
-        <h2>${t.types}</h2>
+        <h2>Types</h2>
         <div class="types">
           ${kinds.map(
             (
@@ -139,12 +142,12 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
     }
     ${
       span[1] > span[0] &&
-      html`<div class="big"><h2>${t.dates}</h2><${Days} span=${span} filter=${filter} onFilter=${onFilter} /></div>`
+      html`<div class="big"><h2>Dates</h2><${Days} span=${span} filter=${filter} onFilter=${onFilter} /></div>`
     }
     <div class="big by">
-      <h2>${t.colour}</h2>
+      <h2>Colour by</h2>
       <${Choices}
-        label=${t.colour}
+        label="Colour by"
         value=${colour}
         choices=${COLOURS.filter((each) => each !== "type" || kinds.length > 1).map((value) => ({
           value,
@@ -158,11 +161,11 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
         /** @type {const} */ (["clusters", "orphans", "unresolved"]).map(
           (each) =>
             html`<${Switch} key=${each} on=${filter[each]} onClick=${() => onFilter({ [each]: !filter[each] })}>
-              ${t[each]}
+              ${t.switches[each]}
             <//>`,
         )
       }
-      <${Switch} on=${list} onClick=${onList}>${t.list}<//>
+      <${Switch} on=${list} onClick=${onList}>As a list<//>
     </div>
     ${notes.map((each) => html`<p class="note-line big" key=${each}>${each}</p>`)}
   </section>`;
@@ -171,12 +174,12 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
 /** The field for a query, with the number of what it found. */
 function Query() {
   const found = matched.value;
-  const number = found && (found.cut ? t.atLeast(count(found.count)) : count(found.count));
+  const number = found && (found.cut ? `${count(found.count)}+` : count(found.count));
   const said = found?.fault ? sentence(found.fault) : number;
   return html`<${Field}
-    label=${t.query}
+    label="Only what a search finds"
     maxlength="1000"
-    placeholder=${t.filterHint}
+    placeholder="Filter: tag:… path:… words"
     value=${query.value}
     onInput=${(/** @type {Typed} */ event) => setQuery(event.target.value)}
   >
@@ -202,6 +205,6 @@ function Days({ span: [first, last], filter, onFilter }) {
         onFilter({ [end]: target.value ? Date.parse(target.value) / DAY : none })}
     />`;
   return html`<div class="days">
-    ${field("first", t.firstDay, -Infinity)} – ${field("last", t.lastDay, Infinity)}
+    ${field("first", "First day", -Infinity)} – ${field("last", "Last day", Infinity)}
   </div>`;
 }

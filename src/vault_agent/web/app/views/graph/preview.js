@@ -1,8 +1,7 @@
 // The note that is chosen in the graph, and its neighbours; and the graph as a list.
 
 import { html, useSignal } from "../../../vendor/preact.js";
-import { IconButton } from "../../parts/controls.js";
-import { Icon, NoteShape, typeName } from "../../parts/sign.js";
+import { IconButton, Icon, NoteShape, typeName } from "../../parts/controls.js";
 import { useReply } from "../../parts/reply.js";
 import { plain } from "../../parts/text.js";
 import { changed, go } from "../../state/address.js";
@@ -10,7 +9,7 @@ import { neighbours } from "../../state/graph.js";
 import { typed } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
-import { count, fullDate, words } from "../../words.js";
+import { count, fullDate } from "../../words.js";
 /** @import { Graph } from "../../state/graph.js" */
 
 const SHOWN = 8;
@@ -31,19 +30,19 @@ export function Preview({ graph, at, pinned, onChoose, onPin }) {
   const excerpt = said.value?.id === id ? plain(said.value?.text) : "";
   const near = neighbours(graph, at);
   const day = graph.days[at];
-  return html`<aside class="panel preview" aria-label=${t.preview}>
+  return html`<aside class="panel preview" aria-label="Preview">
     <div class="facts">
       ${
         (typed.value || !id) &&
         html`<span class="kind">
           <${NoteShape} type=${graph.types[at]} quiet />
-          <bdi>${id ? plain(typeName(graph.types[at]), 40) : t.missing}</bdi>
+          <bdi>${id ? plain(typeName(graph.types[at]), 40) : "No such note yet"}</bdi>
         </span>`
       }
       <bdi class="cut">${plain(graph.folders[at], 60)}</bdi>
-      <${IconButton} icon="x" class="end" label=${words.close} onClick=${() => onChoose(-1)} />
+      <${IconButton} icon="x" class="end" label="Close" onClick=${() => onChoose(-1)} />
     </div>
-    <h2 class="name" dir="auto">${plain(graph.titles[at], 200) || words.untitled}</h2>
+    <h2 class="name" dir="auto">${plain(graph.titles[at], 200) || "Untitled"}</h2>
     ${excerpt && html`<p class="what" dir="auto">${excerpt}</p>`}
     ${
       graph.tags[at].length > 0 &&
@@ -54,7 +53,7 @@ export function Preview({ graph, at, pinned, onChoose, onPin }) {
     <p class="num note-line">
       ${[
         t.connections(count(near.length)),
-        day !== null && t.edited(fullDate(new Date(day * DAY).toISOString().slice(0, 10))),
+        day !== null && `dated ${fullDate(new Date(day * DAY).toISOString().slice(0, 10))}`,
       ]
         .filter(Boolean)
         .join(" · ")}
@@ -71,11 +70,11 @@ export function Preview({ graph, at, pinned, onChoose, onPin }) {
     ${
       id &&
       html`<div class="go">
-        <a class="primary" href=${changed({ view: "notes", note: id, near: "", depth: "" })}>${t.open}</a>
-        <button class="quiet" onClick=${() => go({ near: id })}>${t.focus}</button>
+        <a class="primary" href=${changed({ view: "notes", note: id, near: "", depth: "" })}>Open note</a>
+        <button class="quiet" onClick=${() => go({ near: id })}>Focus here</button>
         <button class="quiet" aria-pressed=${pinned} onClick=${onPin}>
           <${Icon} name="pin" />
-          ${pinned ? t.unpin : t.pin}
+          ${pinned ? "Unpin" : "Pin here"}
         </button>
       </div>`
     }
@@ -96,14 +95,14 @@ const LISTED = 200;
 export function AsList({ graph, mask, at, onChoose }) {
   const pages = useSignal(1);
   const ranked = [...graph.ranked].filter((each) => mask[each]);
-  return html`<section class="graph-list" aria-label=${t.listHead} tabindex="0">
-    <h2>${t.listHead}</h2>
+  return html`<section class="graph-list" aria-label="Notes by connections" tabindex="0">
+    <h2>Notes by connections</h2>
     <ol>
       ${ranked.slice(0, pages.value * LISTED).map(
         (each) => html`<li key=${each}>
           <button class="entry" aria-expanded=${each === at} onClick=${() => onChoose(each === at ? -1 : each)}>
             <${NoteShape} type=${graph.types[each]} />
-            <bdi class="cut">${plain(graph.titles[each], 160) || words.untitled}</bdi>
+            <bdi class="cut">${plain(graph.titles[each], 160) || "Untitled"}</bdi>
             <span class="n num">${t.connections(count(graph.degree[each]))}</span>
           </button>
           ${
@@ -121,7 +120,7 @@ export function AsList({ graph, mask, at, onChoose }) {
               ${
                 graph.ids[each] &&
                 html`<li>
-                  <a class="tag" href=${changed({ view: "notes", note: graph.ids[each] ?? "", near: "" })}>${t.open}</a>
+                  <a class="tag" href=${changed({ view: "notes", note: graph.ids[each] ?? "", near: "" })}>Open note</a>
                 </li>`
               }
             </ul>`
@@ -131,7 +130,7 @@ export function AsList({ graph, mask, at, onChoose }) {
     </ol>
     ${
       ranked.length > pages.value * LISTED &&
-      html`<button class="quiet" onClick=${() => (pages.value += 1)}>${later.note.more}</button>`
+      html`<button class="quiet" onClick=${() => (pages.value += 1)}>Show more</button>`
     }
   </section>`;
 }

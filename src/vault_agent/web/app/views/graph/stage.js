@@ -4,8 +4,6 @@ import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../ve
 import { composing, useCommands } from "../../parts/commands.js";
 import { IconButton } from "../../parts/controls.js";
 import { useStage } from "../../parts/stage.js";
-import { later } from "../../later.js";
-import { words } from "../../words.js";
 /** @import { Tell } from "../../parts/stage.js" */
 /** @import { Told } from "../../workers/graph.js" */
 
@@ -109,7 +107,7 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     event.preventDefault();
   };
   useCommands(
-    () => [{ id: "fit", name: words.commands.fit, icon: "fit", keys: ["0"], run: () => tell("fit", {}) }],
+    () => [{ id: "fit", name: "Fit the graph into the view", icon: "fit", keys: ["0"], run: () => tell("fit", {}) }],
     [],
   );
   return html`
@@ -130,9 +128,9 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
       onKeyDown=${keyed}
     ></canvas>
     <div class="panel zoom">
-      <${IconButton} icon="minus" label=${later.graph.zoomOut} onClick=${() => tell("zoom", { factor: 1 / 1.4 })} />
-      <${IconButton} icon="fit" label=${later.graph.fit} onClick=${() => tell("fit", {})} />
-      <${IconButton} icon="plus" label=${later.graph.zoomIn} onClick=${() => tell("zoom", { factor: 1.4 })} />
+      <${IconButton} icon="minus" label="Zoom out" onClick=${() => tell("zoom", { factor: 1 / 1.4 })} />
+      <${IconButton} icon="fit" label="Fit into the view" onClick=${() => tell("fit", {})} />
+      <${IconButton} icon="plus" label="Zoom in" onClick=${() => tell("zoom", { factor: 1.4 })} />
     </div>
   `;
 }

@@ -4,14 +4,14 @@ import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
-import { Icon } from "../../parts/sign.js";
+import { Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { changed, identify } from "../../state/address.js";
 import { withoutEnding } from "../../state/query.js";
 import { job as newest, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
-import { agoWords, count, duration, fullDate, timeOf, words } from "../../words.js";
+import { agoWords, count, duration, fullDate, timeOf } from "../../words.js";
 import { eventsOf } from "../../events.js";
 
 const SHOWN = 50;
@@ -21,7 +21,7 @@ async function begin(kind) {
   try {
     newest.value = (await ask("POST", `/${kind}`, { body: {} })).data.job;
   } catch (error) {
-    toast(/** @type {Fault} */ (error).code === "INDEX_BUSY" ? later.jobs.busy : sentence(error));
+    toast(/** @type {Fault} */ (error).code === "INDEX_BUSY" ? "A job is already running." : sentence(error));
   }
 }
 
@@ -51,35 +51,35 @@ export function View() {
   }, [id]);
   if (!styled) return null;
   const past = (jobs.value ?? []).filter((each) => each.finishedAt).slice(0, SHOWN);
-  return html`<section class="page" tabindex="0" aria-label=${later.jobs.title}>
+  return html`<section class="page" tabindex="0" aria-label="Jobs">
     <div>
       <div class="head">
-        <h1>${later.jobs.title}</h1>
+        <h1>Jobs</h1>
         <span class="acts">
           <button
             class="quiet"
             aria-disabled=${Boolean(running.value)}
             onClick=${() => running.peek() || void begin("reindex")}
           >
-            ${words.jobs.reindex}
+            Rebuild the index
           </button>
           <button
             class="primary"
             aria-disabled=${Boolean(running.value)}
             onClick=${() => running.peek() || void begin("index")}
           >
-            ${later.jobs.index}
+            Index changes
           </button>
         </span>
       </div>
       ${fault.value && html`<${Trouble} fault=${fault.value} again=${load} />`}
       ${running.value && html`<${Running} job=${running.value} />`}
       <section>
-        <h2>${later.jobs.history}</h2>
+        <h2>History</h2>
         ${
           past.length
             ? html`<div class="card">${past.map((each) => html`<${Past} key=${each.id} job=${each} />`)}</div>`
-            : jobs.value && html`<${Empty} icon="jobs" title=${later.jobs.none} />`
+            : jobs.value && html`<${Empty} icon="jobs" title="Nothing has run yet." />`
         }
       </section>
     </div>
@@ -93,8 +93,8 @@ function Running({ job }) {
     sure.value = false;
     ask("DELETE", `/jobs/${job.id}`).catch((error) => toast(sentence(error)));
   };
-  return html`<section aria-label=${later.jobs.running}>
-    <h2>${later.jobs.running}</h2>
+  return html`<section aria-label="Running now">
+    <h2>Running now</h2>
     <div class="card">
       <div class="line">
         <${Icon} name="jobs" />
@@ -103,21 +103,21 @@ function Running({ job }) {
           <small class="num">
             ${
               [
-                job.rate && later.jobs.rate(count(Math.round(job.rate))),
-                job.waiting && later.jobs.waiting(job.waiting.address, duration(job.waiting.seconds)),
-                job.etaSeconds && later.jobs.left(duration(job.etaSeconds)),
+                job.rate && `${count(Math.round(job.rate))} per second`,
+                job.waiting && `waiting for ${job.waiting.address} (${duration(job.waiting.seconds)})`,
+                job.etaSeconds && `${duration(job.etaSeconds)} left`,
               ]
                 .filter(Boolean)
                 .join(" · ") || /** @type {Record<string, string>} */ (later.jobs.states)[job.state]
             }
           </small>
         </span>
-        <button class="quiet danger" onClick=${() => (sure.value = true)}>${later.jobs.cancel}</button>
+        <button class="quiet danger" onClick=${() => (sure.value = true)}>Cancel</button>
       </div>
       <div class="phases">
         ${job.phases.map((phase) => {
           const share = phase.total ? Math.min(1, phase.done / phase.total) : 0;
-          const name = /** @type {Record<string, string>} */ (words.jobs.phases)[phase.name] ?? phase.name;
+          const name = /** @type {Record<string, string>} */ (later.jobs.phases)[phase.name] ?? phase.name;
           return html`<div class="phase" key=${phase.name}>
             <span>${name}</span>
             <span
@@ -131,7 +131,7 @@ function Running({ job }) {
               <i style=${{ inlineSize: `${share * 100}%` }}></i>
             </span>
             <span class="num mute">
-              ${phase.total === null ? count(phase.done) : later.jobs.ofTotal(count(phase.done), count(phase.total))}
+              ${phase.total === null ? count(phase.done) : `${count(phase.done)} of ${count(phase.total)}`}
             </span>
           </div>`;
         })}
@@ -140,13 +140,13 @@ function Running({ job }) {
     </div>
     ${
       sure.value &&
-      html`<${Dialog} label=${later.jobs.cancel} onClose=${() => (sure.value = false)}>
+      html`<${Dialog} label="Cancel" onClose=${() => (sure.value = false)}>
         <div class="boxed">
-          <p>${later.jobs.sure}</p>
+          <p>Cancel this job? The last complete index still serves.</p>
           <div class="head">
             <span class="acts end">
-              <button class="quiet" onClick=${() => (sure.value = false)}>${later.jobs.no}</button>
-              <button class="primary" onClick=${cancel}>${later.jobs.yes}</button>
+              <button class="quiet" onClick=${() => (sure.value = false)}>Let it run</button>
+              <button class="primary" onClick=${cancel}>Cancel the job</button>
             </span>
           </div>
         </div>
@@ -189,7 +189,7 @@ function Past({ job }) {
         </small>
       </span>
       <span class="mute num" title=${fullDate(job.finishedAt)}>
-        ${agoWords((Date.now() - timeOf(job.finishedAt)) / 1000)} · ${later.jobs.took(duration(took))}
+        ${agoWords((Date.now() - timeOf(job.finishedAt)) / 1000)} · took ${duration(took)}
       </span>
     </div>
     <${Warnings} job=${job} />
@@ -222,7 +222,7 @@ function Warnings({ job }) {
               ${plain(warning.message, 400)}
             </li>`,
           )}
-          ${list.length > WARNINGS && html`<li>${later.jobs.more(count(list.length - WARNINGS))}</li>`}
+          ${list.length > WARNINGS && html`<li>${count(list.length - WARNINGS)} more</li>`}
         </ul>
       </div>`,
     )}

@@ -2,18 +2,15 @@
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
 import { Empty, sentence, toast, Trouble } from "../../parts/say.js";
-import { Choices } from "../../parts/controls.js";
+import { Choices, Icon } from "../../parts/controls.js";
 import { useSheet } from "../../parts/sheet.js";
-import { Icon } from "../../parts/sign.js";
 import { plain } from "../../parts/text.js";
 import { address, changed, go } from "../../state/address.js";
 import { loadSessions, memoryFault, olderSessions, readSession, sessions } from "../../state/memory.js";
 import { clock, readVaults, remembered, revision, switchedOn, vaults } from "../../state/vault.js";
 import { later } from "../../later.js";
-import { agoWords, count, fullDate, timeOf, words } from "../../words.js";
-import { Journals, JournalState } from "./journals.js";
-import { agentName, Tokens } from "./notes.js";
-import { GotNote } from "./notes.js";
+import { agoWords, count, fullDate, timeOf } from "../../words.js";
+import { agentName, GotNote, Journals, JournalState, Tokens } from "./journals.js";
 import { Acts, keyOf, Session } from "./session.js";
 
 const t = later.memory;
@@ -29,21 +26,21 @@ export function View() {
   useEffect(() => void (vaults.peek().length || !switchedOn("vaults.enabled") || readVaults()), []);
   if (!styled) return null;
   if (session)
-    return html`<section class="page memory" tabindex="0" aria-label=${t.title}>
+    return html`<section class="page memory" tabindex="0" aria-label="Memory">
       <div><${Session} key=${session} id=${session} /></div>
     </section>`;
-  return html`<section class="page memory" tabindex="0" aria-label=${t.title}>
+  return html`<section class="page memory" tabindex="0" aria-label="Memory">
     <div>
       <div class="head">
-        <h1>${t.title}</h1>
+        <h1>Memory</h1>
         <span class="acts">
           <${Projects} only=${only} />
           ${
             both &&
             html`<${Choices}
-              label=${t.title}
+              label="Memory"
               value=${journals}
-              choices=${[{ value: false, face: t.sessions }, { value: true, face: t.journals }]}
+              choices=${[{ value: false, face: "Sessions" }, { value: true, face: "Journals" }]}
               onChoose=${(/** @type {boolean} */ is) => (chosen.value = is)}
             />`
           }
@@ -64,13 +61,13 @@ function Projects({ only }) {
   if (only) names.add(only);
   if (names.size < 2) return null;
   return html`<label class="pick">
-    <span class="visually-hidden">${words.notes.project}</span>
+    <span class="visually-hidden">Project</span>
     <${Icon} name="folder" />
     <select
       value=${only}
       onChange=${(/** @type {Typed} */ event) => go({ project: event.target.value ? [event.target.value] : [] })}
     >
-      <option value="">${t.allProjects}</option>
+      <option value="">All projects</option>
       ${[...names].sort().map((name) => html`<option key=${name} value=${name}>${plain(name, 60)}</option>`)}
     </select>
   </label>`;
@@ -83,14 +80,14 @@ function Sessions({ project }) {
   const now = sessions.value;
   if (!now) return null;
   if (!now.list.length)
-    return html`<${Empty} icon="memory" title=${t.none.title}>
-      <p>${t.none.text}</p>
-      <p><code>${t.none.command}</code></p>
+    return html`<${Empty} icon="memory" title="No session yet">
+      <p>Sessions appear here when an agent works in a project of yours. To let agents take part, run</p>
+      <p><code>vault-agent agent connect claude-code</code></p>
     <//>`;
   return html`
-    <p class="mute">${t.lead}</p>
+    <p class="mute">The notes that each session of an agent received, the latest first.</p>
     <ul class="sessions">${now.list.map((each) => html`<${Card} key=${each.sessionId} of=${each} />`)}</ul>
-    ${now.cursor && html`<button class="quiet" onClick=${() => void olderSessions(project)}>${words.more}</button>`}
+    ${now.cursor && html`<button class="quiet" onClick=${() => void olderSessions(project)}>More</button>`}
   `;
 }
 
@@ -119,12 +116,12 @@ function Card({ of }) {
       </span>
       <span class="when num" title=${fullDate(of.lastEventAt)}>
         ${agoWords((Date.now() - timeOf(of.lastEventAt)) / 1000)}
-        <small>${of.state === "open" ? html`<span class="live" data-state="live"></span>${t.open}` : t.ended}</small>
+        <small>${of.state === "open" ? html`<span class="live" data-state="live"></span>Open` : "Ended"}</small>
       </span>
     </a>
     <div class="line">
       <details class="log grow" onToggle=${read}>
-        <summary>${t.itsNotes}</summary>
+        <summary>Its notes</summary>
         <ul class="got-list">${notes.value.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} />`)}</ul>
       </details>
       <${Acts} of=${of} onDone=${() => loadSessions(address.peek().project[0] ?? "")} />

@@ -1,20 +1,18 @@
-// One session: what it got at each event, why, what has changed since, and what comes next.
+// A session: what its agent got, what would be recalled now, and what a person adds.
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { sentence, toast } from "../../parts/say.js";
-import { Icon } from "../../parts/sign.js";
+import { sentence, toast, Trouble } from "../../parts/say.js";
+import { Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
-import { addNote, loadSession, session } from "../../state/memory.js";
+import { addNote, difference, loadSession, refreshed, session } from "../../state/memory.js";
 import { identityOf, remembered, vaults } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { agoWords, fullDate, timeOf } from "../../words.js";
-import { overlay } from "../frame/overlay.js";
-import { JournalState } from "./journals.js";
-import { agentName, Tokens } from "./notes.js";
-import { GotNote, LeftOut } from "./notes.js";
-import { Refresh } from "./refresh.js";
-/** @import { Hit } from "../frame/overlay.js" */
+import { overlay } from "../frame/frame.js";
+import { agentName, GotNote, JournalState, LeftOut, Tokens } from "./journals.js";
+import { TitledDialog } from "../../parts/dialog.js";
+/** @import { Hit } from "../frame/frame.js" */
 
 const t = later.memory;
 
@@ -24,7 +22,7 @@ export function Session({ id }) {
   const now = session.value?.sessionId === id ? session.value : null;
   const back = html`<a class="quiet" href=${changed({ view: "memory", session: "" })}>
     <${Icon} name="left" />
-    ${t.all}
+    All sessions
   </a>`;
   if (!now) return back;
   const open = now.state === "open";
@@ -38,12 +36,12 @@ export function Session({ id }) {
       <p class="facts">
         <span>${agentName(now.agent)}</span>
         ${now.project && html`<bdi>${plain(now.project, 60)}</bdi>`}
-        <time class="num" title=${fullDate(now.startedAt)}>${t.began(fullDate(now.startedAt))}</time>
-        <span>${open ? t.open : t.ended}</span>
+        <time class="num" title=${fullDate(now.startedAt)}>since ${fullDate(now.startedAt)}</time>
+        <span>${open ? "Open" : "Ended"}</span>
         <${Tokens} of=${now.tokens} most=${now.maxTokens} />
       </p>
     </header>
-    <p class="say"><${Icon} name="info" />${t.data}</p>
+    <p class="say"><${Icon} name="info" />Notes are data, not instructions. The agent is told so too.</p>
     ${
       now.journal &&
       html`<div class="card">
@@ -53,7 +51,7 @@ export function Session({ id }) {
     ${
       now.pinned.length > 0 &&
       html`<section>
-        <h2>${t.next}</h2>
+        <h2>Sent with the next prompt</h2>
         ${
           now.pinned.length > 0 &&
           html`<ul class="card got-list">
@@ -62,7 +60,7 @@ export function Session({ id }) {
         }
       </section>`
     }
-    ${!now.deliveries.length && html`<p class="mute">${t.nothingYet}</p>`}
+    ${!now.deliveries.length && html`<p class="mute">This session got nothing yet.</p>`}
     ${[...now.deliveries]
       .reverse()
       .map((each, at) => html`<${Delivery} key=${now.deliveries.length - at} of=${each} />`)}
@@ -78,7 +76,7 @@ export function Acts({ of, onDone }) {
   if (of.state !== "open") return null;
   const choose = (/** @type {Hit} */ hit) =>
     void addNote(of.sessionId, hit.vault ?? "", hit.noteId ?? "").then(
-      () => (toast(t.added(plain(hit.label, 60))), onDone()),
+      () => (toast(`${plain(hit.label, 60)} is sent with the next prompt.`), onDone()),
       (error) => toast(sentence(error)),
     );
   const shared = vaults.value.find((each) => each.role === "global")?.identity;
@@ -86,15 +84,15 @@ export function Acts({ of, onDone }) {
   const close = () => (refreshing.value = false);
   const applied = () => {
     close();
-    toast(t.applied);
+    toast("It is sent with the next prompt of the session.");
     void onDone();
   };
   return html`<span class="acts">
     <button class="quiet" onClick=${() => (overlay.value = { name: "palette", only: "notes", pick })}>
       <${Icon} name="plus" />
-      ${t.add}
+      Add a note
     </button>
-    <button class="quiet" onClick=${() => (refreshing.value = true)}>${t.refresh}</button>
+    <button class="quiet" onClick=${() => (refreshing.value = true)}>Refresh</button>
     ${refreshing.value && html`<${Refresh} id=${of.sessionId} onClose=${close} onDone=${applied} />`}
   </span>`;
 }
@@ -107,7 +105,7 @@ function Delivery({ of }) {
   const { signals, notes, leftOut } = of;
   const by = /** @type {string[]} */ (
     [
-      signals.prompt && t.by.prompt,
+      signals.prompt && "the prompt",
       signals.files.length > 0 && t.by.files(signals.files),
       signals.tags.length > 0 && t.by.tags(signals.tags),
     ].filter(Boolean)
@@ -124,15 +122,65 @@ function Delivery({ of }) {
         ? html`<ul class="card got-list">
           ${notes.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} />`)}
         </ul>`
-        : html`<p class="mute">${t.nothing}</p>`
+        : html`<p class="mute">No note scored high enough. The agent got nothing.</p>`
     }
     ${leftOut.length > 0 && html`<${LeftOut} notes=${leftOut} />`}
     ${
       of.text &&
       html`<details class="log">
-        <summary>${t.text}</summary>
+        <summary>Text that the agent got</summary>
         <pre class="raw" dir="auto" tabindex="0">${of.text}</pre>
       </details>`
     }
   </section>`;
+}
+
+/** @param {{ id: string, onClose: () => void, onDone: () => void }} given */
+export function Refresh({ id, onClose, onDone }) {
+  const found = useSignal(/** @type {Wire.SessionRefresh | null} */ (null));
+  const fault = useSignal(/** @type {Fault | null} */ (null));
+  const ask = () =>
+    refreshed(id, false).then(
+      (data) => ((found.value = data), (fault.value = null)),
+      (error) => (fault.value = error),
+    );
+  useEffect(() => void ask(), [id]);
+  const apply = () => refreshed(id, true).then(onDone, (error) => (fault.value = error));
+  const parts = found.value && difference(found.value.before, found.value.after);
+  const same = parts && !parts.come.length && !parts.go.length && !parts.changed.length;
+  /** @param {Wire.DeliveredNote[]} notes @param {string} sign @param {string} title */
+  const list = (notes, sign, title) =>
+    notes.length > 0 &&
+    html`<section>
+      <h2>${title}</h2>
+      <ul class="card got-list">
+        ${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} sign=${sign} />`)}
+      </ul>
+    </section>`;
+  return html`<${TitledDialog} label="Refresh" title="What would be recalled now" className="memory" onClose=${onClose}>
+    ${fault.value && html`<${Trouble} fault=${fault.value} again=${ask} />`}
+    ${!found.value && !fault.value && html`<p role="status">Asking</p>`}
+    ${
+      parts &&
+      html`
+        <p>
+          ${
+            same
+              ? "The same notes would be recalled. There is nothing to apply."
+              : t.difference(parts.come.length, parts.go.length, parts.changed.length)
+          }
+        </p>
+        ${list(parts.come, "plus", "New")}
+        ${list(parts.go, "minus", "No longer")}
+        ${list(parts.changed, "edit", "Changed since")}
+        ${list(parts.stay, "check", "As before")}
+        <div class="head">
+          <span class="acts end">
+            <button class="quiet" onClick=${onClose}>${same ? "Close" : "Cancel"}</button>
+            ${!same && html`<button class="primary" onClick=${apply}>Apply</button>`}
+          </span>
+        </div>
+      `
+    }
+  <//>`;
 }

@@ -10,9 +10,8 @@ import { changed, knowPath } from "../../state/address.js";
 import { parsed } from "../../state/base.js";
 import { readText } from "../../state/files.js";
 import { nameOf } from "../../state/query.js";
-import { later } from "../../later.js";
 import { ask } from "../../wire.js";
-import { closeOverlay } from "../frame/overlay.js";
+import { closeOverlay } from "../frame/frame.js";
 /** @import { BaseView } from "../../state/base.js" */
 
 const MOST = 200; // notes of which the properties are read
@@ -20,7 +19,6 @@ const AT_ONCE = 10;
 
 /** @param {{ path: string }} given */
 export function Base({ path }) {
-  const t = later.base;
   const chosen = useSignal(0);
   const { data, fault } = useReply(async () => {
     const source = await readText(path);
@@ -29,12 +27,14 @@ export function Base({ path }) {
   if (fault.value) return html`<${Trouble} fault=${fault.value} />`;
   if (!data.value) return html`<${Ghost} />`;
   const { source, views } = data.value;
-  if (!views) return html`<p>${t.none}</p><pre class="source" tabindex="0" dir="ltr">${source}</pre>`;
+  if (!views)
+    return html`<p>This base cannot be read here. Its source:</p>
+      <pre class="source" tabindex="0" dir="ltr">${source}</pre>`;
   return html`
     ${
       views.length > 1 &&
       html`<${Choices}
-        label=${t.views}
+        label="Views"
         value=${chosen.value}
         choices=${views.map(({ name }, at) => ({ value: at, face: plain(name, 60) }))}
         onChoose=${(/** @type {number} */ at) => (chosen.value = at)}
@@ -65,14 +65,16 @@ async function rowsOf(view, signal) {
 
 /** @param {{ label: string, view: BaseView }} given */
 function Table({ label, view }) {
-  const t = later.base;
   const { data, fault } = useReply((signal) => rowsOf(view, signal), [view]);
   if (fault.value) return html`<${Trouble} fault=${fault.value} />`;
   if (!data.value) return html`<${Ghost} />`;
   const { rows, looked, isCut } = data.value;
   return html`
-    ${view.unread.length > 0 && html`<p class="will">${t.unread(plain(view.unread.join(" · "), 500))}</p>`}
-    ${isCut && html`<p class="will">${t.cut(looked)}</p>`}
+    ${
+      view.unread.length > 0 &&
+      html`<p class="will">Not read here, and left out: ${plain(view.unread.join(" · "), 500)}</p>`
+    }
+    ${isCut && html`<p class="will">Only the ${looked} notes that changed last were looked at.</p>`}
     <div class="prose">
       <div class="table base" tabindex="0" role="region" aria-label=${plain(label, 100)}>
         <table>
@@ -95,7 +97,7 @@ function Table({ label, view }) {
         </table>
       </div>
     </div>
-    ${!rows.length && html`<p>${t.empty}</p>`}
+    ${!rows.length && html`<p>No note passes the filters.</p>`}
   `;
 }
 

@@ -8,8 +8,7 @@ import { changed, identify } from "../../state/address.js";
 import { parsed } from "../../state/canvas.js";
 import { readText } from "../../state/files.js";
 import { nameOf, withoutEnding } from "../../state/query.js";
-import { later } from "../../later.js";
-import { closeOverlay, overlay } from "../frame/overlay.js";
+import { closeOverlay, overlay } from "../frame/frame.js";
 /** @import { CanvasNode } from "../../state/canvas.js" */
 
 const SMALLEST = 0.5; // share of its size; what is smaller scrolls
@@ -20,10 +19,11 @@ export function Canvas({ path }) {
   const { data: drawn, fault } = useReply(async () => parsed(await readText(path)), [path]);
   if (fault.value) return html`<${Trouble} fault=${fault.value} />`;
   if (drawn.value === undefined) return null;
-  if (!drawn.value?.nodes.length) return html`<${Empty} icon="graph" title=${later.canvas.none} />`;
+  if (!drawn.value?.nodes.length)
+    return html`<${Empty} icon="graph" title="This canvas is empty, or cannot be read." />`;
   const { nodes, edges, box } = drawn.value;
   const groups = nodes.filter(({ type }) => type === "group");
-  return html`<div class="canvas" tabindex="0" role="region" aria-label=${later.canvas.label(plain(nameOf(path), 100))}>
+  return html`<div class="canvas" tabindex="0" role="region" aria-label=${`Canvas ${plain(nameOf(path), 100)}`}>
     <svg viewBox=${box.join(" ")} style=${{ minInlineSize: `${Math.round(box[2] * SMALLEST)}px` }}>
       ${groups.map(
         (group) => html`<g key=${group.id} style=${inkOf(group)}>

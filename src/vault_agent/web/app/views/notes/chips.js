@@ -2,8 +2,7 @@
 
 import { html } from "../../../vendor/preact.js";
 import { MenuButton } from "../../parts/later.js";
-import { Entry, IconButton, useRoving } from "../../parts/controls.js";
-import { Icon, kindOf, KINDS, Shape, typeName } from "../../parts/sign.js";
+import { Entry, IconButton, useRoving, Icon, kindOf, KINDS, Shape, typeName } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
 import { results, searching } from "../../state/results.js";
@@ -73,7 +72,7 @@ export function Chips() {
       searching.value,
     );
   return html`
-    <div class="chips" role="toolbar" aria-label=${words.notes.filters} ...${walk}>
+    <div class="chips" role="toolbar" aria-label="Filters" ...${walk}>
       <${Others} />
       ${typeCounts().map(
         ([type, notes]) => html`<button
@@ -87,12 +86,12 @@ export function Chips() {
           ${notes > 0 && html`<span class="n num">${count(notes)}</span>`}
         </button>`,
       )}
-      ${chip("tag", words.notes.tags, { load: TREES, name: "TreeMenu", given: { kind: "tags" } })}
-      ${chip("folder", words.notes.folder, { load: TREES, name: "TreeMenu", given: { kind: "folders" } })}
-      ${chip("date", words.notes.date, { load: DATES, name: "DateMenu" })}
+      ${chip("tag", "Tags", { load: TREES, name: "TreeMenu", given: { kind: "tags" } })}
+      ${chip("folder", "Folder", { load: TREES, name: "TreeMenu", given: { kind: "folders" } })}
+      ${chip("date", "Any date", { load: DATES, name: "DateMenu" })}
       ${
         projects.length > 0 &&
-        chip("home", words.notes.project, {
+        chip("home", "Project", {
           entries: () =>
             projects.map((name) =>
               entry(plain(name, 60), now.project.includes(name), () => go({ project: toggled(now.project, name) })),
@@ -101,11 +100,11 @@ export function Chips() {
       }
       ${chip(
         "more",
-        words.notes.moreFilters,
+        "More filters",
         {
           entries: (/** @type {() => void} */ close) => [
-            toggle("linked", "false", words.notes.unlinked, close),
-            toggle("tasks", "open", words.notes.tasks, close),
+            toggle("linked", "false", "Without links", close),
+            toggle("tasks", "open", "Open tasks", close),
           ],
         },
         true,
@@ -137,17 +136,17 @@ function Others() {
       text: plain(name, 40),
       without: { project: toggled(now.project, name) },
     })),
-    ...(now.linked ? [{ icon: "link", text: words.notes.unlinked, without: { linked: "" } }] : []),
-    ...(now.tasks ? [{ icon: "task", text: words.notes.tasks, without: { tasks: "" } }] : []),
-    ...(now.after ? [{ icon: "date", text: words.notes.after(fullDate(now.after)), without: { after: "" } }] : []),
-    ...(now.before ? [{ icon: "date", text: words.notes.before(fullDate(now.before)), without: { before: "" } }] : []),
+    ...(now.linked ? [{ icon: "link", text: "Without links", without: { linked: "" } }] : []),
+    ...(now.tasks ? [{ icon: "task", text: "Open tasks", without: { tasks: "" } }] : []),
+    ...(now.after ? [{ icon: "date", text: `Since ${fullDate(now.after)}`, without: { after: "" } }] : []),
+    ...(now.before ? [{ icon: "date", text: `Until ${fullDate(now.before)}`, without: { before: "" } }] : []),
   ];
   return html`${chips.map(
     ({ icon, text, without }) => html`<button
       class="chip"
       data-on="true"
       key=${icon + text}
-      aria-label=${words.notes.remove(text)}
+      aria-label=${`Remove the filter ${text}`}
       onClick=${() => go(without)}
     >
       <${Icon} name=${icon} />
@@ -164,9 +163,9 @@ const FOUND = /** @type {const} */ (["best", "updated"]); // orders of the resul
 export const FilesToggle = () =>
   html`<${IconButton}
     icon=${settings.value.files ? "list" : "folder"}
-    label=${words.commands.files}
+    label="Show or hide the tree of files"
     aria-pressed=${settings.value.files}
-    title=${`${words.commands.files} (f)`}
+    title=${`Show or hide the tree of files (f)`}
     onClick=${() => set({ files: !settings.peek().files })}
   />`;
 
@@ -178,7 +177,7 @@ export function Count() {
     ? ""
     : total === null
       ? byMeaning && rows.length
-        ? words.notes.nearest
+        ? "No note has it; nearest in meaning:"
         : words.notes.results(count(rows.length), more)
       : words.notes.total(count(total));
   /** @param {() => void} close */

@@ -4,8 +4,8 @@ import { html } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/menu.js";
 import { Entry } from "../../parts/controls.js";
 import { address, go } from "../../state/address.js";
-import { dayName } from "../../state/stamp.js";
-import { words } from "../../words.js";
+import { dayName } from "../../state/days.js";
+import { later } from "../../later.js";
 
 /** A day some days ago as YYYY-MM-DD, in the time of this place. @param {number} ago */
 function day(ago) {
@@ -23,8 +23,8 @@ export function DateMenu({ anchor, onClose }) {
     ["month", day(29)],
     ["year", `${new Date().getFullYear()}-01-01`],
   ]);
-  return html`<${Menu} anchor=${anchor} label=${words.notes.date} role="group" onClose=${onClose}>
-    <div role="menu" aria-label=${words.notes.date}>
+  return html`<${Menu} anchor=${anchor} label="Any date" role="group" onClose=${onClose}>
+    <div role="menu" aria-label="Any date">
       ${spans.map(
         ([name, since]) => html`<${Entry}
           key=${name}
@@ -35,13 +35,13 @@ export function DateMenu({ anchor, onClose }) {
             anchor.focus();
           }}
         >
-          ${words.notes.dates[name]}
+          ${later.dates[name]}
         <//>`,
       )}
     </div>
     ${[
-      { name: "after", label: words.notes.from, value: after },
-      { name: "before", label: words.notes.until, value: before },
+      { name: "after", label: "From", value: after },
+      { name: "before", label: "Until", value: before },
     ].map(
       ({ name, label, value }) => html`<label class="entry" key=${name}>
         ${label}

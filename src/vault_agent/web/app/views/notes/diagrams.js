@@ -177,15 +177,20 @@ function lookOf(isDark) {
 
 /** Say in plain words why there is no picture. @param {Undrawn} fault @param {string} source */
 function reasonOf({ silent, message }, source) {
-  if (silent) return t[silent];
+  if (silent) return t.silent[silent];
   const first = plain(message.split("\n")[0], 200).replace(/[:,.\s]+$/, "");
   const [, line] = /\b(?:error|unexpected) (?:on|at) line (\d+)/i.exec(first) ?? [];
   // What is never closed is wrong at the end, which Mermaid counts differently.
-  if (line) return t.wrongLine(String(Math.min(Number(line), source.trimEnd().split("\n").length)));
-  if (/^No diagram type detected/i.test(first)) return t.unknownKind;
-  if (/^Left out/.test(first)) return first.includes("katex") ? t.noFormulas : t.noArchitecture;
-  if (/^Edge limit exceeded/.test(first)) return t.large;
-  return first ? t.wrong(first) : t.failed;
+  const wrong = line && Math.min(Number(line), source.trimEnd().split("\n").length);
+  if (wrong) return `This diagram cannot be drawn: line ${wrong} cannot be read`;
+  if (/^No diagram type detected/i.test(first))
+    return "This diagram cannot be drawn: its first line names no known kind";
+  if (/^Left out/.test(first))
+    return first.includes("katex")
+      ? "This diagram cannot be drawn: it has a formula"
+      : "This diagram cannot be drawn: the page has no architecture diagrams";
+  if (/^Edge limit exceeded/.test(first)) return "A diagram that is too large to be drawn";
+  return first ? `This diagram cannot be drawn: ${first}` : "This diagram cannot be drawn";
 }
 
 /** The title that a source gives its diagram. @param {string} source of others: what is tried is one short line */
@@ -201,9 +206,9 @@ function titleIn(source) {
 /** @param {Drawn} drawn @param {string} source */
 function pictureOf({ svg, width, height, kind, title }, source) {
   const picture = document.createElement("img");
-  const name = t.kinds[/** @type {"sequence"} */ (kind)] ?? t.kind;
+  const name = t.kinds[/** @type {"sequence"} */ (kind)] ?? "Diagram";
   const called = plain(title || titleIn(source), 200).replace(/^(["'])(.*)\1$/, "$2");
-  picture.alt = called ? t.called(name, called) : name;
+  picture.alt = called ? `${name}: ${called}` : name;
   picture.width = width;
   picture.height = height;
   picture.style.minInlineSize = `${Math.round(width * SMALLEST)}px`;
@@ -224,8 +229,12 @@ class Diagram {
     this.source = figure.querySelector("code")?.textContent ?? "";
     this.title = /** @type {HTMLElement} */ (figure.querySelector("summary > bdi"));
     this.frame = document.createElement("div");
-    this.refused = beyond ? t.many : this.source.length > LARGEST ? t.large : "";
-    this.title.textContent = this.refused || t.source;
+    this.refused = beyond
+      ? "A diagram that is not drawn: the note has too many"
+      : this.source.length > LARGEST
+        ? "A diagram that is too large to be drawn"
+        : "";
+    this.title.textContent = this.refused || "Source";
   }
 
   get width() {
@@ -236,7 +245,7 @@ class Diagram {
   put(picture) {
     this.frame.replaceChildren(picture);
     if (!this.frame.parentNode) this.figure.prepend(this.frame);
-    this.title.textContent = t.source;
+    this.title.textContent = "Source";
     this.reach();
   }
 
@@ -307,14 +316,14 @@ export function drawDiagrams(figures) {
         return { source, width: diagram.width, config: lookOf(theme) };
       });
       const fits = !drawn || Math.max(drawn.width, drawn.height) <= LONGEST;
-      if (drawn) keep(key, fits ? drawn : t.large);
+      if (drawn) keep(key, fits ? drawn : "A diagram that is too large to be drawn");
       if (wanted()) await diagram.show(kept.get(key) ?? ended);
     } catch (error) {
       const fault = /** @type {Undrawn} */ (error);
       const reason = reasonOf(fault, source);
       const unloaded = fault.silent === "unloaded"; // which says nothing of the diagram, so it is not kept
       if (fault.silent) slow += 1;
-      if (slow >= SLOW) ended ||= unloaded ? reason : t.slow;
+      if (slow >= SLOW) ended ||= unloaded ? reason : "A diagram that is not drawn: others took too long";
       if (!unloaded) keep(key, reason);
       if (wanted()) await diagram.show(reason);
     }

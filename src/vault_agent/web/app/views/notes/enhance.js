@@ -8,7 +8,7 @@ import { nameOf } from "../../state/query.js";
 import { mayWrite } from "../../state/vault.js";
 import { later } from "../../later.js";
 import { place as otherVault } from "../../wire.js";
-import { overlay } from "../frame/overlay.js";
+import { overlay } from "../frame/frame.js";
 import { framePdfs } from "./pdfs.js";
 import { tasks } from "./tick.js";
 
@@ -49,6 +49,7 @@ export function enhance(prose, note) {
   headings(prose, note);
   callouts(prose);
   remotes(prose);
+  files(prose);
   tasks(prose, note);
   tables(prose);
   codes(prose);
@@ -96,7 +97,7 @@ function pictures(prose) {
     if (picture.closest("a, .shown-file")) continue;
     const open = document.createElement("button");
     open.className = "enlarge";
-    open.setAttribute("aria-label", later.note.enlarge(picture.alt));
+    open.setAttribute("aria-label", `Show ${picture.alt || "the picture"} large`);
     picture.replaceWith(open);
     open.append(picture);
     open.addEventListener("click", () => (overlay.value = { name: "file", path: picture.dataset.path ?? "" }));
@@ -110,7 +111,7 @@ function links(prose) {
     if (note && path) knowPath(note, path);
     if (note) link.setAttribute("href", changed({ view: "notes", note, at: anchor ?? "" }));
     else if (tag) link.setAttribute("href", written({ ...address.peek(), view: "notes", tag: [tag], q: "" }));
-    else if (host) link.title = later.note.toHost(plain(host, 100));
+    else if (host) link.title = `Opens ${plain(host, 100)} in a new tab`;
     else if (link.classList.contains("unresolved")) missing(link);
     else if (link.getAttribute("href")?.startsWith("#n-"))
       link.setAttribute("href", changed({ at: link.getAttribute("href")?.slice(1) }));
@@ -120,7 +121,7 @@ function links(prose) {
 /** A link to no note offers to make one, where writing is on. @param {HTMLAnchorElement} link */
 function missing(link) {
   const name = (link.dataset.target ?? "").replace(/[#|].*$/s, "");
-  link.title = mayWrite.peek() && name ? later.edit.create.missing : later.note.unresolved;
+  link.title = mayWrite.peek() && name ? "No such note yet. Create it?" : "No such note yet";
   if (!mayWrite.peek() || !name) return;
   link.setAttribute("role", "button");
   link.tabIndex = 0;
@@ -136,13 +137,13 @@ function headings(prose, note) {
     const name = nameOf(note.path);
     const text = (heading.textContent ?? "").trim();
     if (heading.parentElement === prose) heading.prepend(folder(prose, heading));
-    heading.append(button("anchor", later.note.copyHeading, "link", () => void copy(`[[${name}#${text}]]`)));
+    heading.append(button("anchor", "Copy a link to this heading", "link", () => void copy(`[[${name}#${text}]]`)));
   }
 }
 
 /** A button that folds what stands below a heading. @param {HTMLElement} prose @param {Element} heading */
 function folder(prose, heading) {
-  const made = button("fold", later.note.fold, "down", () => {
+  const made = button("fold", "Show or hide what is below this heading", "down", () => {
     heading.toggleAttribute("data-folded");
     showFolds(prose);
   });
@@ -232,19 +233,31 @@ function remotes(prose) {
     const urls = all.flatMap((each) => each.dataset.url ?? []).join("\n");
     const name = document.createElement("bdi");
     name.textContent = all[1]
-      ? later.note.remotes(all.length, plain(host, 100))
+      ? `${all.length} pictures not loaded from ${plain(host, 100)}`
       : later.note.remote(texts[0], plain(host, 100));
     if (all[1]) place.title = texts.filter(Boolean).join("\n");
     place.replaceChildren(icon("image"), name);
-    if (urls) place.append(button("icon", later.note.copyAddress, "copy", () => void copy(urls)));
+    if (urls) place.append(button("icon", "Copy the address", "copy", () => void copy(urls)));
     while (all[1] && place.nextSibling !== all.at(-1)) place.nextSibling?.remove();
     if (all[1]) all.at(-1)?.remove();
   }
   for (const place of prose.querySelectorAll(".missing")) {
     place.prepend(icon("file"));
-    /** @type {HTMLElement} */ (place).title = later.note.unresolved;
+    /** @type {HTMLElement} */ (place).title = "No such note yet";
   }
-  for (const place of prose.querySelectorAll("a.file")) place.prepend(icon("file"));
+}
+
+/** A file is a card. A base or a canvas is shown by the page, others by the browser. @param {HTMLElement} prose */
+function files(prose) {
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (prose.querySelectorAll("a.file"))) {
+    link.prepend(icon("file"));
+    const { path = "" } = link.dataset;
+    if (!/\.(base|canvas)$/i.test(path)) continue;
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      overlay.value = { name: "file", path };
+    });
+  }
 }
 
 /** What is wider than the text scrolls by itself, and by keys. @param {HTMLElement} prose */
@@ -254,7 +267,7 @@ function tables(prose) {
     frame.className = "table";
     frame.tabIndex = 0;
     frame.setAttribute("role", "region");
-    frame.setAttribute("aria-label", later.note.table);
+    frame.setAttribute("aria-label", "Table");
     table.replaceWith(frame);
     frame.append(table);
   }
@@ -279,12 +292,12 @@ function codes(prose) {
     name.textContent = plain(language, 30);
     caption.append(
       name,
-      button("icon", later.note.copyCode, "copy", () => void copy(text)),
+      button("icon", "Copy the code", "copy", () => void copy(text)),
     );
     pre.tabIndex = 0;
     pre.dir = "ltr";
     pre.setAttribute("role", "region");
-    pre.setAttribute("aria-label", later.note.code);
+    pre.setAttribute("aria-label", "Code");
     frame.append(caption);
     if (language) void import("./code.js").then(({ colour }) => colour(code, language.toLowerCase())).catch(() => null);
     queries(/** @type {HTMLElement} */ (frame), language);

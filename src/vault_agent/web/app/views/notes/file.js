@@ -6,14 +6,13 @@ import { TitledDialog } from "../../parts/dialog.js";
 import { copy, Trouble } from "../../parts/say.js";
 import { Later } from "../../parts/later.js";
 import { useSheet } from "../../parts/sheet.js";
-import { Icon } from "../../parts/sign.js";
+import { Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { lastOf } from "../../state/query.js";
 import { mayWrite } from "../../state/vault.js";
 import { showRendered } from "../../trust.js";
-import { later } from "../../later.js";
 import { ask } from "../../wire.js";
-import { closeOverlay, overlay } from "../frame/overlay.js";
+import { closeOverlay, overlay } from "../frame/frame.js";
 import { enhance } from "./enhance.js";
 
 const DRAWN = /** @type {Record<string, { load: () => Promise<Record<string, unknown>>, name: string }>} */ ({
@@ -26,7 +25,6 @@ const escaped = (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().
 
 /** @param {{ path: string }} given */
 export function Overlay({ path }) {
-  const t = later.files;
   const styled = useSheet("prose.css");
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));
@@ -60,19 +58,19 @@ export function Overlay({ path }) {
         : html`<div class="prose shown-file" ref=${box} hidden=${!styled}></div>`
     }
     <div class="acts">
-      <button class="quiet" onClick=${() => void copy(`![[${path}]]`)}><${Icon} name="copy" />${t.copyEmbed}</button>
+      <button class="quiet" onClick=${() => void copy(`![[${path}]]`)}><${Icon} name="copy" />Copy as embed</button>
       ${
         mayWrite.value &&
         html`<button class="quiet" onClick=${() => (overlay.value = { name: "move", path })}>
           <${Icon} name="edit" />
-          ${t.rename}
+          Rename or move
         </button>`
       }
       ${
         mayWrite.value &&
         html`<button class="quiet" onClick=${() => (overlay.value = { name: "delete", path })}>
           <${Icon} name="x" />
-          ${t.delete}
+          Delete
         </button>`
       }
     </div>

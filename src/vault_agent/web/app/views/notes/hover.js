@@ -1,13 +1,11 @@
 // A preview of the note behind a link: on hovering for a while, or with Space. It can be pinned.
 
 import { html, signal, useLayoutEffect, useRef } from "../../../vendor/preact.js";
-import { IconButton } from "../../parts/controls.js";
-import { NoteShape } from "../../parts/sign.js";
+import { IconButton, NoteShape } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
 import { readNote } from "../../state/note.js";
 import { showRendered } from "../../trust.js";
-import { later } from "../../later.js";
 import { placeBelow } from "../../parts/menu.js";
 import { hideTitle } from "./enhance.js";
 /** @import { Note } from "../../state/note.js" */
@@ -97,7 +95,7 @@ export function Hover() {
   return html`<aside
     class="hovercard"
     ref=${ref}
-    aria-label=${later.note.preview}
+    aria-label="Preview"
     onPointerEnter=${() => clearTimeout(timer)}
     onPointerLeave=${hide}
   >
@@ -109,7 +107,7 @@ export function Hover() {
       </h2>
       <${IconButton}
         icon=${shown.pinned ? "x" : "pin"}
-        label=${later.note.pin}
+        label="Keep this preview open"
         aria-pressed=${shown.pinned}
         onClick=${() => (card.value = shown.pinned ? null : { ...shown, pinned: true })}
       />

@@ -9,7 +9,7 @@ import { note } from "../../state/note.js";
 import { mayWrite, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { later } from "../../later.js";
-import { count, words } from "../../words.js";
+import { count } from "../../words.js";
 import { inUnits, withoutEnding } from "../../state/query.js";
 
 const PAGE = 20;
@@ -71,7 +71,7 @@ export function Links({ id, named }) {
   const link = async (/** @type {Wire.Mention} */ mention) => {
     try {
       const is = await linkMention(mention, id, note.peek()?.title ?? "");
-      toast(is ? later.edit.linked(plain(mention.title, 80)) : later.edit.linkGone);
+      toast(is ? `Linked in ${plain(mention.title, 80)}.` : "The text has changed since. Nothing was linked.");
       if (is) await load();
     } catch (error) {
       toast(sentence(error));
@@ -84,10 +84,10 @@ export function Links({ id, named }) {
   const lists = { linked: linked.value.backlinks, unlinked: unlinked.value?.mentions ?? [] };
   const counts = { linked: linked.value.total, unlinked: unlinked.value?.total, outgoing: outgoing.value?.length };
   const shown = /** @type {typeof TABS[number]} */ (tab.value);
-  return html`<section class="back" aria-label=${later.note.backlinks}>
+  return html`<section class="back" aria-label="Backlinks">
     <header>
-      <h2>${later.note.backlinks}</h2>
-      <div class="tabs" role="tablist" aria-label=${later.note.backlinks} ...${walk}>
+      <h2>Backlinks</h2>
+      <div class="tabs" role="tablist" aria-label="Backlinks" ...${walk}>
         ${TABS.slice(0, named ? 3 : 1).map(
           (each) => html`<button
             key=${each}
@@ -98,7 +98,7 @@ export function Links({ id, named }) {
             onClick=${() => (tab.value = each)}
             onFocus=${() => (tab.value = each)}
           >
-            ${later.note[each]}
+            ${later.note.tabs[each]}
             <span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span>
           </button>`,
         )}
@@ -111,7 +111,7 @@ export function Links({ id, named }) {
         outgoing.value?.map(
           ({ noteId, title, path }) => html`<div class="ref-row" key=${noteId}>
             <a class="ref" href=${changed({ note: noteId ?? "", at: "" })} data-peek=${noteId}>
-              <strong><bdi class="cut">${plain(title, 160) || words.untitled}</bdi></strong>
+              <strong><bdi class="cut">${plain(title, 160) || "Untitled"}</bdi></strong>
               <p><bdi>${plain(path, 200)}</bdi></p>
             </a>
           </div>`,
@@ -124,16 +124,12 @@ export function Links({ id, named }) {
             shown === "unlinked" &&
             mayWrite.value &&
             html`<button class="quiet" onClick=${() => void link(/** @type {Wire.Mention} */ (each))}>
-              ${later.edit.linkIt}
+              Link it
             </button>`
           }
         </div>`,
       )}
-      ${
-        shown === "linked" &&
-        linked.value.hasMore &&
-        html`<button class="quiet" onClick=${more}>${later.note.moreBacklinks}</button>`
-      }
+      ${shown === "linked" && linked.value.hasMore && html`<button class="quiet" onClick=${more}>More</button>`}
     </div>
   </section>`;
 }
@@ -142,13 +138,13 @@ export function Links({ id, named }) {
 function Reference({ from }) {
   return html`<a class="ref" href=${changed({ note: from.noteId, at: "" })} data-peek=${from.noteId}>
     <strong>
-      <bdi class="cut">${plain(from.title, 160) || words.untitled}</bdi>
-      <small class="num">${from.count > 1 ? later.note.times(from.count) : ""}</small>
+      <bdi class="cut">${plain(from.title, 160) || "Untitled"}</bdi>
+      <small class="num">${from.count > 1 ? `${from.count} ×` : ""}</small>
     </strong>
     ${from.places.map(
       (place, at) => html`<p key=${at} dir="auto">
         ${place.heading && html`<i><bdi>${plain(place.heading, 80)}</bdi>${place.snippet && " · "}</i>`}
-        ${place.chunkIndex === null ? html`<i>${later.note.inProperties}</i> ` : ""}
+        ${place.chunkIndex === null ? html`<i>in the properties</i> ` : ""}
         <${Marked} text=${place.snippet} ranges=${place.matches} as="b" />
       </p>`,
     )}

@@ -4,7 +4,7 @@ import { html, useEffect, useLayoutEffect, useRef } from "../../../vendor/preact
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/say.js";
 import { Later } from "../../parts/later.js";
-import { Icon, NoteShape } from "../../parts/sign.js";
+import { Icon, NoteShape } from "../../parts/controls.js";
 import { hitsOf, Marked, otherName, plain } from "../../parts/text.js";
 import { useVirtual } from "../../parts/virtual.js";
 import { address, changed, FILTERS, go, LISTS } from "../../state/address.js";
@@ -26,7 +26,7 @@ import { settings } from "../../state/settings.js";
 import { health, job, mayWrite, typed } from "../../state/vault.js";
 import { ask } from "../../wire.js";
 import { agoWords, count, fullDate, shortDate, timeOf, words } from "../../words.js";
-import { overlay } from "../frame/overlay.js";
+import { overlay } from "../frame/frame.js";
 
 const NEAR = 5; // rows beyond the view
 const AHEAD = 30; // rows before the end at which the next page is fetched
@@ -89,12 +89,12 @@ export function List() {
     () => [
       {
         id: "next",
-        name: words.commands.next,
+        name: "Next note in the list",
         keys: ["j"],
         run: () => walk(document.activeElement?.closest(".rows") || chosen.peek() || open ? focusAt + 1 : 0),
         hidden: true,
       },
-      { id: "previous", name: words.commands.previous, keys: ["k"], run: () => walk(focusAt - 1), hidden: true },
+      { id: "previous", name: "Previous note in the list", keys: ["k"], run: () => walk(focusAt - 1), hidden: true },
     ],
     [rows, focusAt, height.value, open],
   );
@@ -130,7 +130,7 @@ export function List() {
       ${fault.value && html`<${Trouble} fault=${fault.value} again=${reload} />`}
       ${
         rows.length > 0 &&
-        html`<ol class="rows" aria-label=${words.notes.list} style=${{ blockSize: `${size * height.value}px` }}>
+        html`<ol class="rows" aria-label="Notes" style=${{ blockSize: `${size * height.value}px` }}>
           ${virtual.drawn(size, Math.min(focusAt, rows.length - 1)).map((at) => {
             const row = rows[at];
             return html`<li
@@ -175,7 +175,7 @@ export function List() {
  * }} given
  */
 export function Row({ row, query, current, focusable, onOpen }) {
-  const title = plain(row.title) || words.untitled;
+  const title = plain(row.title) || "Untitled";
   const folder = folderOf(row.path);
   const more = row.tags.length - TAGS;
   const file = otherName(row.path, title);
@@ -203,7 +203,7 @@ export function Row({ row, query, current, focusable, onOpen }) {
     </p>
     <span class="meta">
       ${row.tags.slice(0, TAGS).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 60)}</bdi>`)}
-      ${more > 0 && html`<span class="tag num">${words.notes.moreTags(more)}</span>`}
+      ${more > 0 && html`<span class="tag num">+${more}</span>`}
       ${
         !row.tags.length &&
         folder &&
@@ -234,30 +234,30 @@ function None() {
         q: "",
         ...Object.fromEntries(FILTERS.map((name) => [name, LISTS.some((each) => each === name) ? [] : ""])),
       });
-    return html`<${Empty} icon="search" title=${words.notes.none.title}>
+    return html`<${Empty} icon="search" title="Nothing found">
       <p>
-        ${words.notes.none.text}
-        ${indexedAt && ` ${words.notes.none.indexed(agoWords((Date.now() - timeOf(indexedAt)) / 1000))}`}
+        Fewer words or fewer filters find more.
+        ${indexedAt && ` The index was made ${agoWords((Date.now() - timeOf(indexedAt)) / 1000)}.`}
       </p>
-      <button class="quiet" onClick=${clear}>${words.notes.none.clear}</button>
+      <button class="quiet" onClick=${clear}>Show all notes</button>
     <//>`;
   }
   const known = health.value?.index.available;
   const running = health.value?.runningJob || job.value?.state === "running";
-  return html`<${Empty} icon="notes" title=${words.notes.empty.title}>
-    <p>${known ? words.notes.empty.indexed : words.notes.empty.text}</p>
+  return html`<${Empty} icon="notes" title="No notes yet">
+    <p>${known ? "The folder has no notes." : "The server has no index of this folder yet."}</p>
     ${
       running
-        ? html`<p>${words.stats.indexing}</p>`
+        ? html`<p>Indexing</p>`
         : known && mayWrite.value
           ? html`<button class="primary" onClick=${() => (overlay.value = { name: "create" })}>
-            ${words.commands.newNote}
+            New note
           </button>`
           : html`<button
             class="primary"
             onClick=${() => void ask("POST", "/index", { body: {} }).catch((error) => (fault.value = error))}
           >
-            ${words.notes.empty.act}
+            Index now
           </button>`
     }
   <//>`;

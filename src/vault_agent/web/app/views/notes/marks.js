@@ -89,15 +89,15 @@ export function Hits({ box }) {
   const t = later.note.hits;
   useCommands(
     () => [
-      { id: "hit-next", name: t.next, icon: "down", keys: ["n"], run: () => walk(1), hidden: !ranges.length },
-      { id: "hit-back", name: t.back, icon: "up", keys: ["p"], run: () => walk(-1), hidden: !ranges.length },
+      { id: "hit-next", name: "Next hit", icon: "down", keys: ["n"], run: () => walk(1), hidden: !ranges.length },
+      { id: "hit-back", name: "Previous hit", icon: "up", keys: ["p"], run: () => walk(-1), hidden: !ranges.length },
     ],
     [Boolean(ranges.length)],
   );
   if (!ranges.length) return null;
-  return html`<span class="hits" role="group" aria-label=${t.label}>
+  return html`<span class="hits" role="group" aria-label="Hits of the search">
     <span class="num" role="status">${t.at(at + 1, ranges.length, ranges.length === MOST)}</span>
-    <${IconButton} icon="up" label=${t.back} title=${`${t.back} (P)`} onClick=${() => walk(-1)} />
-    <${IconButton} icon="down" label=${t.next} title=${`${t.next} (N)`} onClick=${() => walk(1)} />
+    <${IconButton} icon="up" label="Previous hit" title=${`Previous hit (P)`} onClick=${() => walk(-1)} />
+    <${IconButton} icon="down" label="Next hit" title=${`Next hit (N)`} onClick=${() => walk(1)} />
   </span>`;
 }

@@ -1,8 +1,7 @@
 // The local graph of a note: a small canvas, drawn by the worker of the graph.
 
 import { html, useEffect, useSignal } from "../../../vendor/preact.js";
-import { Choices } from "../../parts/controls.js";
-import { Icon, KINDS, kindOf } from "../../parts/sign.js";
+import { Choices, Icon, KINDS, kindOf } from "../../parts/controls.js";
 import { useReply } from "../../parts/reply.js";
 import { useStage } from "../../parts/stage.js";
 import { plain } from "../../parts/text.js";
@@ -32,9 +31,9 @@ export function Mini({ read }) {
   const isFull = truncated && depth.value === 1; // more steps would show the same notes
   return html`<section>
     <h2>
-      ${later.note.localGraph}
+      Local graph
       <${Choices}
-        label=${later.note.depthLabel}
+        label="Distance"
         value=${depth.value}
         choices=${STEPS.map((value) => ({
           value,
@@ -48,8 +47,8 @@ export function Mini({ read }) {
       <a
         class="icon"
         href=${changed({ view: "graph", near: read.id })}
-        aria-label=${later.note.openGraph}
-        title=${later.note.openGraph}
+        aria-label="Open in the graph"
+        title="Open in the graph"
       >
         <${Icon} name="fit" />
       </a>
@@ -58,7 +57,11 @@ export function Mini({ read }) {
     ${
       truncated &&
       html`<small class="num">
-        ${isFull ? later.note.nearest(count(nodes.length - 1), count(nodes[0].in + nodes[0].out)) : later.note.notAll}
+        ${
+          isFull
+            ? `The nearest ${count(nodes.length - 1)} of ${count(nodes[0].in + nodes[0].out)} connections`
+            : "Only the nearest notes are shown"
+        }
       </small>`
     }
   </section>`;

@@ -1,19 +1,20 @@
-// The Notes view: the list, the note that is read, and what is about it.
+// The Notes view: the search field, the list, the note that is read, and what is about it.
 
-import { html, signal, useEffect, useSignal } from "../../../vendor/preact.js";
-import { Key, useCommands } from "../../parts/commands.js";
+import { html, signal, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
+import { composing, Key, useCommands } from "../../parts/commands.js";
 import { Empty } from "../../parts/say.js";
 import { elsewhere, Ghost, Later } from "../../parts/later.js";
-import { IconButton } from "../../parts/controls.js";
-import { address } from "../../state/address.js";
+import { Field, IconButton } from "../../parts/controls.js";
+import { address, go } from "../../state/address.js";
 import { recent, set, settings, starred } from "../../state/settings.js";
-import { filtered, results, searching } from "../../state/results.js";
-import { counted, mayWrite } from "../../state/vault.js";
-import { words } from "../../words.js";
-import { overlay } from "../frame/overlay.js";
+import { busy, chosen, filtered, results, searching } from "../../state/results.js";
+import { counted, embeds, mayWrite, stats } from "../../state/vault.js";
+import { overlay } from "../frame/frame.js";
 import { Chips, Count, FilesToggle } from "./chips.js";
-import { Find } from "./find.js";
 import { List } from "./list.js";
+import { asWord, split } from "../../state/query.js";
+import { ask, newestOnly } from "../../wire.js";
+import { words } from "../../words.js";
 
 const READ = () => import("./read.js");
 const UNSAVED = () => import("./unsaved.js");
@@ -47,19 +48,19 @@ export function Notes() {
     () => [
       {
         id: "list",
-        name: words.commands.list,
+        name: "Show or hide the list",
         icon: "list",
         keys: ["["],
         run: () => set({ list: !settings.peek().list }),
       },
       {
         id: "files",
-        name: words.commands.files,
+        name: "Show or hide the tree of files",
         icon: "folder",
         keys: ["f"],
         run: () => set({ files: !settings.peek().files, list: true }),
       },
-      { id: "side", name: words.commands.side, icon: "side", keys: ["]"], run: toggleSide },
+      { id: "side", name: "Show or hide the side panel", icon: "side", keys: ["]"], run: toggleSide },
     ],
     [],
   );
@@ -73,8 +74,8 @@ export function Notes() {
       "--col-side": sideWidth ? `${sideWidth}px` : undefined,
     }}
   >
-    <section class="list" aria-label=${words.notes.title}>
-      <h1 class="visually-hidden">${words.notes.title}</h1>
+    <section class="list" aria-label="Notes">
+      <h1 class="visually-hidden">Notes</h1>
       <${Find} />
       ${mayWrite.value && begun.value && html`<${Later} load=${UNSAVED} name="Unsaved" />`}
       ${
@@ -82,12 +83,12 @@ export function Notes() {
         (tree
           ? html`
             <div class="count">
-              <h2>${words.notes.files}</h2>
+              <h2>Files</h2>
               ${
                 mayWrite.value &&
                 html`<${IconButton}
                   icon="plus"
-                  label=${words.commands.folder}
+                  label="New folder"
                   onClick=${() => (overlay.value = { name: "folder" })}
                 />`
               }
@@ -117,16 +118,170 @@ export function Notes() {
 function Nothing() {
   const none = results.value.key && !results.value.rows.length && !searching.value && !filtered.value;
   const isFirst = !recent.value.length && !starred.value.length;
-  return html`<section class="read" tabindex="0" aria-label=${words.note.label}>
+  return html`<section class="read" tabindex="0" aria-label="Note">
     ${
       isFirst &&
-      html`<${Empty} icon="notes" title=${words.note.choose.title}>
-      ${!none && html`<p>${words.note.choose.text}</p>`}
-      <p><${Key} keys="Mod+k" /> ${words.commands.palette}</p>
-      ${!none && html`<p><${Key} keys="j" /> <${Key} keys="k" /> ${words.commands.next}</p>`}
-      <p><${Key} keys="?" /> ${words.commands.keys}</p>
+      html`<${Empty} icon="notes" title="Nothing is open">
+      ${!none && html`<p>Choose a note in the list, or press a key:</p>`}
+      <p><${Key} keys="Mod+k" /> Jump to a note or command</p>
+      ${!none && html`<p><${Key} keys="j" /> <${Key} keys="k" /> Next note in the list</p>`}
+      <p><${Key} keys="?" /> Show all keys</p>
     <//>`
     }
     ${begun.value && html`<${Later} load=${elsewhere.start} name="Start" />`}
   </section>`;
+}
+
+const WAIT = 60; // ms after the last key
+
+export function Find() {
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const text = useSignal(address.peek().q);
+  const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  const sent = useRef(address.peek().q);
+
+  useEffect(() => {
+    // Back, a bookmark or a chip changed the query: show it.
+    if (address.value.q !== sent.current) {
+      sent.current = address.value.q;
+      text.value = address.value.q;
+    }
+  }, [address.value.q]);
+
+  /** @param {boolean} typing */
+  const send = (typing) => {
+    clearTimeout(timer.current);
+    const { rest, found, any } = split(text.peek(), { typing });
+    if (any) text.value = rest;
+    sent.current = text.peek();
+    const now = address.peek();
+    const filters = any
+      ? {
+          type: merged(now.type, found.type),
+          tag: merged(now.tag, found.tag),
+          path: merged(now.path, found.path),
+          project: merged(now.project, found.project),
+          after: found.after || now.after,
+          before: found.before || now.before,
+        }
+      : {};
+    if (sent.current !== now.q) chosen.value = "";
+    go({ q: text.peek(), ...filters }, { replace: !any });
+  };
+  /** @param {Typed & InputEvent} event */
+  const typed = (event) => {
+    text.value = event.target.value;
+    clearTimeout(timer.current);
+    if (!event.isComposing) timer.current = setTimeout(() => send(true), WAIT);
+  };
+  /** @param {KeyboardEvent} event */
+  const keyed = (event) => {
+    if (composing(event)) return;
+    if (event.key === "Enter") {
+      event.preventDefault();
+      const before = sent.current;
+      send(false);
+      const first = results.peek().rows[0];
+      if (before !== sent.current || !first || busy.peek()) return;
+      const { id, at, line } = results.peek().rows.find((row) => row.id === chosen.peek()) ?? first;
+      go({ note: id, at, line });
+    } else if (event.key === "ArrowDown") {
+      event.preventDefault();
+      /** @type {HTMLElement | null} */ (document.querySelector(".rows .row[tabindex='0']"))?.focus();
+    } else if (event.key === "Escape" && text.peek()) {
+      event.preventDefault();
+      clear();
+    } else if (event.key === "Backspace" && input.current?.selectionStart === 0 && input.current.selectionEnd === 0) {
+      if (unchip(text)) event.preventDefault();
+    }
+  };
+  const clear = () => {
+    text.value = "";
+    send(false);
+    input.current?.focus();
+  };
+  useCommands(
+    () => [
+      {
+        id: "search",
+        name: "Search all notes",
+        icon: "search",
+        keys: ["Mod+Shift+f", "/"],
+        run: () => {
+          input.current?.focus();
+          input.current?.select();
+        },
+      },
+    ],
+    [],
+  );
+
+  const complete = useRef(newestOnly(completions));
+  const options = useSignal(/** @type {string[]} */ ([]));
+  useEffect(() => {
+    complete.current(text.value).then(
+      (found) => found && (options.value = found),
+      () => (options.value = []),
+    );
+  }, [text.value]);
+
+  const mode = searching.value
+    ? /** @type {Record<string, string>} */ (words.notes.mode)[results.value.mode]
+    : embeds.value
+      ? words.notes.mode.hybrid
+      : words.notes.mode.lexical;
+  return html`<div class="find" role="search">
+    <${Field}
+      label="Search notes"
+      id="find"
+      ref=${input}
+      inputmode="search"
+      enterkeyhint="search"
+      list="completions"
+      maxlength="1000"
+      value=${text.value}
+      placeholder="Search notes"
+      onInput=${typed}
+      onKeyDown=${keyed}
+      onCompositionEnd=${typed}
+    >
+      <datalist id="completions">
+        ${options.value.map((option) => html`<option key=${option} value=${option}></option>`)}
+      </datalist>
+      ${text.value && html`<${IconButton} icon="x" label="Clear the search" onClick=${clear} />`}
+      ${mode && embeds.value && html`<span class="mode" title="How the results were found">${mode}</span>`}
+    <//>
+  </div>`;
+}
+
+const STARTED = /^(.*(?:^|\s)(tag|path|type):)("?)([^\s"]*)$/isu;
+
+/** The text with its last operator completed: each ends in a space, so that it becomes a chip.
+ * @param {AbortSignal} signal @param {string} text */
+async function completions(signal, text) {
+  const [, before, name = "", , value] = STARTED.exec(text) ?? [];
+  if (!before) return [];
+  const kind = { tag: "tag", path: "folder" }[name.toLowerCase()];
+  const values = kind
+    ? (await ask("GET", "/suggest", { query: { q: value, kinds: kind, limit: 8 }, signal })).data.suggestions.map(
+        ({ insert }) => insert,
+      )
+    : (stats.peek()?.types ?? []).flatMap(({ type }) => (type?.startsWith(value) ? type : []));
+  return values.map((each) => `${before.slice(0, -name.length - 1)}${asWord(name, each)} `);
+}
+
+/** @param {string[]} before @param {string[]} more */
+const merged = (before, more) => [...new Set([...before, ...more])];
+
+/** Turn the last chip into text again. @param {{ value: string }} text */
+function unchip(text) {
+  const now = address.peek();
+  for (const name of /** @type {const} */ (["path", "tag", "type"])) {
+    const last = now[name].at(-1);
+    if (!last) continue;
+    text.value = `${asWord(name, last)}${text.value ? ` ${text.value}` : ""}`;
+    go({ [name]: now[name].slice(0, -1) });
+    return true;
+  }
+  return false;
 }

@@ -1,6 +1,5 @@
 // PDFs that a note embeds: the browser's own view of them in a frame. Else a link with name and size.
 
-import { later } from "../../later.js";
 import { plain } from "../../parts/text.js";
 import { fileOf } from "../../wire.js";
 import { fileSize } from "../../words.js";
@@ -52,7 +51,7 @@ async function show(place) {
 /** @param {HTMLAnchorElement} link */
 function frameOf(link) {
   const frame = document.createElement("iframe");
-  frame.title = later.pdf(plain(link.dataset.path, 200));
+  frame.title = `PDF ${plain(link.dataset.path, 200)}`;
   frame.referrerPolicy = "no-referrer";
   frame.src = `${link.href}${link.hash ? "&" : "#"}navpanes=0`; // without a list of its pages
   return frame;

@@ -5,15 +5,13 @@ import { useCommands } from "../../parts/commands.js";
 import { TitledDialog } from "../../parts/dialog.js";
 import { useWork } from "../../parts/reply.js";
 import { sentence, toast } from "../../parts/say.js";
-import { IconButton } from "../../parts/controls.js";
-import { Icon } from "../../parts/sign.js";
+import { IconButton, Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
 import { reopen } from "../../state/note.js";
 import { switchedOn, vaults } from "../../state/vault.js";
 import { ask, vaultId } from "../../wire.js";
 import { later } from "../../later.js";
-import { words } from "../../words.js";
 /** @import { Note } from "../../state/note.js" */
 
 const t = later.promote;
@@ -28,12 +26,12 @@ export function Promote({ read }) {
   const open = useSignal(false);
   const may = Boolean(here() && globalVault());
   useCommands(
-    () => [{ id: "promote", name: t.title, icon: "globe", run: () => (open.value = true), hidden: !may }],
+    () => [{ id: "promote", name: "Promote to Global", icon: "globe", run: () => (open.value = true), hidden: !may }],
     [may],
   );
   if (!may) return null;
   const done = propertyOf(read, "promoted") === "true";
-  const name = done ? t.done : t.title;
+  const name = done ? "Promoted to Global" : "Promote to Global";
   return html`
     <${IconButton} icon="globe" label=${name} data-on=${done} onClick=${() => (open.value = true)} />
     ${open.value && html`<${Promoting} read=${read} done=${done} onClose=${() => (open.value = false)} />`}
@@ -46,13 +44,13 @@ export function Supersede({ read }) {
   const role = vaults.value.find((each) => each.identity === vaultId.value)?.role;
   const may = switchedOn("memory.enabled") && (role === "project" || role === "global");
   const is = propertyOf(read, "status").toLowerCase() === "superseded";
-  const name = is ? t.restore : t.supersede;
+  const name = is ? "Not superseded any more" : "Mark as superseded";
   const toggle = async () => {
     busy.value = true;
     try {
       await ask("POST", /** @type {const} */ (`/notes/${read.id}/supersede`), { body: { superseded: !is } });
       reopen();
-      toast(is ? t.current : t.superseded);
+      toast(is ? "The note is recalled again." : "The note is superseded. It is not recalled any more.");
     } catch (error) {
       toast(sentence(error));
     }
@@ -91,12 +89,16 @@ function Promoting({ read, done, onClose }) {
     change(
       () => ask("POST", path, { body: how, patience: 30_000 }),
       ({ global, created }) =>
-        toast(created ? t.made : t.as, t.open, () => (location.hash = addressIn(globalVault(), global.noteId))),
+        toast(
+          created ? "The note is in the global vault." : "The note was in the global vault already.",
+          "Open the copy",
+          () => (location.hash = addressIn(globalVault(), global.noteId)),
+        ),
     );
   const undo = () =>
     change(
       () => ask("DELETE", path),
-      () => toast(t.undone),
+      () => toast("The note is no longer promoted."),
     );
   const code = fault.value?.code;
   /** @type {{ similar?: Similar[], secrets?: { kind: string, line: number }[] }} */
@@ -104,8 +106,12 @@ function Promoting({ read, done, onClose }) {
   /** @param {string} label @param {() => void} act @param {string} [look] */
   const button = (label, act, look = "quiet") =>
     html`<button class=${look} disabled=${busy.value} onClick=${act}>${label}</button>`;
-  return html`<${TitledDialog} label=${t.title} title=${done ? t.done : t.title} onClose=${onClose}>
-    <p>${done ? t.doneText : t.text(title)}</p>
+  return html`<${TitledDialog}
+    label="Promote to Global"
+    title=${done ? "Promoted to Global" : "Promote to Global"}
+    onClose=${onClose}
+  >
+    <p>${done ? "The global vault has a copy of this note. Undo moves the copy to the trash." : t.text(title)}</p>
     ${
       fault.value &&
       html`<div class="say bad" role="alert">
@@ -120,7 +126,7 @@ function Promoting({ read, done, onClose }) {
           (each) => html`<li class="line" key=${each.noteId}>
             <${Icon} name="notes" />
             <a class="grow" href=${addressIn(globalVault(), each.noteId)}>
-              <bdi>${plain(each.title, 120) || words.untitled}</bdi>
+              <bdi>${plain(each.title, 120) || "Untitled"}</bdi>
               <small><bdi>${plain(each.path, 200)}</bdi></small>
             </a>
           </li>`,
@@ -130,17 +136,17 @@ function Promoting({ read, done, onClose }) {
     ${
       secrets.length > 0 &&
       html`<ul class="card">
-        ${secrets.map((each, at) => html`<li class="line" key=${at}>${t.secret(plain(each.kind, 60), each.line)}</li>`)}
+        ${secrets.map((each, at) => html`<li class="line" key=${at}>Line ${each.line}: ${plain(each.kind, 60)}</li>`)}
       </ul>`
     }
     <div class="head">
       <span class="acts end">
         ${
           done
-            ? button(t.undo, undo)
+            ? button("Undo", undo)
             : code === "PROMOTE_SIMILAR"
-              ? button(t.force, () => promote({ force: true }), "primary")
-              : code !== "PROMOTE_SECRETS" && button(t.act, () => promote({}), "primary")
+              ? button("Promote all the same", () => promote({ force: true }), "primary")
+              : code !== "PROMOTE_SECRETS" && button("Promote", () => promote({}), "primary")
         }
       </span>
     </div>

@@ -6,8 +6,7 @@ import { copy, Empty, sentence, toast, Trouble } from "../../parts/say.js";
 import { elsewhere, Ghost, Later, MenuButton } from "../../parts/later.js";
 import { heightOf, lineAt } from "../../parts/measure.js";
 import { useSheet } from "../../parts/sheet.js";
-import { Entry, IconButton } from "../../parts/controls.js";
-import { Icon, Shape, typeName } from "../../parts/sign.js";
+import { Entry, IconButton, Icon, Shape, typeName } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, beforeLeaving, changed, go, remember, remembered } from "../../state/address.js";
 import { isNote, note, noteFault, readPiece, reopen } from "../../state/note.js";
@@ -15,7 +14,7 @@ import { folderOf, nameOf } from "../../state/query.js";
 import { star, starred } from "../../state/settings.js";
 import { health, mayWrite } from "../../state/vault.js";
 import { later } from "../../later.js";
-import { count, fullDate, words } from "../../words.js";
+import { count, fullDate } from "../../words.js";
 import { showAnchor, showLine, stayAt } from "./anchor.js";
 import { enhance } from "./enhance.js";
 import { Hover, watchLinks } from "./hover.js";
@@ -24,7 +23,7 @@ import { Hits, showHit } from "./marks.js";
 import { Promote, Supersede, propertyOf } from "./promote.js";
 import { Prose } from "./prose.js";
 import { Side } from "./side.js";
-import { overlay } from "../frame/overlay.js";
+import { overlay } from "../frame/frame.js";
 /** @import { Note } from "../../state/note.js" */
 
 const STILL = 150; // ms after the last scroll, when it is remembered
@@ -90,24 +89,32 @@ function Reader({ drawer, onSide }) {
   const edits = () => {
     const scroller = box.current;
     const top = scroller?.scrollTop ? lineAt(scroller, scroller.scrollTop + barOf(scroller)) : 0;
-    go({ note: address.peek().note, edit: "1" }, { kept: { top } });
+    const side = /** @type {HTMLElement | null} */ (document.querySelector(".notes > .side"));
+    const beside = matchMedia("(max-width: 1240px)").matches ? 0 : (side?.offsetWidth ?? 0); // else it is a drawer
+    go({ note: address.peek().note, edit: "1" }, { kept: { top, beside } });
   };
   const close = () => go({ note: "" });
   useCommands(
     () =>
       [
-        { id: "copy", name: words.commands.copy, icon: "link", run: () => void copy(location.href), hidden: !wanted },
+        {
+          id: "copy",
+          name: "Copy a link to this note",
+          icon: "link",
+          run: () => void copy(location.href),
+          hidden: !wanted,
+        },
         {
           id: "star",
-          name: later.note.star,
+          name: "Star this note",
           icon: "star",
           run: () => note.peek() && star(/** @type {Note} */ (note.peek())),
           hidden: !wanted,
         },
-        { id: "edit", name: words.commands.edit, icon: "edit", keys: ["e", "Mod+e"], run: edits, hidden: !wanted },
+        { id: "edit", name: "Edit this note", icon: "edit", keys: ["e", "Mod+e"], run: edits, hidden: !wanted },
         {
           id: "local",
-          name: words.commands.local,
+          name: "Show this note in the graph",
           icon: "graph",
           run: () => go({ view: "graph", near: address.peek().note }),
           hidden: !wanted || !linked,
@@ -118,19 +125,19 @@ function Reader({ drawer, onSide }) {
 
   const isStarred = starred.value.some(({ id }) => id === wanted);
   const folder = folderOf(read?.path ?? "");
-  const title = plain(read?.title) || words.untitled;
+  const title = plain(read?.title) || "Untitled";
   return html`
     <article
       class="read"
       tabindex="0"
       ref=${box}
       onScroll=${scrolled}
-      aria-label=${read ? title : words.note.label}
+      aria-label=${read ? title : "Note"}
       aria-busy=${read?.id !== wanted}
       data-gone=${Boolean(noteFault.value)}
     >
       <div class="crumb" data-moved=${moved.value}>
-        <${IconButton} icon="left" class="only-s" label=${later.note.back} onClick=${close} />
+        <${IconButton} icon="left" class="only-s" label="Back to the list" onClick=${close} />
         ${
           folder &&
           html`
@@ -147,7 +154,7 @@ function Reader({ drawer, onSide }) {
             read &&
             html`<${IconButton}
               icon="star"
-              label=${later.note.star}
+              label="Star this note"
               aria-pressed=${isStarred}
               onClick=${() => star(read)}
             />`
@@ -155,27 +162,31 @@ function Reader({ drawer, onSide }) {
           ${read && linked && html`<${Promote} read=${read} /><${Supersede} read=${read} />`}
           ${
             !noteFault.value &&
-            html`<${IconButton} icon="link" label=${later.note.copyLink} onClick=${() => void copy(location.href)} />`
+            html`<${IconButton}
+              icon="link"
+              label="Copy a link to this note"
+              onClick=${() => void copy(location.href)}
+            />`
           }
           ${
             linked &&
             html`<a
               class="icon m-hide"
               href=${changed({ view: "graph", near: wanted })}
-              aria-label=${later.note.openGraph}
-              title=${later.note.openGraph}
+              aria-label="Open in the graph"
+              title="Open in the graph"
             >
               <${Icon} name="graph" />
             </a>`
           }
           ${read && writes && html`<${More} read=${read} />`}
-          ${!noteFault.value && html`<${IconButton} icon="side" label=${later.note.side} onClick=${onSide} />`}
+          ${!noteFault.value && html`<${IconButton} icon="side" label="Side panel" onClick=${onSide} />`}
           ${
             writes &&
-            html`<button class="quiet" title=${`${words.commands.edit} (${keyName("e")})`} onClick=${edits}>
+            html`<button class="quiet" title=${`Edit this note (${keyName("e")})`} onClick=${edits}>
               <${Icon} name="edit" />
-              <span class="m-hide">${later.note.edit}</span>
-              <span class="visually-hidden only-s">${later.note.edit}</span>
+              <span class="m-hide">Edit</span>
+              <span class="visually-hidden only-s">Edit</span>
             </button>`
           }
         </div>
@@ -185,7 +196,9 @@ function Reader({ drawer, onSide }) {
         html`<div class="doc">
           ${
             noteFault.value.status === 404
-              ? html`<${Empty} icon="file" title=${later.note.gone.title}><p>${later.note.gone.text}</p><//>`
+              ? html`<${Empty} icon="file" title="This note is gone">
+                <p>It was deleted, renamed or moved after the list was made.</p>
+              <//>`
               : html`<${Trouble} fault=${noteFault.value} again=${reopen} />`
           }
         </div>`
@@ -195,7 +208,10 @@ function Reader({ drawer, onSide }) {
         read &&
         html`<div class="doc">
           <header><h1 dir="auto">${title}</h1><${Facts} read=${read} /></header>
-          ${read.isBroken && html`<p class="say" role="status"><${Icon} name="warn" />${later.note.broken}</p>`}
+          ${
+            read.isBroken &&
+            html`<p class="say" role="status"><${Icon} name="warn" />The properties of this note cannot be read.</p>`
+          }
           ${read.source !== null ? html`<${Source} key=${read.tag} read=${read} />` : html`<${Prose} read=${read} />`}
           <${Links} key=${read.id} id=${read.id} named=${linked} />
         </div>`
@@ -216,7 +232,7 @@ function Facts({ read }) {
       html`<span class="kind"><${Shape} type=${read.type} quiet /><bdi>${plain(typeName(read.type), 40)}</bdi></span>`
     }
     ${status && html`<bdi>${plain(status, 40)}</bdi>`}
-    ${origin && html`<bdi>${later.promote.from(plain(origin, 60))}</bdi>`}
+    ${origin && html`<bdi>Promoted from ${plain(origin, 60)}</bdi>`}
     ${read.date && html`<time class="num" datetime=${read.date} title=${read.date}>${fullDate(read.date)}</time>`}
     ${wordCount > 0 && html`<span class="num">${later.note.words(count(wordCount))}</span>`}
     ${read.tags
@@ -254,13 +270,13 @@ function Source({ read }) {
     busy.value = false;
   };
   return html`
-    <p class="say"><${Icon} name="info" />${later.note.large}</p>
+    <p class="say"><${Icon} name="info" />This note is too large to render. This is its source.</p>
     <pre class="raw" dir="auto" tabindex="0">
       ${pieces.value.map((piece, at) => html`<span key=${at}>${piece}</span>`)}
     </pre>
     ${
       pieces.value.length < read.pieces &&
-      html`<button class="quiet" disabled=${busy.value} onClick=${more}>${later.note.more}</button>`
+      html`<button class="quiet" disabled=${busy.value} onClick=${more}>Show more</button>`
     }
   `;
 }
@@ -270,18 +286,23 @@ function More({ read }) {
   const commands = [
     {
       id: "rename",
-      name: words.commands.rename,
+      name: "Rename or move",
       icon: "edit",
       keys: ["F2"],
       run: () => (overlay.value = { name: "move", path: read.path }),
     },
     {
       id: "delete",
-      name: words.commands.delete,
+      name: "Delete",
       icon: "x",
       run: () => (overlay.value = { name: "delete", path: read.path }),
     },
-    { id: "writes", name: words.commands.writes, icon: "clock", run: () => (overlay.value = { name: "writes" }) },
+    {
+      id: "writes",
+      name: "Show or undo the last changes",
+      icon: "clock",
+      run: () => (overlay.value = { name: "writes" }),
+    },
   ];
   useCommands(() => commands, [read.path]);
   /** @param {() => void} close */
@@ -300,8 +321,8 @@ function More({ read }) {
       <//>`,
     );
   return html`<${MenuButton}
-    label=${words.more}
-    title=${words.more}
+    label="More"
+    title="More"
     face=${html`<${Icon} name="more" />`}
     entries=${entries}
   />`;

@@ -6,8 +6,7 @@ import { IconButton } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, arrival, changed, remember, remembered } from "../../state/address.js";
 import { isNote, valueName } from "../../state/note.js";
-import { later } from "../../later.js";
-import { fullDate, words } from "../../words.js";
+import { fullDate } from "../../words.js";
 import { onGesture, showAnchor } from "./anchor.js";
 import { Mini } from "./mini.js";
 /** @import { Note } from "../../state/note.js" */
@@ -28,16 +27,13 @@ export function Side({ read, box, drawer }) {
     return () => removeEventListener("keydown", closed);
   }, [drawer.value]);
   const properties = read.properties.filter(({ values }) => values.some(({ text }) => text.trim()));
-  return html`<aside class="side" data-drawer=${drawer.value} aria-label=${later.note.about} tabindex=${-1}>
+  return html`<aside class="side" data-drawer=${drawer.value} aria-label="About this note" tabindex=${-1}>
     <${Edge} panel="side" />
-    <${IconButton} icon="x" class="shut" label=${words.close} onClick=${() => (drawer.value = false)} />
-    <p class="none">${later.note.nothingAbout}</p>
+    <${IconButton} icon="x" class="shut" label="Close" onClick=${() => (drawer.value = false)} />
+    <p class="none">It has no links, headings or properties.</p>
     ${isNote(read) && html`<${Mini} read=${read} />`}
     ${hasParts(read) && html`<${Outline} read=${read} box=${box} />`}
-    ${
-      properties.length > 0 &&
-      html`<section><h2>${later.note.properties}</h2><${Properties} list=${properties} /></section>`
-    }
+    ${properties.length > 0 && html`<section><h2>Properties</h2><${Properties} list=${properties} /></section>`}
   </aside>`;
 }
 
@@ -106,7 +102,7 @@ function Outline({ read, box }) {
     remember({ heading: id });
   };
   return html`<section>
-    <h2>${later.note.outline}</h2>
+    <h2>Outline</h2>
     <ul class="toc">
       ${read.outline.slice(0, OUTLINE).map(
         (each) => html`<li key=${each.id}>
@@ -116,7 +112,7 @@ function Outline({ read, box }) {
             aria-current=${each.id === current.value ? "true" : undefined}
             onClick=${(/** @type {MouseEvent} */ event) => jump(event, each.id)}
           >
-            <bdi>${plain(each.text, 160) || words.untitled}</bdi>
+            <bdi>${plain(each.text, 160) || "Untitled"}</bdi>
           </a>
         </li>`,
       )}

@@ -3,14 +3,12 @@
 import { html } from "../../../vendor/preact.js";
 import { useReply } from "../../parts/reply.js";
 import { useSheet } from "../../parts/sheet.js";
-import { Icon } from "../../parts/sign.js";
+import { Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
 import { recent, starred } from "../../state/settings.js";
 import { revision } from "../../state/vault.js";
-import { later } from "../../later.js";
 import { ask } from "../../wire.js";
-import { words } from "../../words.js";
 /** @import { Kept } from "../../state/settings.js" */
 
 const SHOWN = 8; // recent notes
@@ -24,19 +22,18 @@ export function Start() {
     [revision.value],
   );
   if (!styled) return null;
-  const t = later.start;
   const homes = (data.value?.notes ?? []).map(({ noteId, ...note }) => ({ ...note, id: noteId }));
   const first = [...homes, ...starred.value];
   const others = recent.value.filter(({ id }) => !first.some((each) => each.id === id));
   return html`<div class="start">
-    ${homes.length > 0 && html`<section><h2>${t.home}</h2><${Notes} list=${homes} icon="home" /></section>`}
+    ${homes.length > 0 && html`<section><h2>Home</h2><${Notes} list=${homes} icon="home" /></section>`}
     ${
       starred.value.length > 0 &&
-      html`<section><h2>${t.starred}</h2><${Notes} list=${starred.value} icon="star" /></section>`
+      html`<section><h2>Starred</h2><${Notes} list=${starred.value} icon="star" /></section>`
     }
     ${
       others.length > 0 &&
-      html`<section><h2>${later.palette.recent}</h2><${Notes} list=${others.slice(0, SHOWN)} icon="notes" /></section>`
+      html`<section><h2>Opened last</h2><${Notes} list=${others.slice(0, SHOWN)} icon="notes" /></section>`
     }
   </div>`;
 }
@@ -47,7 +44,7 @@ const Notes = ({ list, icon }) => html`<ul>
     ({ id, title, path }) => html`<li key=${id}>
       <a href=${changed({ note: id, at: "" })} data-peek=${id} title=${plain(path, 300)}>
         <${Icon} name=${icon} small />
-        <bdi class="cut">${plain(title, 120) || words.untitled}</bdi>
+        <bdi class="cut">${plain(title, 120) || "Untitled"}</bdi>
       </a>
     </li>`,
   )}

@@ -7,10 +7,6 @@ import { IconButton, useRoving } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, changed } from "../../state/address.js";
 import { closeTab, openBeside, stepTab, tabs } from "../../state/tabs.js";
-import { later } from "../../later.js";
-import { words } from "../../words.js";
-
-const t = later.tabs;
 
 /**
  * The middle button, or Ctrl with a click or Enter, opens a link to a note in a tab. With Shift it is the browser's.
@@ -44,11 +40,17 @@ export function Tabs() {
     () =>
       some
         ? [
-            { id: "tab-next", name: t.next, icon: "right", keys: ["Alt+PageDown"], run: () => stepTab(1) },
-            { id: "tab-before", name: t.before, icon: "left", keys: ["Alt+PageUp"], run: () => stepTab(-1) },
+            { id: "tab-next", name: "Next open note", icon: "right", keys: ["Alt+PageDown"], run: () => stepTab(1) },
+            {
+              id: "tab-before",
+              name: "Previous open note",
+              icon: "left",
+              keys: ["Alt+PageUp"],
+              run: () => stepTab(-1),
+            },
             {
               id: "tab-close",
-              name: t.closeThis,
+              name: "Close this open note",
               icon: "x",
               keys: ["Alt+w"],
               run: () => closeTab(address.peek().note),
@@ -69,10 +71,10 @@ export function Tabs() {
       )?.focus();
     });
   };
-  return html`<nav class="tabstrip" aria-label=${t.title}>
+  return html`<nav class="tabstrip" aria-label="Open notes">
     <ul ...${walk}>
       ${tabs.value.map(({ id, title, path }) => {
-        const name = plain(title, 80) || (id === open ? "…" : words.untitled);
+        const name = plain(title, 80) || (id === open ? "…" : "Untitled");
         return html`<li key=${id} onAuxClick=${(/** @type {MouseEvent} */ event) => event.button === 1 && close(id)}>
           <a
             href=${changed({ view: "notes", note: id, at: "" })}
@@ -82,7 +84,7 @@ export function Tabs() {
           >
             <bdi class="cut">${name}</bdi>
           </a>
-          <${IconButton} icon="x" small label=${t.close(name)} onClick=${() => close(id)} />
+          <${IconButton} icon="x" small label=${`Close ${name}`} onClick=${() => close(id)} />
         </li>`;
       })}
     </ul>

@@ -3,7 +3,6 @@
 import { sentence, toast } from "../../parts/say.js";
 import { reopen } from "../../state/note.js";
 import { mayWrite } from "../../state/vault.js";
-import { later } from "../../later.js";
 import { ask } from "../../wire.js";
 
 let isBusy = false;
@@ -16,7 +15,7 @@ let isBusy = false;
 export function tasks(prose, { id, hash }) {
   const boxes = [.../** @type {NodeListOf<HTMLInputElement>} */ (prose.querySelectorAll("input"))];
   for (const box of boxes) {
-    box.setAttribute("aria-label", box.checked ? later.note.done : later.note.open);
+    box.setAttribute("aria-label", box.checked ? "Done" : "Not done");
     const line = Number(/** @type {HTMLElement | null} */ (box.closest("li"))?.dataset.line);
     if (!line || !hash || !mayWrite.value) continue; // an embedded text has no lines
     box.disabled = false;
@@ -40,7 +39,11 @@ async function tick(box, task) {
     if (document.activeElement === document.body)
       /** @type {HTMLElement | null} */ (document.querySelector(`.prose [data-box="${moved}"]`))?.focus();
   } catch (error) {
-    toast(/** @type {Fault} */ (error).code === "HASH_MISMATCH" ? later.note.changed : sentence(error));
+    toast(
+      /** @type {Fault} */ (error).code === "HASH_MISMATCH"
+        ? "The note was changed elsewhere. Nothing was ticked."
+        : sentence(error),
+    );
     void reopen();
   }
   isBusy = false;

@@ -10,7 +10,7 @@ import { address, go } from "../../state/address.js";
 import { lastOf } from "../../state/query.js";
 import { revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
-import { count, words } from "../../words.js";
+import { count } from "../../words.js";
 
 const MOST = 100; // entries in the document: typing finds the others
 
@@ -42,7 +42,7 @@ export function TreeMenu({ kind, anchor, onClose }) {
     [revision.value],
   );
   const part = sought.value.toLocaleLowerCase();
-  const [label, find] = tags ? [words.notes.tags, words.notes.findTag] : [words.notes.folder, words.notes.findFolder];
+  const [label, find] = tags ? ["Tags", "Find a tag"] : ["Folder", "Find a folder"];
   const found = (entries.value ?? []).filter(({ name }) => name.toLocaleLowerCase().includes(part));
   const now = tags ? address.value.tag : address.value.path.map((each) => each.replace(/\/$/, ""));
   /** @param {string} name */
@@ -63,7 +63,7 @@ export function TreeMenu({ kind, anchor, onClose }) {
       onInput=${(/** @type {Typed} */ event) => (sought.value = event.target.value)}
     />
     ${fault.value && html`<${Trouble} fault=${fault.value} />`}
-    ${!found.length && html`<p class="entry mute">${words.notes.noTags}</p>`}
+    ${!found.length && html`<p class="entry mute">No tags</p>`}
     ${
       found.length > 0 &&
       html`<div role="menu" aria-label=${label}>

@@ -38,12 +38,12 @@ function places(hit) {
   const { title, heading, path, metadata, snippet } = hit;
   const inNames = (/** @type {string} */ text) => found(text, hitsOf(text, query));
   const all = /** @type {[string, string][]} */ ([
-    [later.why.places.title, inNames(title)],
-    [later.why.places.alias, inNames(metadata.aliases.join("\n"))],
-    [later.why.places.file, inNames(otherName(path, title))],
-    [later.why.places.heading, heading && heading !== title ? inNames(heading) : ""],
-    [later.why.places.tag, inNames(metadata.tags.join("\n"))],
-    [later.why.places.text, found(snippet, hit.matches)],
+    ["In the title", inNames(title)],
+    ["In an alias", inNames(metadata.aliases.join("\n"))],
+    ["In the file name", inNames(otherName(path, title))],
+    ["In the heading", heading && heading !== title ? inNames(heading) : ""],
+    ["In a tag", inNames(metadata.tags.join("\n"))],
+    ["In the text", found(snippet, hit.matches)],
   ]);
   return all.filter(([, list]) => list);
 }
@@ -72,9 +72,15 @@ function changes({ weights = {}, reranked, ...others }) {
   const t = later.why;
   const lines = Object.entries(weights)
     .filter(([, weight]) => weight !== 1)
-    .map(([name, weight]) => t.weight(t.weights[/** @type {"folder"} */ (name)] ?? plain(name, 40), shown(weight)));
+    .map(
+      ([name, weight]) =>
+        `${t.weights[/** @type {"folder"} */ (name)] ?? plain(name, 40)}: counts ${shown(weight)} times`,
+    );
   if (reranked && typeof reranked === "object")
-    lines.push(t.reranked(shown(reranked.relevance), count(reranked.placeBefore)));
+    lines.push(
+      `The reranker gave it a relevance of ${shown(reranked.relevance)}. ` +
+        `It was at place ${count(reranked.placeBefore)} before.`,
+    );
   for (const [name, part] of Object.entries(others)) {
     const list =
       typeof part === "object" ? Object.entries(part).map((each) => each.map(shown).join(" ")) : [shown(part)];
@@ -92,14 +98,25 @@ function Reasons({ hit, place }) {
   const { votes, ...others } = /** @type {{ votes?: Record<string, number> }} */ (hit.explanation ?? {});
   const known = /** @type {Record<string, string>} */ ({
     ...t.votes,
-    ...(hit.heading && { heading: t.underHeading(plain(hit.heading, 60)) }),
+    ...(hit.heading && { heading: `The heading “${plain(hit.heading, 60)}” is similar` }),
   });
   const lines = changes(others);
   return html`
-    <p class="num">${t.place(count(place), count(Math.round(hit.score * 100) / 100))}</p>
+    <p class="num">Place ${count(place)} of the results, with a score of ${count(Math.round(hit.score * 100) / 100)}</p>
     <ul>${places(hit).map(([where, list]) => html`<li key=${where}>${where}: <bdi>${list}</bdi></li>`)}</ul>
-    ${votes && Object.keys(votes).length > 0 && html`<h3>${t.made}</h3><${Votes} votes=${votes} known=${known} />`}
-    ${lines.length > 0 && html`<h3>${t.after}</h3><ul>${lines.map((line) => html`<li key=${line}>${line}</li>`)}</ul>`}
+    ${
+      votes &&
+      Object.keys(votes).length > 0 &&
+      html`<h3>What the score is made of</h3>
+        <${Votes} votes=${votes} known=${known} />`
+    }
+    ${
+      lines.length > 0 &&
+      html`<h3>What changed the order</h3>
+        <ul>
+          ${lines.map((line) => html`<li key=${line}>${line}</li>`)}
+        </ul>`
+    }
   `;
 }
 
@@ -119,7 +136,7 @@ function Card({ title, reply, fault }) {
         ? html`<${Trouble} fault=${fault} />`
         : reply
           ? html`<${Reasons} ...${reply} />`
-          : html`<p>${later.why.gone}</p>`
+          : html`<p>The results have changed since. Search again to see why.</p>`
     }
   </div>`;
 }
@@ -166,7 +183,7 @@ export function Why({ row, focusable }) {
     /** @type {HTMLElement | null} */ (walked)?.click();
   };
   useCommands(
-    () => (focusable ? [{ id: "why", name: later.why.command, icon: "help", keys: ["w"], run: tell }] : []),
+    () => (focusable ? [{ id: "why", name: "Say why the result is here", icon: "help", keys: ["w"], run: tell }] : []),
     [focusable],
   );
   if (!styled) return null;
@@ -179,7 +196,7 @@ export function Why({ row, focusable }) {
       aria-label=${later.why.of(plain(row.title, 120))}
       onClick=${toggle}
     >
-      ${later.why.ask}
+      Why?
     </button>
     ${shown && html`<div onKeyDown=${keep}><${Told} row=${row} anchor=${button.current} onClose=${close} /></div>`}
   `;

@@ -3,42 +3,41 @@
 import { html, useEffect } from "../../../vendor/preact.js";
 import { live } from "../../events.js";
 import { sentence, toast } from "../../parts/say.js";
-import { Choices, Switch } from "../../parts/controls.js";
-import { Icon } from "../../parts/sign.js";
+import { Choices, Switch, Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { set, settings } from "../../state/settings.js";
 import { health, healthWarnings, readHealth, switchedOn } from "../../state/vault.js";
 import { signOut } from "../../wire.js";
 import { later } from "../../later.js";
 import { agoWords, count, timeOf, words } from "../../words.js";
-import { overlay } from "../frame/overlay.js";
+import { overlay } from "../frame/frame.js";
 
 const t = later.settings;
 
 export function View() {
   useEffect(() => void readHealth(), []);
-  return html`<section class="page" tabindex="0" aria-label=${t.title}>
+  return html`<section class="page" tabindex="0" aria-label="Settings">
     <div>
-      <h1>${t.title}</h1>
-      <section><h2>${t.look}</h2><${Look} /></section>
+      <h1>Settings</h1>
+      <section><h2>Look</h2><${Look} /></section>
       <section>
-        <h2>${t.health}</h2>
+        <h2>Health</h2>
         ${health.value && html`<${Health} now=${health.value} />`}
-        <p class="mute">${t.cli}</p>
+        <p class="mute">All other settings: vault-agent config, on the command line</p>
       </section>
       ${
         document.documentElement.dataset.key === "required" &&
         html`<section>
-          <h2>${t.session}</h2>
+          <h2>Session</h2>
           <button
             class="quiet danger"
             onClick=${() =>
               signOut().then(
-                () => toast(t.signedOut),
+                () => toast("All browsers are signed out."),
                 (/** @type {unknown} */ error) => toast(sentence(error)),
               )}
           >
-            ${t.signOut}
+            Sign out everywhere
           </button>
         </section>`
       }
@@ -62,32 +61,32 @@ function Choice({ name, field, values }) {
 
 function Look() {
   return html`<div class="card">
-    <${Choice} name=${t.theme} field="theme" values=${t.themes} />
+    <${Choice} name="Theme" field="theme" values=${t.themes} />
     <${Choice}
-      name=${t.size}
+      name="Reading size"
       field="size"
-      values=${{ small: t.sizes.small, "": t.sizes.normal, large: t.sizes.large }}
+      values=${{ small: "Small", "": "Normal", large: "Large" }}
     />
     <${Choice}
-      name=${t.width}
+      name="Width of the text"
       field="width"
-      values=${{ narrow: t.widths.narrow, "": t.widths.normal, wide: t.widths.wide }}
+      values=${{ narrow: "Narrow", "": "Normal", wide: "Wide" }}
     />
-    <${Choice} name=${t.face} field="face" values=${{ "": t.faces.sans, serif: t.faces.serif }} />
-    <${Choice} name=${t.breaks} field="breaks" values=${{ "": t.lineBreaks.kept, joined: t.lineBreaks.joined }} />
+    <${Choice} name="Typeface of notes" field="face" values=${{ "": "Sans", serif: "Serif" }} />
+    <${Choice} name="Single line breaks in notes" field="breaks" values=${{ "": "Kept", joined: "Joined" }} />
     <${Choice}
-      name=${t.density}
+      name="Lists"
       field="density"
-      values=${{ "": t.densities.auto, compact: t.densities.compact, full: t.densities.full }}
+      values=${{ "": "By their length", compact: "Compact", full: "With texts" }}
     />
-    <${Choice} name=${t.motion} field="motion" values=${{ "": t.motions.system, none: t.motions.none }} />
+    <${Choice} name="Motion" field="motion" values=${{ "": "System", none: "None" }} />
     <div class="line">
       <${Switch} on=${settings.value.letters} onClick=${() => set({ letters: !settings.peek().letters })}>
-        <span>${t.letters}<small>${t.lettersWhy}</small></span>
+        <span>Single-letter keys<small>j and k walk the list, ? shows all keys</small></span>
       <//>
     </div>
     <div class="line">
-      <span class="grow">${t.keys}</span>
+      <span class="grow">Show all keys</span>
       <button class="quiet" onClick=${() => (overlay.value = { name: "keys" })}><${Icon} name="key" />?</button>
     </div>
   </div>`;
@@ -99,38 +98,50 @@ const WITH_ROWS = new Set(
 );
 
 /** Whether a part of the server is switched on, as a row says it. @param {string} part @param {string} off */
-const stateOf = (part, off) => (switchedOn(`${part}.enabled`) ? [t.on, "", "ok"] : [off, "", "mute"]);
+const stateOf = (part, off) => (switchedOn(`${part}.enabled`) ? ["On", "", "ok"] : [off, "", "mute"]);
 
 /** @param {{ now: Wire.Health }} given */
 function Health({ now }) {
   const { index, embeddings, watch } = now;
   const share = `${Math.round(embeddings.share * 100)} %`;
   const semantic = !embeddings.enabled
-    ? [t.embeddingsOff, "mute"]
+    ? ["Off. To turn it on: vault-agent enable embedding", "mute"]
     : !embeddings.available
-      ? [t.embeddingsGone, "warned"]
+      ? ["The embedding endpoint cannot be used now", "warned"]
       : embeddings.share < 1
-        ? [t.embeddingsPart(share), "warned"]
-        : [t.embeddingsOk, "ok"];
-  const state = !index.available ? [t.indexNone, "bad"] : index.stale ? [t.indexStale, "warned"] : [t.indexOk, "ok"];
-  const watching = watch?.enabled ? [t.watchOk, "ok"] : [t.watchOff, "mute"];
+        ? [`${share} of the passages are embedded`, "warned"]
+        : ["Ready", "ok"];
+  const state = !index.available
+    ? ["There is no index yet", "bad"]
+    : index.stale
+      ? ["Notes have changed since the last run", "warned"]
+      : ["Up to date", "ok"];
+  const watching = watch?.enabled
+    ? ["Changes are noticed", "ok"]
+    : ["Off. To turn it on: vault-agent enable watch", "mute"];
   const others = now.switchedOn.filter((each) => !WITH_ROWS.has(each));
   const rows = [
-    ["folder", t.vault, plain(now.vault.name, 100), t.vaultLine(count(index.notes), count(index.chunks)), ""],
+    [
+      "folder",
+      "Vault",
+      plain(now.vault.name, 100),
+      `${count(index.notes)} notes in ${count(index.chunks)} passages`,
+      "",
+    ],
     [
       "notes",
-      t.index,
+      "Index",
       state[0],
       index.indexedAt ? words.stats.indexed(agoWords((Date.now() - timeOf(index.indexedAt)) / 1000)) : "",
       state[1],
     ],
-    ["search", t.embeddings, semantic[0], "", semantic[1]],
-    ["clock", t.watch, watching[0], "", watching[1]],
-    ["edit", t.write, ...stateOf("write", t.writeOff)],
-    ["folder", t.vaults, ...stateOf("vaults", t.vaultsOff)],
-    ["memory", t.memory, ...stateOf("memory", t.memoryOff)],
-    ["notes", t.journals, ...stateOf("journal", t.journalsOff)],
-    ["info", t.version, now.version, words.stats[/** @type {"live"} */ (live.value)], ""],
+    ["search", "Semantic search", semantic[0], "", semantic[1]],
+    ["clock", "Watching for changes", watching[0], "", watching[1]],
+    ["edit", "Editing", ...stateOf("write", "Off. To turn it on: vault-agent enable write")],
+    ["folder", "Several vaults", ...stateOf("vaults", "Off. To turn it on: vault-agent enable vaults")],
+    ["memory", "Memory for agents", ...stateOf("memory", "Off. To turn it on: vault-agent enable memory")],
+    ["notes", "Journals of sessions", ...stateOf("journal", "Off. To turn it on: vault-agent enable journal")],
+    ["info", "Version", now.version, words.stats.states[/** @type {"live"} */ (live.value)], ""],
   ];
   return html`<div class="card">
     ${rows.map(
@@ -150,7 +161,7 @@ function Health({ now }) {
       others.length > 0 &&
       html`<div class="line">
         <${Icon} name="check" />
-        <span class="grow">${t.on_list}</span>
+        <span class="grow">Also switched on</span>
         <span>${others.map((each) => html`<bdi class="tag" key=${each}>${each}</bdi> `)}</span>
       </div>`
     }
