@@ -90,8 +90,18 @@ def test_find_and_open_a_note(visit: Callable[..., Page]):
     expect(page.locator(".doc header h1")).to_contain_text("Frost alarm fires")
 
 
-def test_notes_in_no_folder_have_a_name_as_a_group(visit: Callable[..., Page]):
+def _in_equal_folders(route: Route) -> None:
+    """Answer as if two folders of one name had notes."""
+    body = route.fetch().json()
+    folders = body["data"]["folders"]
+    body["data"]["folders"] = [*folders, "first/common", "second/common"]
+    body["data"]["nodes"]["folder"][1:3] = [len(folders), len(folders) + 1]
+    route.fulfill(json=body)
+
+
+def test_groups_have_names_that_differ(visit: Callable[..., Page]):
     page = visit()
+    page.route("**/graph?*", _in_equal_folders)
     page.evaluate("""() => {
       window.names = [];
       const post = Worker.prototype.postMessage;
@@ -108,11 +118,14 @@ def test_notes_in_no_folder_have_a_name_as_a_group(visit: Callable[..., Page]):
     )
     assert "Vault root" in names
     assert "/" not in names
+    assert {"first/common", "second/common"} <= set(names)
+    assert len(set(names)) == len(names)
 
 
 def test_dates_and_notes_without_links(visit: Callable[..., Page]):
     page = visit("/graph")
     label = page.locator(".graph > canvas")
+    expect(page.get_by_text("4 notes without links are hidden.")).to_be_visible()
     page.get_by_role("switch", name="Notes without links").click()
     expect(label).to_have_attribute("aria-label", "Graph of 243 notes. Press L to see a list.")
     page.get_by_label("First day").fill("2026-03-01")
@@ -358,11 +371,37 @@ def test_names_lie_over_no_other_name_and_over_no_node(visit: Callable[..., Page
           if (names.some((other, each) => each > at && over(box, other.box))) wrong.push(`name: ${text}`);
           if (at >= 9 && discs.filter((disc) => over(box, disc)).length > 0) wrong.push(`node: ${text}`);
           if (box[0] < within[0] || box[2] > within[2]) wrong.push(`cut: ${text}`);
+          const group = text.includes("Cluster") ? Number(text.match(/\\d/)[0]) : -1;
+          const near = of((at) => at).filter((at) => scene.group[at] === group).some((at) =>
+            Math.hypot(scene.x[at] * view.k + view.x - (box[0] + box[2]) / 2, scene.y[at] * view.k + view.y - box[3]) < 90);
+          if (group >= 0 && !near) wrong.push(`far from its notes: ${text}`);
         });
       }
       return wrong;
     }""")
     assert wrong == []
+
+
+def test_a_local_graph_says_what_it_leaves_out(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
+    def cut(route: Route) -> None:
+        body = route.fetch().json()
+        body["data"]["truncated"] = True
+        body["data"]["nodes"][0] |= {"in": 2900, "out": 23}
+        route.fulfill(json=body)
+
+    page = visit("/settings")
+    page.route("**/graph?depth=*", cut)
+    page.evaluate("hash => location.hash = hash", f"#/notes/{note_id('Frost alarm')}")
+    side = page.locator(".side")
+    expect(side).to_contain_text(re.compile(r"The nearest \d+ of 2,923 connections"))
+    expect(side.get_by_role("radio", name="2 steps away")).to_be_disabled()
+    page.unroute("**/graph?depth=*")
+    page.evaluate("hash => location.hash = hash", f"#/notes/{note_id('Sensor script')}")
+    side.get_by_role("radio", name="2 steps away").click()
+    expect(side.get_by_role("radio", name="2 steps away")).to_be_checked()
+    assert "connections" not in side.locator("section").first.inner_text()
 
 
 def test_a_large_local_graph_is_a_part_of_the_whole_one(visit: Callable[..., Page]):

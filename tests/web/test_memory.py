@@ -125,6 +125,13 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: SeveralVau
     card.get_by_role("button", name="Refresh").click()
     expect(page.get_by_role("dialog")).to_contain_text("What would be recalled now")
     page.keyboard.press("Escape")
+    same = {"before": [], "after": [], "text": "", "tokens": 0}
+    page.route("**/refresh", lambda route: route.fulfill(json={"data": same, "warnings": []}))
+    card.get_by_role("button", name="Refresh").click()
+    expect(page.get_by_role("dialog")).to_contain_text("There is nothing to apply.")
+    expect(page.get_by_role("dialog").locator(".acts button")).to_have_text("Close")
+    page.unroute("**/refresh")
+    page.keyboard.press("Escape")
     expect(card.get_by_role("button", name="Add a note")).to_be_visible()
     assert violations(page, RULES) == []
     card.get_by_role("link", name="Round the prices").click()
@@ -188,6 +195,11 @@ def test_a_journal_is_written_when_it_is_asked_for(
 def test_a_note_is_promoted_and_taken_back(enter: Callable[..., Page], world: SeveralVaultsServer):
     page = enter(f"/notes?vault={world.identity('project:shop')}&q=cost tracker")
     page.locator(".row h2", has_text="Cost tracker").click()
+    signs = [
+        page.get_by_role("button", name=name).locator("use").get_attribute("href")
+        for name in ("Star this note", "Promote to Global")
+    ]
+    assert signs[0] != signs[1], "what is kept here and what agents get must not look alike"
     page.get_by_role("button", name="Promote to Global").click()
     page.get_by_role("button", name="Promote", exact=True).click()
     page.get_by_role("button", name="Promoted to Global").click()

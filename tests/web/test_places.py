@@ -90,8 +90,13 @@ def test_editing_begins_and_ends_where_one_reads(desk: Desk):
     in_view(page, "Section 80 changed")
     desk.until("Long.md", "## Section 80 changed\n")
     at_top(page, "Section 40")
+    place = (
+        "each => each.getBoundingClientRect().x + parseFloat(getComputedStyle(each).paddingLeft)"
+    )
+    before = page.locator(".prose p").first.evaluate(place)
     page.keyboard.press("e")
     expect(text).to_be_focused()
+    assert text.locator(".cm-line").first.evaluate(place) == before
     page.get_by_role("button", name="Done").click()
     in_view(page, "Section 40")
 
