@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.index_runs import Vault
 from tests.vault.spellings import CLIMBING, HARMLESS, LEAVING, MALFORMED
 
 from vault_agent.errors import Forbidden, InvalidRequest
@@ -130,7 +131,7 @@ def read(tmp_path: Path) -> Iterator[Callable[[bytes], ParsedFile]]:
         def read(data: bytes) -> ParsedFile:
             (tmp_path / "note.md").write_bytes(data)
             entry = FileEntry("note.md", len(data), 0, 0, 0)
-            batch = Batch(str(tmp_path), None, (), 1 << 20, (), [FileTask(entry, None, 1)])
+            batch = Batch(Vault(tmp_path).task(), None, [FileTask(entry, None, 1)])
             [parsed] = parse_files(root, batch)
             return parsed
 

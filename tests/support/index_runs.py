@@ -168,8 +168,7 @@ class Vault:
     ) -> Iterator[Callable[[list[FileTask], frozenset[str] | None], list[ParsedFile]]]:
         """Open the vault, and return what reads and parses a batch of its files."""
         with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:
-            batch = Batch(str(self.root), None, self.exclude, MAX_NOTE_BYTES, self.fields, [])
-            batch = batch._replace(kept=str(self.directory.texts))
+            batch = Batch(self.task(), None, [])
             yield lambda tasks, repeated: parse_files(
                 root, batch._replace(files=tasks, repeated=repeated)
             )

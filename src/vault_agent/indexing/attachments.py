@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.extract.parts import CPU_SECONDS, MEMORY_BYTES, UnreadableAttachment, byte_limit
 from vault_agent.extract.read import extract
-from vault_agent.indexing.parse import FolderIdentity, KeptText, KeptTexts, exclusions_of
+from vault_agent.indexing.parse import KeptText, KeptTexts, exclusions_of
 from vault_agent.indexing.protocol import AttachmentsRead
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
@@ -24,6 +24,7 @@ from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool
 from vault_agent.text.names import kind_of
 from vault_agent.vault.entry import Skipped
+from vault_agent.vault.platform import folder_at
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.root import VaultRoot
 
@@ -43,11 +44,9 @@ ROUND_FILES = 500
 class OneFile(NamedTuple):
     """An attachment to read. If it has `failed`, only that is kept."""
 
-    root: str
-    folder: FolderIdentity | None  # the folder at `root` when the reading began
-    exclude: tuple[str, ...]
-    texts: str  # the folder of kept texts
-    path: str
+    task: IndexTask
+    folder: tuple[int, int] | None  # see `platform.folder_at`, when the reading began
+    path: str = ""
     failed: bool = False
 
 
@@ -72,13 +71,7 @@ async def read_attachments(
     task = request.task
     waiting = waiting_attachments(task)
     left = [path for path in waiting if path > request.after]
-    file = OneFile(
-        task.root,
-        FolderIdentity.at(task.root),
-        task.exclude,
-        str(IndexDirectory(Path(task.directory)).texts),
-        "",
-    )
+    file = OneFile(task, folder_at(task.root))
     done: list[str] = []
     until = time.monotonic() + ROUND_SECONDS
     async with WorkerPool[OneFile, bool](
@@ -143,13 +136,14 @@ def attachment_reader() -> Callable[[OneFile], bool]:
 
     def read(file: OneFile) -> bool:
         try:
-            root = VaultRoot.open(file.root, exclusions_of(file.exclude))
+            root = VaultRoot.open(file.task.root, exclusions_of(file.task.exclude))
         except Misconfigured:
             return False
         with root:
-            if FolderIdentity.at(file.root) != file.folder:
+            if folder_at(file.task.root) != file.folder:
                 return False
-            return keep_text(root, file.path, KeptTexts(Path(file.texts)), failed=file.failed)
+            texts = KeptTexts(IndexDirectory(Path(file.task.directory)).texts)
+            return keep_text(root, file.path, texts, failed=file.failed)
 
     return read
 

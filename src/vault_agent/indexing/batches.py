@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed
 from vault_agent.indexing.changes import vault_moved
-from vault_agent.indexing.parse import Batch, FileTask, FolderIdentity, ParsedFile, unparsed
-from vault_agent.store.layout import IndexDirectory
+from vault_agent.indexing.parse import Batch, FileTask, ParsedFile, unparsed
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
 from vault_agent.text.names import is_note
+from vault_agent.vault.platform import folder_at
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -58,8 +58,8 @@ class Parser:
         self, pool: Pool, task: IndexTask, *, on_crash: Callable[[CrashReport], object]
     ) -> None:
         self._pool = pool
-        self._task = task
-        self._folder = FolderIdentity.at(task.root)
+        self._task = replace(task, paths=None)  # which may be many
+        self._folder = folder_at(task.root)
         self._on_crash = on_crash
 
     async def parse(
@@ -106,18 +106,7 @@ class Parser:
         self, tasks: list[FileTask], repeated: frozenset[str] | None, seconds: float
     ) -> list[ParsedFile]:
         size = sum(task.entry.size for task in tasks)
-        task = self._task
-        batch = Batch(
-            task.root,
-            self._folder,
-            task.exclude,
-            task.max_note_bytes,
-            task.fields,
-            tasks,
-            task.typed,
-            str(IndexDirectory(Path(task.directory)).texts),
-            repeated,
-        )
+        batch = Batch(self._task, self._folder, tasks, repeated)
         report: CrashReport | None = None
         for _ in range(WORKERS_TRIED):
             try:

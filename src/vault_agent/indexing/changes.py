@@ -44,22 +44,17 @@ class Stored:
 
     meta: Meta
     files: dict[str, reading.StoredFile]  # notes and documents by path
-    left_out: dict[str, FileEntry]  # files named like notes that were not indexed or not re-read
-    unread: frozenset[str]  # paths in `left_out` that the next run reads again
+    # Files named like notes that were not indexed or not re-read. True: it could not be read.
+    left_out: dict[str, tuple[FileEntry, bool]]
     attachments: frozenset[str]
     paths: Collection[str] | None  # the files are those at or below these paths; None: all files
 
-    @property
-    def entries(self) -> dict[str, FileEntry]:
-        """All files named like notes, indexed or not."""
-        return {**{path: file.entry for path, file in self.files.items()}, **self.left_out}
-
-    @property
-    def settled(self) -> dict[str, FileEntry]:
-        """All files that are read again only if they change."""
-        return {
-            **{path: file.entry for path, file in self.files.items()},
-            **{path: entry for path, entry in self.left_out.items() if path not in self.unread},
+    def entries(self, *, with_unread: bool = True) -> dict[str, FileEntry]:
+        """Return all files named like notes, indexed or not, or those that could be read."""
+        entries = {path: file.entry for path, file in self.files.items()}
+        left_out = self.left_out.items()
+        return entries | {
+            path: entry for path, (entry, unread) in left_out if with_unread or not unread
         }
 
 
@@ -82,23 +77,15 @@ def read_stored(
         with open_reader(directory.database(number)) as connection:
             meta = read_meta(connection)
             check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
-            if paths is None:
-                files = [*reading.files(connection), *documents.files(connection)]
-                left_out = reading.left_out(connection)
-                attachments = reading.attachments(connection)
-            else:
+            if paths is not None:
                 paths = outermost((*paths, *_other_spellings(connection, paths)))
-                files = reading.files_at(connection, paths)
-                if documents.exist(connection):
-                    files += reading.documents_at(connection, paths)
-                left_out = reading.left_out_at(connection, paths)
-                attachments = reading.attachments_at(connection, paths)
+            files = reading.files(connection, paths=paths) + documents.files(connection, paths)
+            left_out = reading.left_out(connection, paths)
             return Stored(
                 meta,
                 {file.entry.path: file for file in files},
-                {entry.path: entry for entry, _ in left_out},
-                frozenset(entry.path for entry, unread in left_out if unread),
-                frozenset(attachments),
+                {entry.path: (entry, unread) for entry, unread in left_out},
+                frozenset(reading.attachments(connection, paths)),
                 paths,
             )
     except IndexUnavailable:
@@ -129,7 +116,7 @@ def compare(task: IndexTask) -> Compared:
         return Compared(stale=True)
     with VaultRoot.open(task.root, task.exclusions, identity=task.vault) as root:
         scanned = scan(root)
-    return Compared(stale=diff(stored.entries, task.to_index(scanned), scanned.unlisted).differs)
+    return Compared(stale=diff(stored.entries(), task.to_index(scanned), scanned.unlisted).differs)
 
 
 MANY_REMOVED = 500
@@ -258,14 +245,13 @@ def _removes_many(changes: Changes) -> bool:
 def _compare(stored: Stored | None, scanned: Scan, task: IndexTask) -> Changes:
     files = stored.files if stored else {}
     left_out = stored.left_out if stored else {}
-    unread = stored.unread if stored else frozenset()
     # Files that could not be read are read again by every run that someone has asked for. The many
     # runs of a watcher read them again once they change.
     again = not task.by_watch
-    settled = (stored.settled if again else stored.entries) if stored else {}
+    settled = stored.entries(with_unread=not again) if stored else {}
     seen = diff(settled, task.to_index(scanned), scanned.unlisted)
     # Files that are missing or are read again leave the list. Those that fail again return to it.
-    stay = {path: (settled[path], path in unread) for path in settled.keys() & left_out.keys()}
+    stay = {path: left_out[path] for path in settled.keys() & left_out.keys()}
     for path in (*seen.removed, *(entry.path for entry in seen.maybe_changed)):
         stay.pop(path, None)
     attachments = {entry.path for entry in scanned.attachments}
@@ -281,7 +267,7 @@ def _compare(stored: Stored | None, scanned: Scan, task: IndexTask) -> Changes:
         indexed=files,
         to_read=[*seen.added, *seen.maybe_changed],
         removed=removed,
-        left_out_before={path: (entry, path in unread) for path, entry in left_out.items()},
+        left_out_before=left_out,
         left_out=stay,
         new_attachments=new_attachments,
         lost_attachments=lost_attachments,
@@ -289,7 +275,7 @@ def _compare(stored: Stored | None, scanned: Scan, task: IndexTask) -> Changes:
             seen.added
             or seen.maybe_changed
             or seen.removed
-            or (unread and again)
+            or (again and any(unread for _, unread in left_out.values()))
             or new_attachments
             or lost_attachments
         ),

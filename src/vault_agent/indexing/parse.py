@@ -8,7 +8,6 @@ replaces an attachment removes those whose content the index no longer has.
 from __future__ import annotations
 
 import codecs
-import os
 import zlib
 from contextlib import suppress
 from dataclasses import replace
@@ -30,16 +29,19 @@ from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
 from vault_agent.store.fulltext.schema import file_day, to_fulltext
 from vault_agent.store.index.rows import to_rows
+from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.files import make_private_folder, replace_file
 from vault_agent.text.names import is_note, kind_of, stem
 from vault_agent.vault.entry import Skipped, printable
 from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.platform import folder_at
 from vault_agent.vault.read import decode, read_bytes
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from vault_agent.indexing.task import IndexTask
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.fulltext.schema import FulltextNote
     from vault_agent.store.index.rows import NoteRows
@@ -53,33 +55,12 @@ class FileTask(NamedTuple):
     rowid: int  # for its note, never used before
 
 
-class FolderIdentity(NamedTuple):
-    """The identity of a folder. Another folder may be mounted at the same path."""
-
-    device: int
-    inode: int
-
-    @classmethod
-    def at(cls, path: str) -> FolderIdentity | None:
-        """Return the identity of the folder at a path, or None if there is none."""
-        try:
-            status = os.stat(path)  # noqa: PTH116 - the path is text here
-        except OSError:
-            return None
-        return cls(status.st_dev, status.st_ino)
-
-
 class Batch(NamedTuple):
     """Files of one vault to parse."""
 
-    root: str
-    folder: FolderIdentity | None  # the folder at `root` when the run began
-    exclude: tuple[str, ...]
-    max_note_bytes: int
-    fields: tuple[str, ...]
+    task: IndexTask  # without its paths
+    folder: tuple[int, int] | None  # see `platform.folder_at`, when the run began
     files: list[FileTask]
-    typed: bool = False  # see `IndexTask.typed`
-    kept: str = ""  # the folder of texts of attachments, see `KeptTexts`
     repeated: frozenset[str] | None = frozenset()
     """Lines that many notes have. None: only return the lines of each note, see `find_repeated`."""
 
@@ -123,11 +104,11 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
 
     def parse_batch(batch: Batch) -> list[ParsedFile] | None:
         try:
-            root = VaultRoot.open(batch.root, exclusions_of(batch.exclude))
+            root = VaultRoot.open(batch.task.root, exclusions_of(batch.task.exclude))
         except Misconfigured:
             return None
         with root:
-            if FolderIdentity.at(batch.root) != batch.folder:
+            if folder_at(batch.task.root) != batch.folder:
                 return None
             return parse_files(root, batch)
 
@@ -136,15 +117,17 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
 
 def parse_files(root: VaultRoot, batch: Batch) -> list[ParsedFile]:
     """Read and parse the files of a batch, whose vault is open. Any content gives an outcome."""
+    task = batch.task
+    texts = KeptTexts(IndexDirectory(Path(task.directory)).texts)
     read = [
-        _read_note(root, file, batch.max_note_bytes)
+        _read_note(root, file, task.max_note_bytes)
         if is_note(file.entry.path)
-        else _read_attachment(root, file, KeptTexts(Path(batch.kept)))
+        else _read_attachment(root, file, texts)
         for file in batch.files
     ]
     if batch.repeated is None:
         return [_with_lines(file) for file in read]
-    return _parsed(read, batch.fields, batch.repeated, typed=batch.typed)
+    return _parsed(read, task.fields, batch.repeated, typed=task.typed)
 
 
 @lru_cache(maxsize=8)

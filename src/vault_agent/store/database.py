@@ -153,13 +153,14 @@ def open_or_renew(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> 
     """
     with translated():
         try:
-            return _prepared(path, prepare)
+            return open_prepared(path, prepare)
         except IndexUnavailable:
             set_aside(path)
-            return _prepared(path, prepare)
+            return open_prepared(path, prepare)
 
 
-def _prepared(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+def open_prepared(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+    """Open a database outside the generations. `prepare` creates and checks its schema."""
     connection = _plain(path)
     try:
         with translated():

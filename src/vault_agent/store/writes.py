@@ -6,7 +6,6 @@ Synchronous: a write runs in a thread from its first read to its last sync. All 
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -22,7 +21,14 @@ from vault_agent.model.writing import (
     VaultChange,
     WriteState,
 )
-from vault_agent.store.database import BUSY_SECONDS, check_pages, json_array, migrate, translated
+from vault_agent.store.database import (
+    check_pages,
+    json_array,
+    migrate,
+    open_prepared,
+    transaction,
+    translated,
+)
 from vault_agent.system.files import (
     make_private_folder,
     remove_unfinished,
@@ -32,6 +38,7 @@ from vault_agent.system.files import (
 )
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
@@ -140,7 +147,7 @@ class WriteLog:
             if kept.sizes() and not (path.exists() and path.stat().st_size):
                 raise _damaged()
             try:
-                return cls(_opened(path), kept)
+                return cls(open_prepared(path, _prepare), kept)
             except IndexUnavailable:
                 raise _damaged() from None
 
@@ -438,14 +445,8 @@ class WriteLog:
     def _transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
         with _refused(), self._lock:
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(self._connection):
                 yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
-                raise
 
 
 def _listed(columns: Sequence[str]) -> str:
@@ -469,19 +470,10 @@ def _made_by(connection: sqlite3.Connection, write_id: str | None) -> tuple[str,
     return tuple(path for (path,) in rows)
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False
-    )
-    try:
-        with translated():
-            connection.execute("PRAGMA journal_mode = WAL")
-            check_pages(connection)
-            migrate(connection, "writes.sql")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    check_pages(connection)
+    migrate(connection, "writes.sql")
 
 
 def _damaged() -> Unavailable:

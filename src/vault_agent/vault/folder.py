@@ -85,10 +85,6 @@ class Folder:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def path_of(self, name: str) -> str:
-        """Return the vault-relative path of a name."""
-        return f"{self.path}/{name}" if self.path else name
-
     def call_path(self, name: str) -> str:
         """Return what a system call takes for a name, together with `fd`.
 

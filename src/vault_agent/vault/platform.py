@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import stat
 import sys
 from pathlib import Path
 from typing import Final
@@ -46,6 +47,18 @@ def is_link(entry: os.DirEntry[str]) -> bool:
         tag = entry.stat(follow_symlinks=False).st_reparse_tag
         return entry.is_symlink() or tag == _MOUNT_POINT_TAG
     return entry.is_symlink()
+
+
+def folder_at(path: str) -> tuple[int, int] | None:
+    """Return the device and inode of the folder at a path, or None if there is none.
+
+    Another folder may be mounted at the same path.
+    """
+    try:
+        status = os.stat(path)  # noqa: PTH116 - the path is text here
+    except (OSError, ValueError):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISDIR(status.st_mode) else None
 
 
 def descriptor_path(fd: int) -> str:

@@ -68,13 +68,13 @@ def follow_changes(
     from watchfiles._rust_notify import WatchfilesRustInternalError
 
     try:
-        folder = _folder_at(root)
+        folder = platform.folder_at(root)
         if folder is None:
             return
         notify = _start(root)
         try:
             on_change(())
-            while not stop.is_set() and _folder_at(root) == folder:
+            while not stop.is_set() and platform.folder_at(root) == folder:
                 events = notify.watch(LONGEST_WAIT_MS, QUIET_MS, FOLDER_CHECK_MS, stop)
                 if isinstance(events, str):  # the time is over, or `stop` is set
                     continue
@@ -155,20 +155,6 @@ def _concerns(
 def is_temporary(name: str) -> bool:
     """Whether a name is one that programs give to files while they write or download them."""
     return _TEMPORARY.fullmatch(name) is not None
-
-
-def has_folder(path: str) -> bool:
-    """Whether a folder is at a path."""
-    return _folder_at(path) is not None
-
-
-def _folder_at(path: str) -> tuple[int, int] | None:
-    """Return the device and inode of the folder at a path, or None if there is none."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - the path is text here
-    except (OSError, ValueError):
-        return None
-    return (status.st_dev, status.st_ino) if stat.S_ISDIR(status.st_mode) else None
 
 
 def _failed(error: BaseException) -> WatchFailed:

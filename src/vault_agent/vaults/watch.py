@@ -20,8 +20,8 @@ from vault_agent.model.health import WatchState, WatchStatus
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.crash import describe_crash
-from vault_agent.vault.platform import file_system, is_shared
-from vault_agent.vault.watch import WatchFailed, follow_changes, has_folder
+from vault_agent.vault.platform import file_system, folder_at, is_shared
+from vault_agent.vault.watch import WatchFailed, follow_changes
 from vault_agent.vaults.jobs import timestamp
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Watch:
                     self._polls, self._reason = True, "WATCH_LIMIT"
                     break
             self._hears = False
-            self._is_away = not await in_thread(has_folder, root)
+            self._is_away = await in_thread(folder_at, root) is None
             self._tell()
             await anyio.sleep(RETRY_SECONDS)
         self._look_soon()

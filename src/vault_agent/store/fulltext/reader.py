@@ -8,6 +8,7 @@ of the queries are scored by the others.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ from vault_agent.store.fulltext.searching import (
 from vault_agent.store.fulltext.shelf import Passing, RevisionRows, Shelf
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from vault_agent.model.lexical import Candidates
@@ -87,6 +88,13 @@ class FulltextReader:
         statuses = [path.stat() for path in self._commits]
         return [(file.st_ino, file.st_mtime_ns) for file in statuses]
 
+    @contextmanager
+    def _checked(self) -> Iterator[None]:
+        """Raise `INDEX_INCOMPATIBLE` if the files are damaged, before or by what is read."""
+        with guarded():
+            self._files.check()
+            yield
+
     @property
     def note_count(self) -> int:
         """How many notes there are."""
@@ -99,14 +107,12 @@ class FulltextReader:
 
     def document_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many notes each term is."""
-        with guarded():
-            self._files.check()
+        with self._checked():
             return {term: self._notes.clauses.frequency(term) for term in terms}
 
     def named(self, name: str) -> list[int]:
         """Return notes with a title, alias or file name of the same terms as `name`."""
-        with guarded():
-            self._files.check()
+        with self._checked():
             if not (key := name_key(name)):
                 return []
             clauses = self._notes.clauses
@@ -114,8 +120,7 @@ class FulltextReader:
 
     def notes_with(self, phrase: Sequence[str], limit: int) -> tuple[int, list[int]]:
         """Return how many notes contain a phrase, and the best `limit` of them."""
-        with guarded():
-            self._files.check()
+        with self._checked():
             clauses = self._notes.clauses
             query = clauses.of_notes(clauses.phrase("body", phrase))
             count = self._notes.count(query)
@@ -123,15 +128,13 @@ class FulltextReader:
 
     def notes_named_with(self, phrase: Sequence[str], limit: int) -> list[int]:
         """Return notes with a title, alias or file name that contains a phrase."""
-        with guarded():
-            self._files.check()
+        with self._checked():
             clauses = self._notes.clauses
             return self._notes.first(clauses.of_notes(clauses.phrase("names", phrase)), limit)
 
     def unknown_paths(self, filters: Filters) -> list[str]:
         """Return the paths of filters that are neither a folder with notes nor a note."""
-        with guarded():
-            self._files.check()
+        with self._checked():
             return list(filter(self._notes.clauses.names_nothing, filters.paths))
 
     def having(
@@ -143,8 +146,7 @@ class FulltextReader:
             InvalidRequest: `INVALID_REQUEST` if path patterns are too complex.
             SearchStopped: if `stopped` returned True.
         """
-        with guarded():
-            self._files.check()
+        with self._checked():
             passing = self._passing_of(query, filters)
             clauses = self._notes.clauses
             must, must_not = conditions(clauses, query, "body", NoteLimits())
@@ -181,8 +183,7 @@ class FulltextReader:
         It filters notes that links or vectors have found. Attachments whose text is indexed are
         among them unless `attachments` is False.
         """
-        with guarded():
-            self._files.check()
+        with self._checked():
             clauses = self._notes.clauses
             query = query or LexicalQuery()
             check_patterns(filters, query.filters, query.without)
@@ -219,8 +220,7 @@ class FulltextReader:
             InvalidRequest: `INVALID_REQUEST` if path patterns are too complex.
             SearchStopped: if `stopped` returned True.
         """
-        with guarded():
-            self._files.check()
+        with self._checked():
             passing = self._passing_of(query, filters)
             limits = NoteLimits(without, among)
             return Search(self._notes, self._chunks, query, passing, limits, stopped).run()
@@ -234,8 +234,7 @@ class FulltextReader:
         """
         if not words or not rowids:
             return {}
-        with guarded():
-            self._files.check()
+        with self._checked():
             clauses = self._chunks.clauses
             has = [valued(any_of(clauses.in_chunk(term)), value) for term, value in words.items()]
             query = combined(must=[any_of(has), clauses.rowids(rowids)], must_not=[])
@@ -251,8 +250,7 @@ class FulltextReader:
         """Return BM25 of the whole text of those of some notes that have any of the terms."""
         if not weights or not rowids:
             return {}
-        with guarded():
-            self._files.check()
+        with self._checked():
             clauses = self._notes.clauses
             query = scored(clauses.words("body", weights), (), (), clauses.rowids(rowids))
             return self._notes.top(query, len(rowids))

@@ -8,17 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.model.notes import FileEntry
 from vault_agent.store.database import fetch, json_array, script
 from vault_agent.store.index import notes
-from vault_agent.store.index.notes import StoredFile
 from vault_agent.store.index.rows import handle_of_id
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    from vault_agent.store.index.notes import ChunkText, StoredNote
+    from vault_agent.store.index.notes import ChunkText, StoredFile, StoredNote
 
 
 def create_documents(connection: sqlite3.Connection) -> None:
@@ -31,12 +29,9 @@ def exist(connection: sqlite3.Connection) -> bool:
     return bool(fetch(connection, _EXIST))
 
 
-def files(connection: sqlite3.Connection) -> list[StoredFile]:
-    """Return the file of every document as it was last seen."""
-    if not exist(connection):
-        return []
-    rows = fetch(connection, _FILES)
-    return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
+def files(connection: sqlite3.Connection, paths: Iterable[str] | None = None) -> list[StoredFile]:
+    """Return the file of every document as it was last seen, or of those at or below `paths`."""
+    return notes.files(connection, "document", paths=paths) if exist(connection) else []
 
 
 def readable(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, StoredNote]:
@@ -76,7 +71,6 @@ def content_of(connection: sqlite3.Connection, rowid: int) -> tuple[int, bytes] 
 
 
 _EXIST = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'document'"
-_FILES = "SELECT rowid, hash, path, size, mtime_ns, ctime_ns, inode FROM document"
 _DOCUMENT = "SELECT rowid, handle, path, title, chunk_count, NULL, NULL, 0 FROM document"
 _AMONG = " WHERE rowid IN (SELECT value FROM json_each(?))"
 _CONTENT = "SELECT size, hash FROM document WHERE rowid = ?"

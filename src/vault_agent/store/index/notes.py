@@ -86,9 +86,14 @@ class NoteColumns(NamedTuple):
     metadata: str | None  # JSON
 
 
-def files(connection: sqlite3.Connection) -> list[StoredFile]:
-    """Return every note's file as it was last seen."""
-    rows = fetch(connection, "SELECT rowid, hash, path, size, mtime_ns, ctime_ns, inode FROM note")
+def files(
+    connection: sqlite3.Connection, table: str = "note", *, paths: Iterable[str] | None = None
+) -> list[StoredFile]:
+    """Return every note's file as it was last seen. `table` may be "document".
+
+    With `paths`, those at these paths or anywhere below them.
+    """
+    rows = _at(connection, table, "rowid, hash, path, size, mtime_ns, ctime_ns, inode", paths)
     return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
 
 
@@ -98,9 +103,9 @@ def all_paths(connection: sqlite3.Connection) -> list[str]:
     return [path for (path,) in fetch(connection, every)]
 
 
-def attachments(connection: sqlite3.Connection) -> list[str]:
-    """Return the path of every attachment."""
-    return [path for (path,) in fetch(connection, "SELECT path FROM attachment")]
+def attachments(connection: sqlite3.Connection, paths: Iterable[str] | None = None) -> list[str]:
+    """Return the path of every attachment, or of those at these paths or below them."""
+    return [path for (path,) in _at(connection, "attachment", "path", paths)]
 
 
 def attachment_handle(connection: sqlite3.Connection, file_id: str) -> int | None:
@@ -110,9 +115,15 @@ def attachment_handle(connection: sqlite3.Connection, file_id: str) -> int | Non
     return handle if any(identify(path) == file_id for (path,) in rows) else None
 
 
-def left_out(connection: sqlite3.Connection) -> list[tuple[FileEntry, bool]]:
-    """Return files named like notes that were not indexed, each with whether it was unread."""
-    rows = fetch(connection, "SELECT path, size, mtime_ns, ctime_ns, inode, unread FROM left_out")
+def left_out(
+    connection: sqlite3.Connection, paths: Iterable[str] | None = None
+) -> list[tuple[FileEntry, bool]]:
+    """Return files named like notes that were not indexed, each with whether it was unread.
+
+    With `paths`, those at these paths or anywhere below them.
+    """
+    columns = "path, size, mtime_ns, ctime_ns, inode, unread"
+    rows = _at(connection, "left_out", columns, paths)
     return [(FileEntry._make(entry), bool(unread)) for *entry, unread in rows]
 
 
@@ -322,30 +333,6 @@ ORDER BY key LIMIT ?
 """
 
 
-def files_at(connection: sqlite3.Connection, paths: Iterable[str]) -> list[StoredFile]:
-    """Return the files of the notes at these paths or anywhere below them."""
-    return _files_at(connection, "note", paths)
-
-
-def documents_at(connection: sqlite3.Connection, paths: Iterable[str]) -> list[StoredFile]:
-    """Return the files of the documents at these paths or below them. The table must exist."""
-    return _files_at(connection, "document", paths)
-
-
-def attachments_at(connection: sqlite3.Connection, paths: Iterable[str]) -> list[str]:
-    """Return the attachments at these paths or anywhere below them."""
-    return [path for (path,) in _at(connection, "attachment", "path", paths)]
-
-
-def left_out_at(
-    connection: sqlite3.Connection, paths: Iterable[str]
-) -> list[tuple[FileEntry, bool]]:
-    """Return the files left out at or below these paths, each with whether it was unread."""
-    columns = "path, size, mtime_ns, ctime_ns, inode, unread"
-    rows = _at(connection, "left_out", columns, paths)
-    return [(FileEntry._make(entry), bool(unread)) for *entry, unread in rows]
-
-
 def files_named(
     connection: sqlite3.Connection, lookups: Iterable[int]
 ) -> tuple[list[tuple[str, tuple[str, ...]]], list[str]]:
@@ -362,14 +349,11 @@ def files_named(
     )
 
 
-def _files_at(connection: sqlite3.Connection, table: str, paths: Iterable[str]) -> list[StoredFile]:
-    rows = _at(connection, table, "rowid, hash, path, size, mtime_ns, ctime_ns, inode", paths)
-    return [StoredFile(row[0], row[1], FileEntry._make(row[2:])) for row in rows]
-
-
 def _at(
-    connection: sqlite3.Connection, table: str, columns: str, paths: Iterable[str]
+    connection: sqlite3.Connection, table: str, columns: str, paths: Iterable[str] | None
 ) -> Iterable[sqlite3.Row]:
+    if paths is None:
+        return fetch(connection, f"SELECT {columns} FROM {table}")
     places = json_array(paths)
     return fetch(connection, _AT.format(table=table, columns=columns), (places, places))
 
