@@ -24,6 +24,7 @@ from tests.support.index_runs import Vault
 from vault_agent.indexing.embed import embed
 from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.search.search import search
+from vault_agent.store.index import documents
 
 WORDS = ("flour", "water", "salt", "rye", "oven", "loaf", "crust", "yeast")
 
@@ -73,7 +74,7 @@ async def published(vault: Vault) -> dict[str, Any]:
         for word in WORDS:
             hits = (await search(snapshot, SearchQuery(word, limit=50))).hits
             held[word] = sorted((hit.path, hit.snippet) for hit in hits)
-        notes = snapshot.notes(snapshot.fulltext.admitted(Filters()))
+        notes = snapshot.look(documents.readable, snapshot.fulltext.admitted(Filters()))
         held["notes"] = sorted(note.path for note in notes.values())
         return held
 

@@ -26,6 +26,7 @@ from vault_agent.model.memory import COMPLETE, INCOMPLETE
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.writing import Right, Write
 from vault_agent.store.index import facts
+from vault_agent.store.index import notes as reading
 from vault_agent.text.words import fold_words
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ async def notes_of(vault: OpenVault) -> VaultNotes:
     """
     async with vault.snapshot() as snapshot:
         rows = await snapshot.read(facts.read_facts)
-        named = dict(await snapshot.threads.run(snapshot.names))
+        named = dict(await snapshot.read(reading.names))
     resolver = LinkResolver(named.items())
     notes = [
         LinkTarget(

@@ -21,6 +21,9 @@ from vault_agent.search.rank import Names, Ranked, rank, shortlist
 from vault_agent.search.snippet import snippets, text_below_heading
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.fulltext.schema import dated
+from vault_agent.store.index import documents
+from vault_agent.store.index import notes as reading
+from vault_agent.store.index.meta import repeated_lines
 from vault_agent.store.index.rows import MAX_CHUNKS
 from vault_agent.text.common_words import common_terms
 from vault_agent.text.names import kind_of, page_of
@@ -76,8 +79,8 @@ def ranked(
         query, filters, without=without, among=among, stopped=stopped
     )
     wanted = shortlist(candidates, limit)
-    notes = snapshot.notes(wanted.rowids)
-    headings = snapshot.headings(wanted.keys)
+    notes = snapshot.look(documents.readable, wanted.rowids)
+    headings = snapshot.look(reading.headings, wanted.keys)
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
     names = {rowid: Names(note.path, note.title, note.aliases) for rowid, note in notes.items()}
@@ -144,7 +147,7 @@ def with_notes(
     missing = set(rowids) - notes.keys()
     if not missing:
         return dict(notes)
-    return {**notes, **snapshot.notes(missing)}
+    return {**notes, **snapshot.look(documents.readable, missing)}
 
 
 def hits(
@@ -158,7 +161,7 @@ def hits(
 ) -> tuple[Hit, ...]:
     """Return a hit with a snippet for each place. `reasons` has one entry per place."""
     keys = [*map(_shown_key, places)]
-    chunks = snapshot.chunks(keys)
+    chunks = snapshot.look(reading.chunks, keys)
     if any(place.key is not None and place.key not in chunks for place in places):
         raise SnapshotOutdated
     sections = _first_sections(snapshot, places, notes, chunks)
@@ -204,14 +207,14 @@ def _first_sections(
     ]
     if not rowids:
         return {}
-    common = [_words(line) for line in snapshot.repeated_lines()]
+    common = [_words(line) for line in snapshot.look(repeated_lines)]
     keys = [
         rowid << CHUNK_BITS | index
         for rowid in rowids
         for index in range(min(notes[rowid].chunk_count, _SECTIONS))
     ]
     first_chunks: dict[int, StoredChunk] = {}
-    for key, chunk in sorted(snapshot.chunks(keys).items()):
+    for key, chunk in sorted(snapshot.look(reading.chunks, keys).items()):
         words = _words(text_below_heading(chunk.text))
         for line in common:
             words = words.replace(line, "")
@@ -368,10 +371,10 @@ def _verified(
     snapshot: Snapshot, rowids: Sequence[int], words: Words, stopped: Stopped
 ) -> list[StoredNote]:
     """Return the notes that have every word, in the order of `rowids`."""
-    notes = snapshot.notes(rowids)
+    notes = snapshot.look(documents.readable, rowids)
     return [
         notes[rowid]
-        for rowid, text in zip(rowids, snapshot.bodies(rowids), strict=True)
+        for rowid, text in zip(rowids, snapshot.look(reading.bodies, rowids), strict=True)
         if rowid in notes and not stopped() and _has_every(notes[rowid], text, words)
     ]
 
@@ -389,7 +392,7 @@ def _place(snapshot: Snapshot, found: _Found, words: Words) -> Ranked:
     """Return the place to show: the chunk of the note that has most of the words."""
     note = found.note
     first = note.rowid << CHUNK_BITS
-    chunks = snapshot.chunks(range(first, first + min(note.chunk_count, _CHUNKS)))
+    chunks = snapshot.look(reading.chunks, range(first, first + min(note.chunk_count, _CHUNKS)))
     score = round(found.score / (found.score + _HALF), 6)
     best = _best([chunks[key] for key in sorted(chunks)], words)
     return Ranked(note.rowid, best, score, {"body": round(found.score, 4)})

@@ -422,14 +422,14 @@ class _Search:
 
     def _shared(self) -> dict[int, float]:
         """Return the best notes by the neighbours that they share with the requested note."""
-        links = self._subject.links
-        by_links = sorted(links, key=lambda rowid: (-links[rowid], rowid))
-        return self._best(shared_neighbours(self._snapshot.circles(by_links)))
+        counts = self._subject.links
+        by_links = sorted(counts, key=lambda rowid: (-counts[rowid], rowid))
+        return self._best(shared_neighbours(self._snapshot.look(links.circles, by_links)))
 
     def _linked_with_similar(self, text: Mapping[int, float]) -> dict[int, float]:
         """Return the best notes by the notes of a similar text that they are linked with."""
         similar = sorted(text, key=lambda rowid: (-text[rowid], rowid))[:SIMILAR_NOTES]
-        circles = self._snapshot.circles(similar)
+        circles = self._snapshot.look(links.circles, similar)
         return self._best(linked_with_similar(text, circles))
 
     def _best(self, scores: Mapping[int, float]) -> dict[int, float]:

@@ -9,6 +9,7 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.search import RERANKED
 from vault_agent.models.settings import document_input
 from vault_agent.search.warnings import fell_back
+from vault_agent.store.index import notes as reading
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -50,7 +51,7 @@ def _passages(
 ) -> list[str]:
     """Return the text of each result: title, headings, and the chunk that the result shows."""
     keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
-    chunks = snapshot.chunks(keys)
+    chunks = snapshot.look(reading.chunks, keys)
     return [
         document_input("", notes[place.rowid].title, chunk.heading_path, chunk.text)
         if (chunk := chunks.get(key)) is not None

@@ -19,6 +19,7 @@ from vault_agent.search.rank import Ranked, attainable, weigh
 from vault_agent.search.reranking import reranked
 from vault_agent.search.warnings import fell_back, filter_warnings, off, unknown_words
 from vault_agent.store.fulltext.searching import go_on
+from vault_agent.store.index.lists import updated_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -274,7 +275,8 @@ def _weighed(
     if not any(weights):
         return ranked
     ranked = ranked[:MAX_RANKED]
-    updated = snapshot.updated({place.rowid for place in ranked}) if weights.half_life else {}
+    dated = {place.rowid for place in ranked} if weights.half_life else set[int]()
+    updated = snapshot.look(updated_of, dated)
     today = datetime.now(UTC).date()
     weighed = [
         weigh(each, weights, notes[each.rowid].path, updated.get(each.rowid, ""), today)

@@ -11,6 +11,7 @@ from vault_agent.errors import Unavailable
 from vault_agent.model.lexical import PIECE
 from vault_agent.model.search import UnknownWord
 from vault_agent.model.warning import Warning
+from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold
 from vault_agent.text.terms import sequence, terms
 
@@ -82,7 +83,7 @@ async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning
     unknown = await snapshot.threads.run(snapshot.fulltext.unknown_paths, filters)
     if not unknown:
         return ()
-    names = await snapshot.threads.run(snapshot.names)
+    names = await snapshot.read(reading.names)
     inner = [scope.inner(path) for path, _ in names]
     folders = await snapshot.threads.run(_nearest, inner, scope.inner(unknown[0]))
     what = "No folder or note of the index has this path."

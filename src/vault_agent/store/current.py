@@ -16,14 +16,13 @@ from vault_agent.store.database import connect_reader, mapped_files, translated
 from vault_agent.store.failures import is_damage
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.shelf import RevisionRows
-from vault_agent.store.index import documents, links, lists, notes
+from vault_agent.store.index import notes
 from vault_agent.store.index.meta import (
     BY_VERSION,
     check_compatible,
     old_rows,
     read_meta,
     read_revision,
-    repeated_lines,
 )
 from vault_agent.system.cancelling import in_thread, open_in_thread
 from vault_agent.system.threads import Threads
@@ -33,16 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import (
         AsyncIterator,
         Callable,
-        Iterable,
         Iterator,
-        Sequence,
     )
     from pathlib import Path
 
     from vault_agent.model.scope import Scope
     from vault_agent.store.failures import MappedFiles
     from vault_agent.store.index.meta import Meta
-    from vault_agent.store.index.notes import StoredChunk, StoredNote
     from vault_agent.store.layout import IndexDirectory
     from vault_agent.store.vectors.matrix import Matrix
 
@@ -140,23 +136,28 @@ class Snapshot:
         """Return the same revision with other vectors and the same open files."""
         return Snapshot(self.meta, self.fulltext, matrix, self.held, self.threads, scope=self.scope)
 
+    def look(
+        self,
+        function: Callable[Concatenate[sqlite3.Connection, _P], _T],
+        *arguments: _P.args,
+        **options: _P.kwargs,
+    ) -> _T:
+        """Run a function of a read-only connection in the calling thread. Return its result.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
+        """
+        with self.connection() as connection:
+            return function(connection, *arguments, **options)
+
     async def read(
         self,
         function: Callable[Concatenate[sqlite3.Connection, _P], _T],
         *arguments: _P.args,
         **options: _P.kwargs,
     ) -> _T:
-        """Run a function of a read-only connection in a thread, and return its result.
-
-        Raises:
-            IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
-        """
-
-        def work() -> _T:
-            with self.connection() as connection:
-                return function(connection, *arguments, **options)
-
-        return await self.threads.run(work)
+        """Do the same in a thread."""
+        return await self.threads.run(lambda: self.look(function, *arguments, **options))
 
     async def read_unchanged(
         self,
@@ -164,7 +165,7 @@ class Snapshot:
         *arguments: _P.args,
         **options: _P.kwargs,
     ) -> _T:
-        """Do the same with a connection that reads this revision only.
+        """Run a function in a thread with a connection that reads this revision only.
 
         Raises:
             SnapshotOutdated: if the database already has a later revision.
@@ -187,46 +188,6 @@ class Snapshot:
         with self.held.readers.lend() as connection:
             self.held.files.check()
             yield connection
-
-    def notes(self, rowids: Iterable[int]) -> dict[int, StoredNote]:
-        """Return the notes and documents with these rowids. Missing ones are left out."""
-        with self.connection() as connection:
-            return documents.readable(connection, rowids)
-
-    def headings(self, keys: Iterable[int]) -> dict[int, str | None]:
-        """Return the innermost heading of each of these chunks."""
-        with self.connection() as connection:
-            return notes.headings(connection, keys)
-
-    def chunks(self, keys: Iterable[int]) -> dict[int, StoredChunk]:
-        """Return the chunks with these keys. Missing ones are left out."""
-        with self.connection() as connection:
-            return notes.chunks(connection, keys)
-
-    def repeated_lines(self) -> frozenset[str]:
-        """Return the lines that many notes have, such as footers, as a reader sees them."""
-        with self.connection() as connection:
-            return repeated_lines(connection)
-
-    def circles(self, rowids: Sequence[int]) -> dict[int, set[int]]:
-        """Return the notes linked with each of some notes, see `links.circles`."""
-        with self.connection() as connection:
-            return links.circles(connection, rowids)
-
-    def bodies(self, rowids: Sequence[int]) -> list[bytes]:
-        """Return the text of each of these notes, in their order; a missing note's is empty."""
-        with self.connection() as connection:
-            return notes.bodies(connection, rowids)
-
-    def updated(self, rowids: Iterable[int]) -> dict[int, str]:
-        """Return when each of these notes was changed, see `lists.updated_of`."""
-        with self.connection() as connection:
-            return lists.updated_of(connection, rowids)
-
-    def names(self) -> list[tuple[str, tuple[str, ...]]]:
-        """Return every note's path with its aliases."""
-        with self.connection() as connection:
-            return notes.names(connection)
 
     @contextmanager
     def unchanged(self) -> Iterator[sqlite3.Connection]:
