@@ -45,7 +45,13 @@ _ENGINE = "vault_agent.store.fulltext.writer"
 _COMMIT, _MERGE = f"{_ENGINE}.FulltextWriter.commit", f"{_ENGINE}.FulltextWriter.merge"
 _PUBLISH = "vault_agent.store.layout.IndexDirectory.publish"
 _VECTORS = "vault_agent.store.vectors.cache.VectorStore"
+_ADD = "vault_agent.store.index.writer.NoteWriter.add"
 STEPS = {
+    "after changed notes are removed, before they are stored": Step(_ADD),
+    "after notes are stored, before links are resolved": Step(
+        "vault_agent.indexing.index.resolve_links"
+    ),
+    "after links are resolved": Step("vault_agent.indexing.index.resolve_links", after=True),
     "before the full text is committed": Step(_COMMIT),
     "after one full-text index is committed": Step(f"{_ENGINE}._commit", after=True),
     "after the full text is committed, before SQLite is": Step(_COMMIT, after=True),
@@ -58,12 +64,14 @@ STEPS = {
     "after the full text was written anew": Step(
         _COMMIT, 3, after=True, run="whole", publishes=True
     ),
+    "while the notes of a new generation are stored": Step(_ADD, after=True, run="rebuild"),
     "before a new generation becomes current": Step(_PUBLISH, run="rebuild"),
     "after a new generation became current": Step(
         _PUBLISH, after=True, run="rebuild", publishes=True
     ),
     "while vectors are saved": Step(f"{_VECTORS}.save", 2, run="embed"),
     "before vectors are published": Step(f"{_VECTORS}.tidy", run="embed"),
+    "after vectors are published": Step(f"{_VECTORS}.tidy", after=True, run="embed"),
 }
 
 
