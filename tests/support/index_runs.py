@@ -168,7 +168,7 @@ class Vault:
     ) -> Iterator[Callable[[list[FileTask], frozenset[str] | None], list[ParsedFile]]]:
         """Open the vault, and return what reads and parses a batch of its files."""
         with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:
-            batch = Batch(self.task(), None, [])
+            batch = Batch(self.task(), None, [], str(self.directory.texts))
             yield lambda tasks, repeated: parse_files(
                 root, batch._replace(files=tasks, repeated=repeated)
             )

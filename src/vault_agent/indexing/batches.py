@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed
 from vault_agent.indexing.changes import vault_moved
 from vault_agent.indexing.parse import Batch, FileTask, ParsedFile, unparsed
+from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
 from vault_agent.text.names import is_note
 from vault_agent.vault.platform import folder_at
@@ -60,6 +62,7 @@ class Parser:
         self._pool = pool
         self._task = replace(task, paths=None)  # which may be many
         self._folder = folder_at(task.root)
+        self._texts = str(IndexDirectory(Path(task.directory)).texts)
         self._on_crash = on_crash
 
     async def parse(
@@ -106,7 +109,7 @@ class Parser:
         self, tasks: list[FileTask], repeated: frozenset[str] | None, seconds: float
     ) -> list[ParsedFile]:
         size = sum(task.entry.size for task in tasks)
-        batch = Batch(self._task, self._folder, tasks, repeated)
+        batch = Batch(self._task, self._folder, tasks, self._texts, repeated)
         report: CrashReport | None = None
         for _ in range(WORKERS_TRIED):
             try:

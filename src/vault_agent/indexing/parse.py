@@ -29,7 +29,6 @@ from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
 from vault_agent.store.fulltext.schema import file_day, to_fulltext
 from vault_agent.store.index.rows import to_rows
-from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.files import make_private_folder, replace_file
 from vault_agent.text.names import is_note, kind_of, stem
 from vault_agent.vault.entry import Skipped, printable
@@ -61,6 +60,7 @@ class Batch(NamedTuple):
     task: IndexTask  # without its paths
     folder: tuple[int, int] | None  # see `platform.folder_at`, when the run began
     files: list[FileTask]
+    texts: str = ""  # the folder of texts of attachments, see `KeptTexts`
     repeated: frozenset[str] | None = frozenset()
     """Lines that many notes have. None: only return the lines of each note, see `find_repeated`."""
 
@@ -74,24 +74,17 @@ class Outcome(Enum):
     KEPT = auto()  # cannot be read for now: the index keeps what it has
 
 
-class ReadFile(NamedTuple):
-    """A file as it was read; `content` is set if the outcome is PARSED."""
-
-    entry: FileEntry
-    outcome: Outcome
-    hash: bytes = b""
-    rowid: int = 0
-    content: Document | ParsedNote | None = None  # a document is still to be parsed
-    warnings: tuple[Warning, ...] = ()
-
-
 class ParsedFile(NamedTuple):
-    """What a worker returns; `rows` and `text` are set if the outcome is PARSED."""
+    """A file as a worker has read it, and then parsed it.
+
+    `rows` and `text` are set if the outcome is PARSED.
+    """
 
     entry: FileEntry
     outcome: Outcome
     hash: bytes = b""
     rowid: int = 0
+    content: Document | ParsedNote | None = None  # until it is parsed
     rows: NoteRows | None = None
     text: FulltextNote | None = None
     aliases: tuple[str, ...] = ()
@@ -118,7 +111,7 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
 def parse_files(root: VaultRoot, batch: Batch) -> list[ParsedFile]:
     """Read and parse the files of a batch, whose vault is open. Any content gives an outcome."""
     task = batch.task
-    texts = KeptTexts(IndexDirectory(Path(task.directory)).texts)
+    texts = KeptTexts(Path(batch.texts))
     read = [
         _read_note(root, file, task.max_note_bytes)
         if is_note(file.entry.path)
@@ -136,7 +129,7 @@ def exclusions_of(patterns: tuple[str, ...]) -> Exclusions:
     return Exclusions(patterns)
 
 
-def _read_note(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ReadFile:
+def _read_note(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFile:
     """Read one note. Any content gives an outcome."""
     path = task.entry.path
     if task.entry.size > max_note_bytes:
@@ -147,16 +140,18 @@ def _read_note(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ReadFile
             return _too_large(content.entry, task.rowid)
         digest = content_hash(content.data)
         if digest == task.known_hash:
-            return ReadFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
+            return ParsedFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
         text, warnings = decode(content.data, path)
     except Skipped as skipped:
         return _skipped(task.entry, skipped)
     document = document_of(text, _origin(content.data, text))
     warnings = content.warnings + warnings
-    return ReadFile(content.entry, Outcome.PARSED, digest, task.rowid, document, warnings)
+    return ParsedFile(
+        content.entry, Outcome.PARSED, digest, task.rowid, document, warnings=warnings
+    )
 
 
-def _read_attachment(root: VaultRoot, task: FileTask, kept: KeptTexts) -> ReadFile:
+def _read_attachment(root: VaultRoot, task: FileTask, kept: KeptTexts) -> ParsedFile:
     """Read one attachment. Its text is a kept one: without that, the index keeps what it has."""
     path = task.entry.path
     kind = kind_of(path)
@@ -173,10 +168,10 @@ def _read_attachment(root: VaultRoot, task: FileTask, kept: KeptTexts) -> ReadFi
         return _too_large(content.entry, task.rowid)
     digest = content_hash(content.data)
     if digest == task.known_hash:
-        return ReadFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
+        return ParsedFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
     text = kept.get(kind, digest)
     if text is None:
-        return ReadFile(task.entry, Outcome.KEPT)
+        return ParsedFile(task.entry, Outcome.KEPT)
     warnings = (
         *content.warnings,
         *(
@@ -185,15 +180,15 @@ def _read_attachment(root: VaultRoot, task: FileTask, kept: KeptTexts) -> ReadFi
         ),
     )
     if text.left_out:
-        return ReadFile(task.entry, Outcome.GONE, warnings=warnings)
+        return ParsedFile(task.entry, Outcome.GONE, warnings=warnings)
     note = parse_attachment(text.parts, path=path)
-    return ReadFile(content.entry, Outcome.PARSED, digest, task.rowid, note, warnings)
+    return ParsedFile(content.entry, Outcome.PARSED, digest, task.rowid, note, warnings=warnings)
 
 
-def _skipped(entry: FileEntry, skipped: Skipped) -> ReadFile:
+def _skipped(entry: FileEntry, skipped: Skipped) -> ParsedFile:
     code = skipped.warning.code
     outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
-    return ReadFile(entry, outcome, warnings=(skipped.warning,))
+    return ParsedFile(entry, outcome, warnings=(skipped.warning,))
 
 
 def _searched(note: ParsedNote, fields: Sequence[str]) -> tuple[str, ...]:
@@ -214,7 +209,7 @@ def _origin(data: bytes, text: str) -> int | None:
     return start if text.encode() == memoryview(data)[start:] else None
 
 
-def _too_large(entry: FileEntry, rowid: int) -> ReadFile:
+def _too_large(entry: FileEntry, rowid: int) -> ParsedFile:
     what = "A note is over index.max_note_bytes: it is found by title and path, not by its text."
     if not is_note(entry.path):
         what = "An attachment is too large to be read: it is found by its name only."
@@ -226,22 +221,20 @@ def _too_large(entry: FileEntry, rowid: int) -> ReadFile:
     return _registered(entry, rowid, warning)
 
 
-def _registered(entry: FileEntry, rowid: int, warning: Warning) -> ReadFile:
+def _registered(entry: FileEntry, rowid: int, warning: Warning) -> ParsedFile:
     """Return a note without content, found by its title and path only."""
     note = replace(_NAMELESS, title=stem(entry.path))
     identity = content_hash(repr(entry).encode("utf-8", "surrogateescape"))
-    return ReadFile(entry, Outcome.PARSED, identity, rowid, note, (warning,))
+    return ParsedFile(entry, Outcome.PARSED, identity, rowid, note, warnings=(warning,))
 
 
-def _with_lines(file: ReadFile) -> ParsedFile:
-    entry, outcome, digest, rowid, content, _ = file
-    text = content.shown[0] if isinstance(content, Document) else ""
-    lines = lines_with_words(text)
-    return ParsedFile(entry, outcome, digest, rowid, lines=lines)
+def _with_lines(file: ParsedFile) -> ParsedFile:
+    text = file.content.shown[0] if isinstance(file.content, Document) else ""
+    return file._replace(content=None, lines=lines_with_words(text))
 
 
 def _parsed(
-    files: Sequence[ReadFile],
+    files: Sequence[ParsedFile],
     fields: Sequence[str] = (),
     repeated: frozenset[str] = frozenset(),
     *,
@@ -259,7 +252,7 @@ def _parsed(
     return [_prepared(file, note, repeated) for file, note in zip(files, notes, strict=True)]
 
 
-def _note_of(file: ReadFile, fields: Sequence[str], *, typed: bool) -> ParsedNote | None:
+def _note_of(file: ParsedFile, fields: Sequence[str], *, typed: bool) -> ParsedNote | None:
     if not isinstance(file.content, Document):
         return file.content
     path = file.entry.path
@@ -269,22 +262,19 @@ def _note_of(file: ReadFile, fields: Sequence[str], *, typed: bool) -> ParsedNot
     return with_keys(note, path) if typed else note
 
 
-def _prepared(file: ReadFile, note: ParsedNote | None, repeated: frozenset[str]) -> ParsedFile:
-    entry, outcome, digest, rowid, _, warnings = file
+def _prepared(file: ParsedFile, note: ParsedNote | None, repeated: frozenset[str]) -> ParsedFile:
     if note is None:
-        return ParsedFile(entry, outcome, digest, warnings=warnings)
+        return file
+    entry = file.entry
     aliases = (*note.aliases, *note.keys)
     # Links find an attachment by its own row, whether its text is indexed or not.
     names = names_of(entry.path, aliases) if is_note(entry.path) else ()
-    return ParsedFile(
-        entry,
-        outcome,
-        digest,
-        rowid,
-        to_rows(rowid, entry, digest, note, names=names, lookup_of=target_key),
-        to_fulltext(entry.path, note, repeated, file_day(entry)),
-        aliases,
-        warnings + note.warnings,
+    return file._replace(
+        content=None,
+        rows=to_rows(file.rowid, entry, file.hash, note, names=names, lookup_of=target_key),
+        text=to_fulltext(entry.path, note, repeated, file_day(entry)),
+        aliases=aliases,
+        warnings=file.warnings + note.warnings,
     )
 
 

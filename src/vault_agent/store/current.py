@@ -120,11 +120,6 @@ class Snapshot:
         return f"{self.meta.generation}.{self.meta.revision}"
 
     @property
-    def note_count(self) -> int:
-        """How many notes it has."""
-        return self.meta.notes
-
-    @property
     def embedded_share(self) -> float:
         """Share of the chunks that have a vector."""
         if not self.meta.chunks:

@@ -133,10 +133,6 @@ class IndexDirectory:
             return None
         return uid if isinstance(uid, str) else None
 
-    def forget_current(self) -> None:
-        """Forget which generation is the current one, so that the index is built again."""
-        (self.path / _CURRENT).unlink(missing_ok=True)
-
     def note_address(self, endpoint: str | None, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server."""
         if endpoint is None:
@@ -372,7 +368,7 @@ def _move(other: IndexDirectory, directory: IndexDirectory, vault: str) -> None:
         directory.create()
         number = other.current()
         if number is not None and not _give_to(other.database(number), vault):
-            other.forget_current()
+            (other.path / _CURRENT).unlink(missing_ok=True)  # it is built again
         # `current` goes last: before, the index is not used.
         names = sorted(os.listdir(other.path), key=lambda name: name == "current")  # noqa: PTH208
         for name in names:
