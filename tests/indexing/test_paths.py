@@ -334,11 +334,15 @@ async def test_many_paths_are_indexed_in_one_run(vault: Vault, walks: list[bool]
 async def test_a_run_of_a_path_reads_no_whole_table(vault: Vault, monkeypatch: pytest.MonkeyPatch):
     await vault.index()
 
-    async def whole_table(_: object) -> Any:
+    def whole_table(*_: object) -> Any:
         raise AssertionError
 
-    for name in ("files", "attachments", "left_out", "names"):
-        monkeypatch.setattr(reading, name, whole_table)
+    def some_rows(connection: Any, table: str, columns: str, paths: Any) -> Any:
+        return read(connection, table, columns, paths) if paths is not None else whole_table()
+
+    read = reading._at
+    monkeypatch.setattr(reading, "_at", some_rows)
+    monkeypatch.setattr(reading, "names", whole_table)
     vault.write("Missing.md", "---\naliases: [Loaf]\n---\n[[Rye]]")
     vault.write("new.png", b"")
     assert (await vault.index(paths=("Missing.md", "new.png"))).added == 1

@@ -16,6 +16,7 @@ from vault_agent.search.search import search
 from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.current import Snapshot
 from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.index import notes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 
@@ -173,7 +174,7 @@ async def test_warnings_of_filters_read_neither_all_notes_nor_their_names(
 
     async with indexed(vault) as opened:
         monkeypatch.setattr(FulltextReader, "admitted", read_all)
-        monkeypatch.setattr(type(opened), "names", read_all)
+        monkeypatch.setattr(notes, "names", read_all)
         assert await filter_warnings(opened, filters) == ()
 
 

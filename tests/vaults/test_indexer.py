@@ -68,7 +68,7 @@ DONE = spoken(Done(IndexRun(JobSummary(added=1), 1, 1)))
 ANSWERS = f"""
 for request in requests():
     kind = type(request).__name__
-    if kind == "Index": {DONE}
+    if kind == "UpdateIndex": {DONE}
     if kind == "Compare": {spoken(Compared(stale=True))}
     if kind == "LayOut": {spoken(LaidOut(1, 1))}
 """
