@@ -53,26 +53,23 @@ class Caller:
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Send one request on the open connection; return `data` or end the benchmark."""
+        return json.loads(self._send(method, path, body))["data"]
+
+    def search(self, query: str, **options: object) -> float:
+        """Return the seconds from a search request to its reply."""
+        started = time.perf_counter()
+        self._send("POST", "/search", {"query": query, **options})
+        return time.perf_counter() - started
+
+    def _send(self, method: str, path: str, body: object) -> bytes:
         payload = None if body is None else json.dumps(body).encode()
         headers = self._key | (JSON if payload else {})
         self._connection.request(method, path, payload, headers)
         response = self._connection.getresponse()
-        reply = json.loads(response.read())
-        if response.status >= 400:
-            raise SystemExit(f"{method} {path}: {response.status} {reply['error']}")
-        return reply["data"]
-
-    def search(self, query: str, **options: object) -> float:
-        """Return the seconds from a search request to its reply."""
-        payload = json.dumps({"query": query, **options}).encode()
-        started = time.perf_counter()
-        self._connection.request("POST", "/search", payload, self._key | JSON)
-        response = self._connection.getresponse()
         content = response.read()
-        elapsed = time.perf_counter() - started
-        if response.status != 200:
-            raise SystemExit(f"search: {response.status} {content[:300]!r}")
-        return elapsed
+        if response.status >= 400:
+            raise SystemExit(f"{method} {path}: {response.status} {content[:300]!r}")
+        return content
 
 
 class Server:
