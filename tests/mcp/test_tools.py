@@ -16,7 +16,7 @@ from vault_agent.mcp.service import error_text
 from vault_agent.mcp.text import excerpt, fenced
 from vault_agent.mcp.tools import INSTRUCTIONS, TOOLS
 from vault_agent.mcp.view import View
-from vault_agent.text.visible import hidden, visible
+from vault_agent.text.names import hidden, visible
 
 FENCE = re.compile(r'<note path="(.*)" lines="(.*)" b=([0-9a-f]{8})>\n(.*)</note \3>', re.DOTALL)
 

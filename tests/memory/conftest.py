@@ -16,7 +16,12 @@ def _patient_with_git(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recall, "_GIT_SECONDS", PATIENCE)
 
 
+@pytest.fixture(autouse=True)
+def _without_folders_of_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    monkeypatch.delenv("CODEX_HOME", raising=False)
     return Desk(tmp_path, monkeypatch)

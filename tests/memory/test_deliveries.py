@@ -104,7 +104,7 @@ async def test_a_note_that_a_person_adds_comes_next_and_a_changed_one_again(desk
         assert QUEUE in shown.recalled.text
         assert QUEUE in await talk.tell("prompt", prompt="go on with the queue")
         details = await app.deliveries.details("abcdefgh-1")
-        events = [given.event for given in details.session.given]
+        events = [given.event for given in details.session.deliveries]
         assert events == ["prompt", "prompt", "prompt"]
 
 
@@ -124,6 +124,6 @@ async def test_what_is_asked_for_is_logged_and_no_secret_leaves(desk: Desk):
         assert "hunter2x9" not in found.text
         assert "badge 4711" not in found.text
         session = await app.deliveries.store.get("abcdefgh-1")
-        assert session.given[-1].event == "manual"
+        assert session.deliveries[-1].event == "manual"
         await app.deliveries.store.forget([session])
         assert await app.deliveries.store.sessions() == ()

@@ -12,9 +12,8 @@ from vault_agent.memory.passages import (
     passage_of,
     same_subject,
 )
-from vault_agent.memory.preamble import tokens_of
 from vault_agent.store.index.notes import StoredChunk
-from vault_agent.text.common_words import content_words
+from vault_agent.text.words import content_words, tokens_of
 from vault_agent.writing.templates import BUILT_IN
 
 JOURNAL = (

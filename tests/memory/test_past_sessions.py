@@ -46,24 +46,22 @@ def test_only_sessions_of_this_project_that_have_ended_are_found(tmp_path: Path)
         left(home, agent, shop, 1)
         left(home, agent, other, 2)
         left(home, agent, shop, 3, age=0)
-    found = past_sessions(shop, environ={}, home=home)
+    found = past_sessions(shop, home=home)
     assert sorted(each.agent for each in found) == sorted(AGENTS)
     data = tmp_path / "data"
-    made = take_over_sessions(data, "v" * 32, shop, found, environ={}, home=home)
+    made = take_over_sessions(data, "v" * 32, shop, found, home=home)
     assert sorted(made) == sorted(f"{agent}-1" for agent in AGENTS)
-    assert take_over_sessions(data, "v" * 32, shop, found, environ={}, home=home) == []
+    assert take_over_sessions(data, "v" * 32, shop, found, home=home) == []
     (home / ".claude" / "projects" / "broken").mkdir()
-    assert past_sessions(tmp_path / "none", environ={}, home=home) == []
+    assert past_sessions(tmp_path / "none", home=home) == []
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 async def test_they_become_journals_of_their_own_day(desk: Desk, agent: str):
     left(desk.home, agent, desk.project, 1)
     async with desk.app() as app:
-        found = past_sessions(desk.project, environ={}, home=desk.home)
-        made = take_over_sessions(
-            desk.world.data, desk.vault, desk.project, found, environ={}, home=desk.home
-        )
+        found = past_sessions(desk.project, home=desk.home)
+        made = take_over_sessions(desk.world.data, desk.vault, desk.project, found, home=desk.home)
         assert made == [f"{agent}-1"]
         await app.journals.write_due()
     text = desk.note()

@@ -25,9 +25,18 @@ TODAY = date(2026, 3, 1)
 MANY = Frequencies(1_000, {"src/cost.py": 1, "Makefile": 900, "src/a/b.py": 3}, {"parsing": 2})
 
 
-def note(name: str, **fields: object) -> Candidate:
-    given = {"type": "note", "updated": TODAY, **fields}
-    return Candidate("p", name, f"{name}.md", name, **given)  # type: ignore[arg-type]
+def note(
+    name: str,
+    kind: str = "note",
+    *,
+    day: date | None = TODAY,
+    files: tuple[str, ...] = (),
+    tags: tuple[str, ...] = (),
+    **fields: object,
+) -> Candidate:
+    updated = day.isoformat() if day is not None else ""
+    facts = NoteFacts(1, f"{name}.md", name, 1, updated, kind, tags, files)
+    return Candidate("p", name, kind, facts, **fields)  # type: ignore[arg-type]
 
 
 def ranked(*notes: Candidate, signals: Signals, **options: float) -> list[Scored]:
@@ -79,7 +88,7 @@ def test_many_common_files_are_no_more_than_the_rarest():
     ],
 )
 def test_files_are_near_by_path_name_and_folder(has: str, kind: str, share: float):
-    [found] = ranked(note("n", files=(has,), type=kind), signals=Signals(files=("src/a/b.py",)))
+    [found] = ranked(note("n", files=(has,), kind=kind), signals=Signals(files=("src/a/b.py",)))
     rarity = ranked(note("n", files=(has,)), signals=Signals(files=(has,)))[0].tag
     assert found.tag == pytest.approx(share * rarity)
 
@@ -90,25 +99,25 @@ def test_tags_are_compared_without_letter_case():
 
 
 def test_recency_halves_in_its_days_and_the_future_is_today():
-    notes = [note(str(days), updated=TODAY - timedelta(days)) for days in (0, 14, 28, -5)]
+    notes = [note(str(days), day=TODAY - timedelta(days)) for days in (0, 14, 28, -5)]
     found = {each.candidate.note_id: each for each in ranked(*notes, signals=Signals())}
     assert [found[name].recency for name in ("0", "14", "28", "-5")] == [1, 0.5, 0.25, 1]
     assert found["14"].score == pytest.approx(0.5)
-    [unknown] = ranked(note("n", updated=None), signals=Signals())
+    [unknown] = ranked(note("n", day=None), signals=Signals())
     assert unknown.recency == 0
 
 
 def test_a_missing_signal_gives_its_weight_to_the_others():
-    file = note("n", files=("src/cost.py",), updated=None)
+    file = note("n", files=("src/cost.py",), day=None)
     [found] = ranked(file, signals=Signals(files=("src/cost.py",)))
     assert found.score == pytest.approx(0.4 / 0.6 * found.tag)
-    words = note("n", found=0.9, updated=None)
+    words = note("n", prompt_score=0.9, day=None)
     [found] = ranked(words, signals=Signals(words=True))
     assert found.score == pytest.approx(0.4 / 0.6)
 
 
 def test_a_prompt_that_no_note_is_about_is_no_signal():
-    both = note("n", found=0.9, files=("src/cost.py",), updated=None)
+    both = note("n", prompt_score=0.9, files=("src/cost.py",), day=None)
     [found] = ranked(both, signals=Signals(files=("src/cost.py",), words=False))
     [by_file] = ranked(both, signals=Signals(files=("src/cost.py",)))
     assert (found.semantic, found.reasons) == (0, ("file:src/cost.py",))
@@ -139,16 +148,16 @@ def test_a_note_comes_unasked_only_with_two_words_of_the_subject_and_a_good_scor
 
 
 def test_a_global_note_counts_a_tenth_less_and_only_by_type():
-    own = note("own", found=0.9)
-    shared = note("shared", found=0.9, from_global=True, type="pattern")
-    journal = note("journal", found=0.9, from_global=True, type="journal")
+    own = note("own", prompt_score=0.9)
+    shared = note("shared", prompt_score=0.9, from_global=True, kind="pattern")
+    journal = note("journal", prompt_score=0.9, from_global=True, kind="journal")
     found = ranked(shared, own, journal, signals=Signals(words=True))
     assert names(found) == ["own", "shared"]
     assert found[1].score == pytest.approx(0.9 * found[0].score)
 
 
 def test_the_order_depends_on_nothing_but_notes_and_signals():
-    notes = [note(name, found=0.9) for name in "cab"]
+    notes = [note(name, prompt_score=0.9) for name in "cab"]
     signals = Signals(words=True)
     assert names(ranked(*notes, signals=signals)) == names(ranked(*notes[::-1], signals=signals))
 

@@ -104,8 +104,8 @@ def test_an_agent_has_what_it_was_given_until_its_context_is_new(
     lines: tuple[dict[str, Any], ...], *, has_it: bool
 ):
     session = folded(*lines)
-    assert session.given[0].notes == (NOTE,)
-    assert session.given[0].signals == RecallSignals(("a.py",), ("x",), prompt=True)
+    assert session.deliveries[0].notes == (NOTE,)
+    assert session.deliveries[0].signals == RecallSignals(("a.py",), ("x",), prompt=True)
     assert (NOTE.address in session.had) is has_it
     assert session.tokens_unasked == (40 if has_it else 0)
 

@@ -13,7 +13,7 @@ from tests.support.made_sessions import AGENTS, Writer, made_session
 from vault_agent.memory.transcripts.read import (
     MAX_BYTES,
     MAX_LINE,
-    Lines,
+    TranscriptLines,
     open_transcript,
     read_transcript,
     transcript_of,
@@ -41,7 +41,7 @@ def place_of(home: Path, agent: str) -> Path:
 def read(home: Path, agent: str, data: bytes):
     path = place_of(home, agent)
     path.write_bytes(data)
-    return read_transcript(agent, str(path), clean, environ={}, home=home)
+    return read_transcript(agent, str(path), clean, home=home)
 
 
 def words(found: Transcript) -> list[str]:
@@ -159,7 +159,7 @@ def test_of_a_large_file_the_start_and_the_end_are_read(tmp_path: Path):
         file.seek(5 << 30)  # a hole: 5 GB that take no room
         file.write(b"\n" + last.end().data())
     started = time.process_time()
-    found = read_transcript("claude-code", str(path), clean, environ={}, home=tmp_path)
+    found = read_transcript("claude-code", str(path), clean, home=tmp_path)
     assert time.process_time() - started < 5
     assert words(found) == ["The first prompt"]
     assert found.edited == ("/work/shop/src/last.py",)
@@ -170,18 +170,18 @@ def test_a_file_that_is_cut_or_replaced_while_it_is_read_gives_what_there_was(tm
     made = made_session("claude-code", "/work/shop", 2)
     path = place_of(tmp_path, "claude-code")
     path.write_bytes(made.data() * 400)
-    file = open_transcript("claude-code", str(path), environ={}, home=tmp_path)
+    file = open_transcript("claude-code", str(path), home=tmp_path)
     with file:
-        lines = iter(Lines(file))
+        lines = iter(TranscriptLines(file))
         first = [next(lines), next(lines)]
         path.with_suffix(".new").write_bytes(b"{}\n")
         path.with_suffix(".new").replace(path)
         rest = list(lines)
     assert len(first) + len(rest) == 400 * len(made.lines)
     path.write_bytes(made.data() * 400)
-    file = open_transcript("claude-code", str(path), environ={}, home=tmp_path)
+    file = open_transcript("claude-code", str(path), home=tmp_path)
     with file:
-        lines = iter(Lines(file))
+        lines = iter(TranscriptLines(file))
         next(lines)
         os.truncate(path, 10)
         assert len(list(lines)) < 400 * len(made.lines)
@@ -194,7 +194,9 @@ def test_a_file_that_is_not_understood_is_none(tmp_path: Path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
-def test_only_regular_files_in_the_folders_of_the_agent_are_opened(tmp_path: Path):
+def test_only_regular_files_in_the_folders_of_the_agent_are_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     good = place_of(tmp_path, "claude-code")
     good.write_text("{}\n")
     secret = tmp_path / "secret.txt"
@@ -206,15 +208,14 @@ def test_only_regular_files_in_the_folders_of_the_agent_are_opened(tmp_path: Pat
     (outside / "a.jsonl").write_text("{}\n")
     (good.parent / "folder").symlink_to(outside)
 
-    def opens(path: object, agent: str = "claude-code", environ: dict[str, str] | None = None):
-        file = open_transcript(agent, str(path), environ=environ or {}, home=tmp_path)
+    def opens(path: object, agent: str = "claude-code"):
+        file = open_transcript(agent, str(path), home=tmp_path)
         if file is not None:
             file.close()
         return file is not None
 
     assert opens(good)
     assert not opens(good, "codex")
-    assert not opens(good, "opencode")
     for bad in ("link.jsonl", "pipe.jsonl", "folder/a.jsonl", "../../../secret.txt", ".", "no", ""):
         assert not opens(good.parent / bad), bad
     assert not opens("/etc/passwd")
@@ -223,7 +224,8 @@ def test_only_regular_files_in_the_folders_of_the_agent_are_opened(tmp_path: Pat
     # A home folder of dotfiles may itself be a link.
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / ".claude").symlink_to(tmp_path / ".claude")
-    assert opens(good, environ={"CLAUDE_CONFIG_DIR": str(tmp_path / "other" / ".claude")})
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "other" / ".claude"))
+    assert opens(good)
 
 
 # --- secrets ----------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def test_a_key_of_a_provider_is_removed_whole_in_any_line(kind: str):
             done = redact(text)
             assert secret not in done.text
             assert secret[8:24] not in done.text
-            assert [each.line for each in done.found] == [2]
+            assert [each.line for each in done.places] == [2]
             assert done.text.startswith("before\n")
             assert done.text.endswith("\nafter")
 
@@ -113,7 +113,7 @@ def test_a_value_behind_a_name_that_says_so_is_removed(line: str):
     ):
         done = redact(line.format(secret))
         assert secret not in done.text, done.text
-        assert [each.kind for each in done.found] == [NAMED[line]]
+        assert [each.kind for each in done.places] == [NAMED[line]]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_private_key_and_what_is_marked_private_go_whole():
     assert done.text == (
         "a\n[redacted: private-key]\nb\n[redacted: private] c\n[redacted: private]"
     )
-    assert [tuple(each) for each in done.found] == [
+    assert [tuple(each) for each in done.places] == [
         ("private-key", 2),
         ("private", 7),
         ("private", 9),

@@ -12,8 +12,9 @@ from tests.support.pdfs import pdf
 
 from vault_agent.errors import Forbidden
 from vault_agent.model.search import Context, ContextQuery, ContextRequest
-from vault_agent.search.context import HEADER, gather, tokens_of
+from vault_agent.search.context import HEADER, gather
 from vault_agent.store.current import Snapshot
+from vault_agent.text.words import tokens_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 

@@ -15,9 +15,8 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.model.graph import GraphQuery, Page, TagBranch, TreeQuery
 from vault_agent.model.identifiers import identify
-from vault_agent.search import columns, graph, trees
-from vault_agent.search.broken import BrokenLinks
-from vault_agent.search.links import backlinks, links
+from vault_agent.search import graph, lists
+from vault_agent.search.links import backlinks, broken_links, broken_targets, links
 from vault_agent.search.mentions import mentions
 from vault_agent.store.current import READERS, SnapshotOutdated
 
@@ -219,8 +218,7 @@ async def test_broken_links_are_listed_by_path_and_by_target(vault: Vault):
     vault.write("z.md", "[[nowhere]] [[Nowhere]] [a](a/)\n")
     async with indexed(vault) as now:
         whole = await graph.Graphs().of(now)
-        broken = BrokenLinks()
-        found = await broken.listed(now, whole, Page(100), FAULTS)
+        found = await broken_links(now, whole, Page(100), FAULTS)
         assert [(each.path, each.line, each.fault, each.target) for each in found.entries] == [
             ("Diary.md", 1, "note", "x.md"),
             ("Frost.md", 10, "attachment", "gone.png"),
@@ -229,9 +227,9 @@ async def test_broken_links_are_listed_by_path_and_by_target(vault: Vault):
             ("z.md", 1, "note", "nowhere"),
             ("z.md", 1, "note", "Nowhere"),
         ]
-        ambiguous = await broken.listed(now, whole, Page(100), ("ambiguous",))
+        ambiguous = await broken_links(now, whole, Page(100), ("ambiguous",))
         assert ambiguous.entries[0].candidates == ("a/Same.md", "b/Same.md")
-        wanted = await broken.by_target(now, whole, Page(1), FAULTS)
+        wanted = await broken_targets(now, whole, Page(1), FAULTS)
     assert (wanted.entries[0].target, wanted.entries[0].count) == ("Nowhere", 3)
     assert (wanted.entries[0].notes, wanted.more, wanted.total) == (2, True, 4)
 
@@ -240,11 +238,11 @@ async def test_the_graph_has_columns_and_objects(vault: Vault):
     async with indexed(vault) as now:
         whole = await graph.Graphs().of(now)
         asked = GraphQuery(unresolved=True)
-        found = columns.columns(whole, await columns.rows(now, asked), asked, None)
+        found = graph.to_columns(whole, await graph.read_rows(now, asked), asked, None)
         as_objects = replace(asked, format="objects")
-        plain = columns.objects(whole, await columns.rows(now, as_objects), as_objects)
+        plain = graph.to_objects(whole, await graph.read_rows(now, as_objects), as_objects)
         few = GraphQuery(tags=("weather",), limit=1)
-        cut = columns.columns(whole, await columns.rows(now, few), few, None)
+        cut = graph.to_columns(whole, await graph.read_rows(now, few), few, None)
     nodes = found["nodes"]
     assert nodes["title"] == [
         "Diary",
@@ -277,10 +275,10 @@ async def test_tags_and_folders_are_trees_with_counts(vault: Vault):
         return branch.tag if isinstance(branch, TagBranch) else branch.folder
 
     async with indexed(vault) as now:
-        tags = await trees.tags(now, TreeQuery("", depth=20, limit=1_000))
-        below = await trees.tags(now, TreeQuery("GARDEN/", depth=20, limit=1_000))
-        one = await trees.tags(now, TreeQuery("", depth=1, limit=1))
-        folders = await trees.folders(now, TreeQuery("", depth=20, limit=1_000))
+        tags = await lists.tag_tree(now, TreeQuery("", depth=20, limit=1_000))
+        below = await lists.tag_tree(now, TreeQuery("GARDEN/", depth=20, limit=1_000))
+        one = await lists.tag_tree(now, TreeQuery("", depth=1, limit=1))
+        folders = await lists.folder_tree(now, TreeQuery("", depth=20, limit=1_000))
     assert [shown(each) for each in tags.tags] == [
         ("frost", 1, 1, []),
         ("Garden", 0, 2, [("Garden/Beds", 2, 2, [])]),
@@ -304,8 +302,8 @@ def test_a_tree_of_very_many_tags_makes_no_object_for_each():
     gc.collect()
     gc.callbacks.append(lambda phase, _: collections.append(phase))
     try:
-        branches, notes, truncated = trees._tree(
-            TagBranch, trees._counted(rows), TreeQuery("", 5, 100)
+        branches, notes, truncated = lists._tree(
+            TagBranch, lists._counted(rows), TreeQuery("", 5, 100)
         )
     finally:
         gc.callbacks.pop()

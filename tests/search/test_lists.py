@@ -16,8 +16,7 @@ from vault_agent.markdown.document import Document
 from vault_agent.markdown.tasks import line_digest, task_fields
 from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListPlace, ListQuery, Sort, TaskPlace, TaskQuery, TaskStatus
-from vault_agent.search.lists import EXCERPT_CHARACTERS, list_notes
-from vault_agent.search.tasks import list_tasks, open_tasks_of
+from vault_agent.search.lists import EXCERPT_CHARACTERS, list_notes, list_tasks, open_tasks_of
 from vault_agent.store.current import Snapshot
 from vault_agent.store.index.writer import MANY_AT_ONCE
 

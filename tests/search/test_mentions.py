@@ -1,17 +1,17 @@
-"""Mentions are whole names, written as prose."""
+"""MentionFinder are whole names, written as prose."""
 
 from __future__ import annotations
 
 import pytest
 
-from vault_agent.search.mentions import Mentions, name_of
+from vault_agent.search.mentions import MentionFinder, name_of
 from vault_agent.text.terms import folded_words
 
 
 def found(names: list[str], text: str, longer: tuple[str, ...] = ()) -> list[str]:
     known = [name for each in names if (name := name_of(each)) is not None]
     others = [tuple(word for word, _, _ in folded_words(each)) for each in longer]
-    return [text[start:end] for start, end in Mentions(known, others).find(text)]
+    return [text[start:end] for start, end in MentionFinder(known, others).find(text)]
 
 
 @pytest.mark.parametrize(

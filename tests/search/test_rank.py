@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vault_agent.model.lexical import Candidates
-from vault_agent.search.rank import Names, rank, shortlist
+from vault_agent.search.rank import OwnNames, rank, shortlist
 
 WORDS = {"zebra": 3.0, "stripe": 3.0}
 
@@ -13,7 +13,7 @@ def key(rowid: int, index: int = 0) -> int:
 
 
 def order(candidates: Candidates, **titles: str) -> list:
-    names = {r: Names(f"{r}.md", titles.get(f"n{r}", "other"), ()) for r in candidates.body}
+    names = {r: OwnNames(f"{r}.md", titles.get(f"n{r}", "other"), ()) for r in candidates.body}
     return rank(candidates, names, dict.fromkeys(candidates.text), limit=10)
 
 
@@ -42,14 +42,14 @@ def whole(count: int) -> Candidates:
 
 
 def test_a_chunk_with_all_words_is_meant_if_no_other_has_them():
-    names = {1: Names("1.md", "other", ()), 2: Names("2.md", "other", ())}
+    names = {1: OwnNames("1.md", "other", ()), 2: OwnNames("2.md", "other", ())}
     places = rank(whole(1), names, {}, limit=10)
     assert [p.rowid for p in places] == [2, 1]
     assert "whole" in places[0].votes
 
 
 def test_names_decide_if_many_chunks_have_all_words():
-    names = {1: Names("1.md", "other", ()), 2: Names("2.md", "other", ())}
+    names = {1: OwnNames("1.md", "other", ()), 2: OwnNames("2.md", "other", ())}
     places = rank(whole(40), names, {}, limit=10)
     assert [p.rowid for p in places] == [1, 2]
     assert "names" in places[0].votes
@@ -88,7 +88,7 @@ def test_score_explanations_contain_no_note_text():
 def test_without_terms_all_scores_are_equal():
     places = rank(
         Candidates(body={1: 0.0, 2: 0.0}),
-        {1: Names("b.md", "b", ()), 2: Names("a.md", "a", ())},
+        {1: OwnNames("b.md", "b", ()), 2: OwnNames("a.md", "a", ())},
         {},
         limit=10,
     )

@@ -33,8 +33,8 @@ from vault_agent.model.fields import (
 )
 from vault_agent.model.sent import Between, Check, Doc, Form, Length, Unreadable
 from vault_agent.model.writing import Right, TemplateList, TemplateRow, Written
+from vault_agent.search.lists import open_tasks_of
 from vault_agent.search.resolve import resolve
-from vault_agent.search.tasks import open_tasks_of
 from vault_agent.vaults.typed_notes import NewNote
 from vault_agent.writing import notes as task_writes
 from vault_agent.writing import templates as template_files

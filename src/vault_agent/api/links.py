@@ -23,7 +23,7 @@ from vault_agent.model.graph import (
 )
 from vault_agent.model.sent import Between, Commas, Doc
 from vault_agent.search import links as link_lists
-from vault_agent.search import trees
+from vault_agent.search import lists
 from vault_agent.search.mentions import mentions as find_mentions
 
 _Kind: TypeAlias = Literal["wikilink", "embed", "markdown", "image", "frontmatter", "external"]
@@ -148,12 +148,12 @@ async def broken_links(call: CallContext, sent: BrokenLinksRequest) -> Found[Bro
 @operation("GET", "/tags", listed="tags", for_agents=True)
 async def tags(call: CallContext, sent: TreeQuery) -> Found[TagTree]:
     """Return the tree of tags with the number of notes of each."""
-    tree = await call.vault.read(trees.tags, sent)
+    tree = await call.vault.read(lists.tag_tree, sent)
     return Found(tree, call.vault.links.warnings())
 
 
 @operation("GET", "/folders", listed="folders", for_agents=True)
 async def folders(call: CallContext, sent: TreeQuery) -> Found[FolderTree]:
     """Return the tree of folders with the number of notes in each."""
-    tree = await call.vault.read(trees.folders, sent)
+    tree = await call.vault.read(lists.folder_tree, sent)
     return Found(tree, call.vault.links.warnings())

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 from vault_agent.api.caller import CallContext, CallerKind
 from vault_agent.api.operation import Found, operation
 from vault_agent.errors import NotFound
-from vault_agent.memory.recall import search_notes
 from vault_agent.model.fields import NoteId
 from vault_agent.model.memory import (
     Demoted,
@@ -69,7 +68,6 @@ def deliveries_of(app: App) -> Deliveries:
 @operation(for_agents=True)
 async def note_search(call: CallContext, sent: NoteQuery) -> Found[FoundNotes]:
     """Search the notes of a vault and of the global one, by words, files, tags and age."""
-    query = sent
     async with AsyncExitStack() as stack:
         project = sent.project and project_address(sent.project)
         if project not in (None, call.vault.address):
@@ -77,8 +75,7 @@ async def note_search(call: CallContext, sent: NoteQuery) -> Found[FoundNotes]:
                 raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
             named = call.app.vaults.open(project)
             call = replace(call, vault=await stack.enter_async_context(named))
-        app = call.app
-        found = await search_notes(app.memory, app.several, call.vault, query)
+        found = await call.app.memory.search_notes(call.vault, sent)
     return Found(found, found.warnings)
 
 

@@ -29,7 +29,7 @@ from vault_agent.api.replies import bounded, encoded, shown_warnings
 from vault_agent.errors import Forbidden, Misconfigured, NotFound
 from vault_agent.model.reply import Reply
 from vault_agent.model.values import sent_fields
-from vault_agent.search.named import note_with_id
+from vault_agent.search.resolve import note_with_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -35,9 +35,8 @@ from vault_agent.model.search import (
 from vault_agent.model.sent import Doc, Form, Length
 from vault_agent.search.context import gather
 from vault_agent.search.grep import grep as find_lines
-from vault_agent.search.lists import list_notes
+from vault_agent.search.lists import list_notes, list_tasks
 from vault_agent.search.resolve import resolve as find_named
-from vault_agent.search.tasks import list_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

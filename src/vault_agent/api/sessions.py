@@ -310,10 +310,10 @@ async def memory_sessions(call: CallContext, sent: MemorySessionsRequest) -> Fou
     following = None
     if len(found) > len(shown):
         following = encode_cursor(sent, _place(shown[-1]), vault=call.vault.identity)
-    rows = [
-        SessionRow(**_session(session, app), deliveries=sum(bool(g.text) for g in session.given))
-        for session in shown
-    ]
+    rows = []
+    for session in shown:
+        count = sum(bool(delivery.text) for delivery in session.deliveries)
+        rows.append(SessionRow(**_session(session, app), deliveries=count))
     return Found(SessionsPage(tuple(rows), following))
 
 
@@ -384,7 +384,7 @@ async def _details(call: CallContext, session_id: str) -> Found[OneSession]:
     pinned = session.pinned
     detail = SessionDetail(
         **_session(session, app),
-        deliveries=tuple(_delivery(given, found) for given in session.given[-_MOST_SHOWN:]),
+        deliveries=tuple(_delivery(given, found) for given in session.deliveries[-_MOST_SHOWN:]),
         pinned=tuple(note for note in session.added if note.address in pinned),
     )
     return Found(OneSession(detail))
@@ -408,9 +408,9 @@ def _session(session: Session, app: App) -> dict[str, Any]:
         "last_event_at": _time(session.last_event_at),
         "ended_at": _time(session.ended_at) if session.ended_at is not None else None,
         "state": "open" if session.ended_at is None else "ended",
-        "notes": sum(len(given.notes) for given in session.given),
-        "tokens": sum(given.tokens for given in session.given),
-        "max_tokens": sum(given.max_tokens for given in session.given if given.text),
+        "notes": sum(len(given.notes) for given in session.deliveries),
+        "tokens": sum(given.tokens for given in session.deliveries),
+        "max_tokens": sum(given.max_tokens for given in session.deliveries if given.text),
         "journal": _journal(journal) if journal is not None else None,
     }
 

@@ -19,7 +19,7 @@ import asyncclick as click
 import orjson
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.text.visible import CONTROLS, HIDDEN, MOVING
+from vault_agent.text.names import CONTROLS, HIDDEN, MOVING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

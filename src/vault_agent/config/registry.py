@@ -20,7 +20,7 @@ from vault_agent.config.layers import default_config_path, read_text
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Misconfigured, NotFound
 from vault_agent.system.files import expanded, is_folder
-from vault_agent.text.visible import CONTROLS, HIDDEN
+from vault_agent.text.names import CONTROLS, HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -10,7 +10,7 @@ from vault_agent.mcp.named import named_note
 from vault_agent.mcp.tool import PATH, Tool
 from vault_agent.memory.dialogue import WRITTEN
 from vault_agent.model.writing import Right
-from vault_agent.text.visible import visible
+from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

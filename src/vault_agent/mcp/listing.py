@@ -12,8 +12,7 @@ from vault_agent.mcp.searching import page, warning_lines
 from vault_agent.mcp.text import cut, printable, title
 from vault_agent.mcp.tool import CURSOR, DATE, PATH, TAGS, TRUE, Tool, limit, one_of
 from vault_agent.model.graph import FolderBranch
-from vault_agent.text.names import fold, stem
-from vault_agent.text.visible import hidden, visible
+from vault_agent.text.names import fold, hidden, stem, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ from vault_agent.api import search
 from vault_agent.errors import Forbidden, NotFound
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import NamedNote
-from vault_agent.text.visible import hidden, visible
+from vault_agent.text.names import hidden, visible
 
 if TYPE_CHECKING:
     from vault_agent.mcp.view import View

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api import reading
 from vault_agent.mcp.named import file_of, named_note
 from vault_agent.mcp.text import fenced, printable
-from vault_agent.text.names import fold
-from vault_agent.text.visible import visible
+from vault_agent.text.names import fold, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,7 @@ from vault_agent.mcp.named import named_note
 from vault_agent.mcp.searching import warning_lines
 from vault_agent.mcp.tool import FALSE, PATH, TEXT, Tool
 from vault_agent.mcp.view import IN_GLOBAL
-from vault_agent.text.visible import visible
+from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,7 @@ from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL, list_entries
 from vault_agent.mcp.memory import latest_memory
 from vault_agent.mcp.reading import read_note
-from vault_agent.text.names import fold, stem
-from vault_agent.text.visible import visible
+from vault_agent.text.names import fold, stem, visible
 
 if TYPE_CHECKING:
     from vault_agent.mcp.view import View

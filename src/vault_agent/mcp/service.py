@@ -26,7 +26,7 @@ from vault_agent.mcp.resources import (
 from vault_agent.mcp.text import as_json, for_models
 from vault_agent.mcp.tools import INSTRUCTIONS
 from vault_agent.mcp.toolsets import OWN, TOOLSETS
-from vault_agent.text.visible import visible
+from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from vault_agent.codes import CODES, Remedy
-from vault_agent.text.visible import visible
+from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -10,7 +10,7 @@ from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Found, Operation, is_on, perform
 from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
-from vault_agent.text.visible import hidden, visible
+from vault_agent.text.names import hidden, visible
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

@@ -28,8 +28,7 @@ from vault_agent.mcp.tool import (
     one_of,
 )
 from vault_agent.model.writing import Right
-from vault_agent.text.names import is_note
-from vault_agent.text.visible import hidden, visible
+from vault_agent.text.names import hidden, is_note, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

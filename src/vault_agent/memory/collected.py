@@ -70,18 +70,18 @@ class Collector:
 
     def __init__(self, settings: JournalSettings, *, home: Path | None = None) -> None:
         self._settings = settings
-        self._patterns = [re.compile(each, re.MULTILINE) for each in settings.redact_patterns]
+        self._patterns = [re.compile(pattern, re.MULTILINE) for pattern in settings.redact_patterns]
         self._home = home or Path.home()
 
     def clean(self, text: str) -> str:
         """Return a text without secrets, and without random characters that may be one."""
-        known = redact(text, home=str(self._home), more=self._patterns).text
+        redacted = redact(text, home=str(self._home), more=self._patterns).text
         parts: list[str] = []
         done = 0
-        for start, end in doubtful_spans(known):
-            parts += known[done:start], "[redacted: token]"
+        for start, end in doubtful_spans(redacted):
+            parts += redacted[done:start], "[redacted: token]"
             done = end
-        return "".join((*parts, known[done:]))
+        return "".join((*parts, redacted[done:]))
 
     def is_excluded(self, session: Session, entry: Registered) -> bool:
         """Whether sessions in the folder of this one leave no journal."""
@@ -123,8 +123,8 @@ class Collector:
             title=self.clean(session.title) if session.title else transcript.title,
             models=tuple(models),
             files=tuple(
-                each._replace(path=self.clean(each.path))
-                for each in sorted((*committed, *edited))[:MAX_FILES]
+                file._replace(path=self.clean(file.path))
+                for file in sorted((*committed, *edited))[:MAX_FILES]
             ),
             commits=tuple(
                 commit._replace(id=commit.id[:_SHORT_HASH], subject=self.clean(commit.subject))
@@ -162,7 +162,7 @@ def with_words(told: Transcript, words: Sequence[Words], clean: Callable[[str], 
 
     The middle of a long transcript is not read, and some agents have none that can be read.
     """
-    known = {_text_key(each.words) for each in told.exchanges}
+    told_words = {_text_key(exchange.words) for exchange in told.exchanges}
     exchanges = list(told.exchanges)
     before = ""
     for said in words:
@@ -170,12 +170,12 @@ def with_words(told: Transcript, words: Sequence[Words], clean: Callable[[str], 
             before = said.text
             continue
         text = clean(said.text)
-        if _text_key(text) not in known:
-            known.add(_text_key(text))
+        if _text_key(text) not in told_words:
+            told_words.add(_text_key(text))
             later = (
                 place
-                for place, each in enumerate(exchanges)
-                if each.at is not None and each.at > said.at
+                for place, exchange in enumerate(exchanges)
+                if exchange.at is not None and exchange.at > said.at
             )
             exchanges.insert(next(later, len(exchanges)), Exchange(text, clean(before), said.at))
     spoken = [said for said in words if not said.by_person]
@@ -229,7 +229,7 @@ async def _still_changed(
     top = Path(git.top)
     inside = os.path.relpath(folders[0], git.top)
     prefix = "" if inside == "." or inside.startswith("..") else f"{Path(inside).as_posix()}/"
-    paths = {each.path: f"{prefix}{each.path}" for each in edited}
+    paths = {file.path: f"{prefix}{file.path}" for file in edited}
     before = await hashes_at(checkout, start, list(paths.values()))
     if not before:
         return edited
@@ -237,7 +237,7 @@ async def _still_changed(
     def differs(path: str) -> bool:
         return before.get(path) != _git_hash(top / path)
 
-    return [each for each in edited if await in_thread(differs, paths[each.path])]
+    return [file for file in edited if await in_thread(differs, paths[file.path])]
 
 
 def _git_hash(path: Path) -> str | None:
@@ -253,15 +253,15 @@ def _git_hash(path: Path) -> str | None:
 
 def relative(path: str, folders: Sequence[str], cwd: str) -> str | None:
     """Return a path relative to the first of the folders that it is in, with `/`, or None."""
-    given = path.replace("\\", "/") if "\\" in str(PurePath("a", "b")) else path
-    whole = posixpath.normpath(posixpath.join(cwd, given))
-    if not given or any(each in given for each in "\0\n\r") or is_secret_file(whole):
+    name = path.replace("\\", "/") if "\\" in str(PurePath("a", "b")) else path
+    whole = posixpath.normpath(posixpath.join(cwd, name))
+    if not name or any(sign in name for sign in "\0\n\r") or is_secret_file(whole):
         return None
     for folder in folders:
         inside = folder.rstrip("/") + "/"
         if whole.startswith(inside):
-            name = whole.removeprefix(inside)
-            return None if name.split("/")[0] in _NOT_OURS else name
+            inner = whole.removeprefix(inside)
+            return None if inner.split("/")[0] in _NOT_OURS else inner
     return None
 
 
@@ -278,7 +278,7 @@ def checkout_of(cwd: str, project: Path) -> Path:
     """
     folder = Path(os.path.realpath(cwd)) if "\0" not in cwd else project
     with suppress(VaultAgentError):
-        found = find_project(folder, environ={})
-        if found is not None and found.folder == project and folder.is_dir():
+        place = find_project(folder, environ={})
+        if place is not None and place.folder == project and folder.is_dir():
             return folder
     return project

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakValueDictionary
 
 from vault_agent.errors import NotFound
-from vault_agent.memory.preamble import framed_words, tokens_of
+from vault_agent.memory.preamble import framed_words
 from vault_agent.memory.session import ADDED, RESUME, given_line
 from vault_agent.model.memory import MANUAL, PROMPT, START, Delivery, MemoryNews, RecallQuery
 from vault_agent.model.sessions import COMPACT, Delivered, Offer
 from vault_agent.system.cancelling import to_its_end
+from vault_agent.text.words import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -115,10 +116,10 @@ class Deliveries:
         settled = asyncio.Event()
         self._offered.add(settled)
 
-        async def settle(given: bool) -> None:
+        async def settle(was_given: bool) -> None:
             try:
                 async with turn:
-                    if given and delivery is not None:
+                    if was_given and delivery is not None:
                         await to_its_end(self._log(session, delivery))
             finally:
                 self._offered.discard(settled)
@@ -133,12 +134,12 @@ class Deliveries:
             VaultAgentError: as `Memory.recall`, and `DISK_FULL`, `INDEX_IO_ERROR`.
         """
         async with self._turn(session.session_id):
-            asked = replace(
+            logged_query = replace(
                 query, session_id=session.session_id, pinned=session.pinned, explain=True
             )
-            found = await self._memory.recall(vault, asked)
-            await to_its_end(self._log(session, _logged(self._now(), MANUAL, found)))
-        return found if query.explain else replace(found, left_out=())
+            recalled = await self._memory.recall(vault, logged_query)
+            await to_its_end(self._log(session, _logged(self._now(), MANUAL, recalled)))
+        return recalled if query.explain else replace(recalled, left_out=())
 
     # --- the log --------------------------------------------------------------------------------
 
@@ -157,7 +158,7 @@ class Deliveries:
         """
         await self.settled()
         session = await self._known(session_id)
-        notes = [note for given in session.given for note in given.notes]
+        notes = [note for delivery in session.deliveries for note in delivery.notes]
         now = await self._memory.facts.hashes({note.address for note in notes})
         changed = {(note.address, note.hash): _changed(note, now[note.address]) for note in notes}
         return SessionDetails(session, changed)
@@ -173,20 +174,20 @@ class Deliveries:
         """
         session = await self._known(session_id)
         async with self._vaults.open(session.vault) as vault:
-            found = await self._memory.recall(vault, await self._asked_again(session))
+            recalled = await self._memory.recall(vault, await self._asked_again(session))
         if apply:
-            for note in found.notes:
+            for note in recalled.notes:
                 await self._put_first(session, note.vault, note.note_id, note.title, note.path)
         had = session.had
         now = await self._memory.facts.hashes(had)
         before = tuple((note, _changed(note, now[at])) for at, note in had.items())
-        came = {note.address for note in found.notes}
+        came = {note.address for note in recalled.notes}
         stay = tuple(
             (note, changed)
             for note, changed in before
             if note.address not in came and now[note.address]
         )
-        return Refreshed(before, (*((note, False) for note in found.notes), *stay), found)
+        return Refreshed(before, (*((note, False) for note in recalled.notes), *stay), recalled)
 
     async def add(self, session_id: str, name: str, note_id: str) -> None:
         """Put a note first at the next event of a session.
@@ -221,7 +222,7 @@ class Deliveries:
         if kind == PROMPT and session.lacks_start:
             kind = START
         had = dict.fromkeys((at for at in session.had if at not in session.pinned), "delivered")
-        asked = RecallQuery(
+        query = RecallQuery(
             prompt=event.prompt or "",
             session_id=session.session_id,
             cwd=session.cwd,
@@ -233,26 +234,28 @@ class Deliveries:
             max_notes=MAX_NOTES,
             max_tokens=max(left - tokens_of(own), 0),
         )
-        found = await self._memory.recall(vault, asked, index_seconds=_INDEX_SECONDS)
+        recalled = await self._memory.recall(vault, query, index_seconds=_INDEX_SECONDS)
         names_tools = kind == START and self._with_tools
-        parts = [own, found.text, _session_line(session) if names_tools else ""]
+        parts = [own, recalled.text, _session_line(session) if names_tools else ""]
         text = "\n".join(filter(None, parts))
-        if not (text or kind == START or found.used_mode is not None):
+        if not (text or kind == START or recalled.used_mode is not None):
             return Delivered(), None  # a prompt without a subject is as if it had not come
-        delivery = _logged(self._now(), kind, found)
-        shown = _message(found) if settings.show and found.text else None
-        return Delivered(text or None, shown), replace(delivery, text=text, tokens=tokens_of(text))
+        delivery = _logged(self._now(), kind, recalled)
+        message = _message(recalled) if settings.show and recalled.text else None
+        return Delivered(text or None, message), replace(
+            delivery, text=text, tokens=tokens_of(text)
+        )
 
     async def _asked_again(self, session: Session) -> RecallQuery:
         """Return what is recalled for what the session is about, without what has not changed."""
         had = session.had
         now = await self._memory.facts.hashes(had)
         changed = tuple(at for at, note in had.items() if _changed(note, now[at]))
-        signals = [given.signals for given in session.given]
+        signals = [delivery.signals for delivery in session.deliveries]
         return RecallQuery(
             prompt=next((said.text for said in reversed(session.words) if said.by_person), ""),
-            files=tuple(dict.fromkeys(file for each in signals for file in each.files))[:20],
-            tags=tuple(dict.fromkeys(tag for each in signals for tag in each.tags)),
+            files=tuple(dict.fromkeys(file for signal in signals for file in signal.files))[:20],
+            tags=tuple(dict.fromkeys(tag for signal in signals for tag in signal.tags)),
             session_id=session.session_id,
             cwd=session.cwd,
             pinned=tuple(dict.fromkeys((*session.pinned, *changed))),
@@ -277,11 +280,11 @@ class Deliveries:
         """Return a note of the project's vault or of the global one, and what calls its vault."""
         async with AsyncExitStack() as stack:
             wanted = await stack.enter_async_context(self._vaults.open(name))
-            known, _ = await self._memory.facts.around(stack, project)
-            for each in known:
-                rowid = each.notes.ids.get(note_id)
-                if each.vault.identity == wanted.identity and rowid is not None:
-                    return each.name, each.notes.notes[rowid]
+            vaults, _ = await self._memory.facts.around(stack, project)
+            for facts in vaults:
+                rowid = facts.notes.ids.get(note_id)
+                if facts.vault.identity == wanted.identity and rowid is not None:
+                    return facts.name, facts.notes.notes[rowid]
         raise NotFound("NOTE_NOT_FOUND", "No note of this session's project has this ID.")
 
     async def _known(self, session_id: str) -> Session:
@@ -302,16 +305,16 @@ class Deliveries:
             yield
 
 
-def _logged(at: float, event: str, found: Recalled) -> Delivery:
+def _logged(at: float, event: str, recalled: Recalled) -> Delivery:
     return Delivery(
         at=at,
         event=event,
-        text=found.text,
-        tokens=found.tokens,
-        max_tokens=found.max_tokens,
-        signals=found.signals,
-        notes=found.notes,
-        left_out=found.left_out[:KEPT_LEFT_OUT],
+        text=recalled.text,
+        tokens=recalled.tokens,
+        max_tokens=recalled.max_tokens,
+        signals=recalled.signals,
+        notes=recalled.notes,
+        left_out=recalled.left_out[:KEPT_LEFT_OUT],
     )
 
 
@@ -327,8 +330,8 @@ def _changed(note: RecalledNote, now: str | None) -> bool | None:
     return None if now is None else now != note.hash
 
 
-def _message(found: Recalled) -> str | None:
-    if not found.notes:
+def _message(recalled: Recalled) -> str | None:
+    if not recalled.notes:
         return None
-    titles = ", ".join(f'"{note.title}"' for note in found.notes)
-    return f"Vault memory: {titles} (~{found.tokens} tokens)"
+    titles = ", ".join(f'"{note.title}"' for note in recalled.notes)
+    return f"Vault memory: {titles} (~{recalled.tokens} tokens)"

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.memory.safe_text import code, escaped, markdown, plain, titled
-from vault_agent.text.common_words import content_words
+from vault_agent.text.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -83,7 +83,7 @@ def dialogue(session: Collected) -> Draft:
     """Return the journal of a session from what was said and done in it."""
     told = session.transcript
     place, goal = _goal(told.exchanges)
-    others = [each for each in told.exchanges[place + 1 :] if not _greets(each)]
+    others = [exchange for exchange in told.exchanges[place + 1 :] if not _greets(exchange)]
     made = {
         GOAL: escaped(shortened(goal, _MAX_GOAL)),
         APPROACH: _items(todo.text for todo in told.todos if todo.done),
@@ -99,18 +99,18 @@ def dialogue(session: Collected) -> Draft:
 
 
 def written(
-    given: Sections, session: Collected, *, is_known: Callable[[str], bool] = lambda _: False
+    sections: Sections, session: Collected, *, is_known: Callable[[str], bool] = lambda _: False
 ) -> Draft:
     """Return the journal of what an agent or a command has written, and of what came afterwards.
 
     Names that no section has go to the outcome, under their own name.
     """
     named: dict[str, str] = {}
-    for name, text in given.sections.items():
-        known = _NAMES.get(name.strip().strip("#: ").lower())
-        shown = text if known is not None else f"**{titled(name)}**\n\n{text}"
-        place = known or OUTCOME
-        named[place] = f"{named[place]}\n\n{shown}" if place in named else shown
+    for name, text in sections.sections.items():
+        section = _NAMES.get(name.strip().strip("#: ").lower())
+        passage = text if section is not None else f"**{titled(name)}**\n\n{text}"
+        place = section or OUTCOME
+        named[place] = f"{named[place]}\n\n{passage}" if place in named else passage
     made = {
         name: markdown(shortened(named[name], _MAX_SECTION), is_known)
         for name in WRITTEN
@@ -118,12 +118,16 @@ def written(
     }
     made[OUTCOME] = _joined(made.get(OUTCOME, ""), _done(session))
     told = session.transcript
-    later = [each for each in told.exchanges if each.at is not None and each.at > given.at]
+    later = [
+        exchange
+        for exchange in told.exchanges
+        if exchange.at is not None and exchange.at > sections.at
+    ]
     if later:
-        said = told.last_at is not None and told.last_at > given.at
+        said = told.last_at is not None and told.last_at > sections.at
         made[AFTERWARDS] = _joined(spoken(later), last_message(session) if said else "")
     made[FILES] = files_section(session.files)
-    title = titled(given.title or "") or title_of(session)
+    title = titled(sections.title or "") or title_of(session)
     return Draft(title, {name: text for name, text in made.items() if text.strip()})
 
 
@@ -131,7 +135,9 @@ def title_of(session: Collected, goal: str | None = None) -> str:
     """Return the title: the agent's, else the only commit's, else the start of the goal."""
     if goal is None:
         _, goal = _goal(session.transcript.exchanges)
-    first = next((each for each in _SENTENCE.split(goal.strip()) if len(each.strip()) > 2), "")
+    first = next(
+        (sentence for sentence in _SENTENCE.split(goal.strip()) if len(sentence.strip()) > 2), ""
+    )
     only = [session.commits[0].subject] if len(session.commits) == 1 else []
     for text in (session.title or "", *only, first):
         title = titled(text)
@@ -223,7 +229,7 @@ def _greets(exchange: Exchange) -> bool:
 
 
 def _done(session: Collected) -> str:
-    commits = [f"- Commit {each.id}: {escaped(each.subject)}" for each in session.commits]
+    commits = [f"- Commit {commit.id}: {escaped(commit.subject)}" for commit in session.commits]
     tests = session.transcript.tests
     return "\n".join([*commits, *([f"- Tests: {escaped(tests)}"] if tests else [])])
 

@@ -66,7 +66,7 @@ _EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
         "session.compacted": COMPACT,
         "session.deleted": END,
     },
-    "generic": {each: each for each in EVENTS},
+    "generic": {event: event for event in EVENTS},
 }
 _CAMEL: Final = {name: camel(name) for name in SessionEvent._fields}
 _SNAKE: Final = {camel: name for name, camel in _CAMEL.items()}
@@ -77,7 +77,7 @@ _BY_A_PERSON = {None, "user", "sdk"}
 
 def read_event(
     agent: str,
-    sent: Mapping[str, Any],
+    data: Mapping[str, Any],
     *,
     vault: str,
     at: float,
@@ -87,23 +87,23 @@ def read_event(
 
     A subagent's events belong to the session of its parent, which they neither start nor end.
     """
-    name = _text(sent, "hook_event_name", 100)
-    session = _text(sent, "session_id", 200)
-    folder = _text(sent, "cwd", 4_000)
+    name = _text(data, "hook_event_name", 100)
+    session = _text(data, "session_id", 200)
+    folder = _text(data, "cwd", 4_000)
     event = _EVENTS.get(agent, {}).get(name or "")
     if event is None or name is None or folder is None:
         return None
     if session is None or not _SESSION.fullmatch(session):
         return None
-    source = _text(sent, "source", 100)
+    source = _text(data, "source", 100)
     if event == PROMPT and source not in _BY_A_PERSON:
         return None
-    of_subagent = _text(sent, "agent_id", 200) is not None
+    of_subagent = _text(data, "agent_id", 200) is not None
     if of_subagent and event not in {STOP, COMPACT}:
         return None
 
     def first(*keys: str) -> str | None:
-        return next((value for key in keys if (value := _text(sent, key, MAX_TEXT))), None)
+        return next((value for key in keys if (value := _text(data, key, MAX_TEXT))), None)
 
     return SessionEvent(
         agent=agent,
@@ -113,10 +113,10 @@ def read_event(
         cwd=folder,
         at=at,
         vault=vault,
-        transcript_path=None if of_subagent else _text(sent, "transcript_path", 4_000),
-        model=_text(sent, "model", 200),
+        transcript_path=None if of_subagent else _text(data, "transcript_path", 4_000),
+        model=_text(data, "model", 200),
         source=source,
-        reason=_text(sent, "reason", 100),
+        reason=_text(data, "reason", 100),
         title=first("session_title"),
         prompt=first("prompt") if event == PROMPT else None,
         last_message=first("last_assistant_message", "prompt_response")
@@ -143,8 +143,8 @@ def from_line(line: Mapping[str, Any]) -> SessionEvent | None:
         return None
     texts = [value for name, value in event._asdict().items() if name != "at"]
     needed = (event.name, event.cwd, event.vault)
-    known = event.agent in AGENTS and event.event in EVENTS
-    if version != VERSION or not known or not _SESSION.fullmatch(str(event.session_id)):
+    is_ours = event.agent in AGENTS and event.event in EVENTS
+    if version != VERSION or not is_ours or not _SESSION.fullmatch(str(event.session_id)):
         return None
     if type(event.at) not in {int, float} or not 0 <= event.at < _LATEST:
         return None
@@ -153,8 +153,8 @@ def from_line(line: Mapping[str, Any]) -> SessionEvent | None:
     return event
 
 
-def _text(sent: Mapping[str, Any], key: str, most: int) -> str | None:
-    value = sent.get(key)
+def _text(data: Mapping[str, Any], key: str, most: int) -> str | None:
+    value = data.get(key)
     if not isinstance(value, str) or not value:
         return None
     return value[:most].encode("utf-8", "replace").decode()  # half a surrogate pair is no text

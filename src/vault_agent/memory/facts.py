@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import time
-from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.config.project_file import read_project_file
@@ -37,18 +36,11 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 5.0
 
 
-class Known(NamedTuple):
+class VaultFacts(NamedTuple):
     """A vault, what requests call it, and its notes."""
 
     name: str
     vault: OpenVault
-    notes: FactIndex
-
-
-class _Kept(NamedTuple):
-    """The facts of a revision."""
-
-    of: object
     notes: FactIndex
 
 
@@ -58,8 +50,8 @@ class Facts:
     def __init__(self, vaults: Vaults, settings: MemorySettings) -> None:
         self._vaults = vaults
         self._settings = settings
-        # By the folder of the index, and whether they are about every note.
-        self._kept: dict[tuple[Path, bool], _Kept] = {}
+        # With their revision, by the folder of the index and whether they are about every note.
+        self._kept: dict[tuple[Path, bool], tuple[str, FactIndex]] = {}
         self._looked: dict[Path, float] = {}  # when each vault was last looked at
 
     async def around(
@@ -70,7 +62,7 @@ class Facts:
         with_global: bool = True,
         every: bool = False,
         index_seconds: float = 0.0,
-    ) -> tuple[list[Known], list[Warning]]:
+    ) -> tuple[list[VaultFacts], list[Warning]]:
         """Return the facts about a vault, then those about the global one, open until `stack` ends.
 
         A caller that knows one vault asks without the global one. With `every`, they are also about
@@ -81,35 +73,35 @@ class Facts:
             VaultAgentError: as a search. Without the global vault it is a warning.
         """
         await self._freshen(vault, index_seconds)
-        known = [await self.of(vault, every=every)]
+        vaults = [await self.of(vault, every=every)]
         warnings: list[Warning] = []
         wanted = self._settings.include_global and with_global
         if not (wanted and self._vaults.has_several):
-            return known, warnings
+            return vaults, warnings
         try:
             shared = await stack.enter_async_context(self._vaults.open(GLOBAL))
             if shared.identity != vault.identity:
                 await self._freshen(shared, index_seconds)
-                known.append(await self.of(shared, every=every))
+                vaults.append(await self.of(shared, every=every))
         except VaultAgentError as error:
             if error.code != "VAULT_UNKNOWN":
                 warnings.append(left_out(GLOBAL, error))
-        return known, warnings
+        return vaults, warnings
 
-    async def of(self, vault: OpenVault, *, every: bool = False) -> Known:
+    async def of(self, vault: OpenVault, *, every: bool = False) -> VaultFacts:
         """Return the facts about a vault that is open."""
         name = self._vaults.address_of(vault)
         async with vault.snapshot() as snapshot:
-            kept = self._kept.get((vault.workplace, every))
-            if kept is None or kept.of != snapshot.revision:
+            revision, index = self._kept.get((vault.workplace, every), (None, None))
+            if index is None or revision != snapshot.revision:
                 rows = [
                     *await snapshot.read(facts.read_facts),
                     *await snapshot.read(facts.read_attachments),
                 ]
                 included = rows if every else self._included(vault, rows)
-                kept = _Kept(snapshot.revision, await in_thread(FactIndex, included))
-                self._kept[vault.workplace, every] = kept
-        return Known(name, vault, kept.notes)
+                index = await in_thread(FactIndex, included)
+                self._kept[vault.workplace, every] = snapshot.revision, index
+        return VaultFacts(name, vault, index)
 
     async def _freshen(self, vault: OpenVault, seconds: float) -> None:
         looked = self._looked.get(vault.workplace, -math.inf)
@@ -123,7 +115,7 @@ class Facts:
 
         None stands for a note whose vault cannot be read now.
         """
-        found: dict[Address, str | None] = {}
+        hashes: dict[Address, str | None] = {}
         by_vault: dict[str, list[str]] = {}
         for name, note_id in notes:
             by_vault.setdefault(name, []).append(note_id)
@@ -132,19 +124,19 @@ class Facts:
                 async with self._vaults.open(name) as vault:
                     index = (await self.of(vault)).notes
             except VaultAgentError:
-                found |= dict.fromkeys(((name, each) for each in ids), None)
+                hashes |= dict.fromkeys(((name, note_id) for note_id in ids), None)
                 continue
-            for each in ids:
-                rowid = index.ids.get(each)
-                found[name, each] = index.notes[rowid].hash.hex() if rowid is not None else ""
-        return found
+            for note_id in ids:
+                rowid = index.ids.get(note_id)
+                hashes[name, note_id] = index.notes[rowid].hash.hex() if rowid is not None else ""
+        return hashes
 
     def _included(self, vault: OpenVault, rows: Iterable[NoteFacts]) -> list[NoteFacts]:
-        excluded = {each.lower() for each in self._settings.exclude_types}
+        excluded = {kind.lower() for kind in self._settings.exclude_types}
         entry = self._vaults.entry(vault.identity)
         if entry is not None and entry.role is Role.PROJECT:
             shared = read_project_file(entry.root.parent.parent)
-            excluded |= {each.lower() for each in shared.memory_exclude_types}
+            excluded |= {kind.lower() for kind in shared.memory_exclude_types}
         return [row for row in rows if may_be_remembered(row) and type_of(row) not in excluded]
 
 
@@ -158,7 +150,6 @@ MAX_FILES: Final = 20
 _SAME_NAME = 5
 """So many files with one name are not told apart by it, such as `__init__.py`."""
 
-_NEVER_TYPES = frozenset({"template"})
 KINDS: Final[Mapping[str, str]] = {"journal": "Session"}
 """What a preamble calls notes of a type, if not by the type itself."""
 
@@ -172,61 +163,40 @@ class FactIndex:
         self.ids = {identify(note.path): note.rowid for note in self.notes.values()}
         self.files: dict[str, list[int]] = {}
         self.tags: dict[str, list[int]] = {}
-        self._names: dict[str, list[int]] = {}
         self.named: dict[str, list[str]] = {}
         newest = sorted(self.notes.values(), key=lambda note: (note.updated, note.path))[::-1]
         for note in newest:  # so that each list has the newest first
             for file in dict.fromkeys(map(file_key, note.files)):
-                name = file.rpartition("/")[2]
                 if file not in self.files:
-                    self.named.setdefault(name, []).append(file)
+                    self.named.setdefault(file.rpartition("/")[2], []).append(file)
                 self.files.setdefault(file, []).append(note.rowid)
-                self._names.setdefault(name, []).append(note.rowid)
             for tag in dict.fromkeys(map(fold_words, note.tags)):
                 self.tags.setdefault(tag, []).append(note.rowid)
         # An attachment counts for its words alone.
-        written = [note.rowid for note in newest if is_note(note.path)]
-        self.newest = written[:NEWEST]
-        self.size = len(written)
+        own = [note.rowid for note in newest if is_note(note.path)]
+        self.newest = own[:NEWEST]
+        self.size = len(own)
         self.identifiers = {note.identifier for note in self.notes.values() if note.identifier}
 
     def near(self, files: Iterable[str], tags: Iterable[str]) -> set[int]:
         """Return the notes with one of the files, or one of its name, or with one of the tags."""
         groups: list[Sequence[int]] = []
         for file in map(file_key, files):
-            name = file.rpartition("/")[2]
-            groups += [self.files.get(file, ()), self._names.get(name, ())]
-        found: dict[int, None] = {}
+            same_name = self.named.get(file.rpartition("/")[2], ())
+            groups += [self.files[other] for other in same_name]
+        rowids: dict[int, None] = {}
         for group in sorted(groups, key=len):  # what few notes have says most
-            found |= dict.fromkeys(group)
-        near = set(list(found)[:MAX_BY_FILE])
+            rowids |= dict.fromkeys(group)
+        near = set(list(rowids)[:MAX_BY_FILE])
         for tag in map(fold_words, tags):
             near.update(self.tags.get(tag, ())[:MAX_BY_FILE])
         return near
 
-    def candidate(
-        self, note_id: str, *, vault: str, found: float | None, from_global: bool
-    ) -> Candidate:
-        """Return a note as it is scored."""
-        note = self.notes[self.ids[note_id]]
-        return Candidate(
-            vault=vault,
-            note_id=note_id,
-            path=note.path,
-            title=note.title,
-            type=type_of(note),
-            tags=note.tags,
-            files=note.files,
-            updated=_day(note.updated),
-            found=found,
-            from_global=from_global,
-        )
-
 
 def frequencies(indexes: Sequence[FactIndex], candidates: Sequence[Candidate]) -> Frequencies:
     """Return how often the files and tags of the candidates occur in several vaults together."""
-    files = {file_key(file) for each in candidates for file in each.files}
-    tags = {fold_words(tag) for each in candidates for tag in each.tags}
+    files = {file_key(file) for candidate in candidates for file in candidate.note.files}
+    tags = {fold_words(tag) for candidate in candidates for tag in candidate.note.tags}
     return Frequencies(
         sum(index.size for index in indexes),
         {name: sum(len(index.files.get(name, ())) for index in indexes) for name in files},
@@ -239,23 +209,23 @@ def type_of(note: NoteFacts) -> str:
     return note.type.lower() if note.type else type_of_folder(note.path)
 
 
-def named_files(prompt: str, known: Iterable[FactIndex]) -> tuple[str, ...]:
+def named_files(prompt: str, indexes: Iterable[FactIndex]) -> tuple[str, ...]:
     """Return the files of notes that a prompt names by their path or by their name."""
     words = dict.fromkeys(file_key(word.strip(".,;:!?()[]{}'\"`")) for word in prompt.split())
-    found: dict[str, None] = {}
-    for index in known:
+    files: dict[str, None] = {}
+    for index in indexes:
         for word in words:
             if word in index.files:
-                found[word] = None
+                files[word] = None
             elif "." in word and len(index.named.get(word, ())) <= _SAME_NAME:
-                found |= dict.fromkeys(index.named.get(word, ()))
-    return tuple(found)
+                files |= dict.fromkeys(index.named.get(word, ()))
+    return tuple(files)
 
 
-def named_tags(prompt: str, known: Iterable[FactIndex]) -> tuple[str, ...]:
+def named_tags(prompt: str, indexes: Iterable[FactIndex]) -> tuple[str, ...]:
     """Return the tags of notes that are words of a prompt."""
     words = set(re.findall(r"[^\s.,;:!?()\[\]{}'\"`#]+", fold_words(prompt)))
-    return tuple(sorted({tag for index in known for tag in words & index.tags.keys()}))
+    return tuple(sorted({tag for index in indexes for tag in words & index.tags.keys()}))
 
 
 def may_be_remembered(note: NoteFacts) -> bool:
@@ -263,14 +233,7 @@ def may_be_remembered(note: NoteFacts) -> bool:
     folders = note.path.lower().split("/")[:-1]
     return not (
         "templates" in folders
-        or (note.type or "").lower() in _NEVER_TYPES
+        or (note.type or "").lower() == "template"
         or (note.status or "").lower() == "superseded"
         or (note.memory or "").lower() == "never"
     )
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        return None

@@ -26,7 +26,7 @@ from vault_agent.memory.dialogue import (
     written,
 )
 from vault_agent.memory.notes import (
-    Edited,
+    JournalEdited,
     VaultNotes,
     body,
     name_for,
@@ -134,19 +134,19 @@ class Journals:
         sessions = await self.store.sessions()
         if session_id is not None:
             exact = [session for session in sessions if session.session_id == session_id]
-            found = exact or [
+            matches = exact or [
                 session for session in sessions if session.session_id.startswith(session_id)
             ]
-            if len(found) == 1:
-                return found[0]
+            if len(matches) == 1:
+                return matches[0]
         else:
-            found = [
+            matches = [
                 session
                 for session in sessions
                 if session.ended_at is None and vault in {None, session.vault}
             ]
-            if found:
-                return max(found, key=lambda session: session.last_event_at)
+            if matches:
+                return max(matches, key=lambda session: session.last_event_at)
         raise NotFound("SESSION_NOT_FOUND", "There is no session of this ID.")
 
     # --- writing --------------------------------------------------------------------------------
@@ -212,8 +212,8 @@ class Journals:
         )
         subjects = (commit.subject for commit in collected.commits)
         tags = tags_of(notes.notes, linked, title=draft.title, subjects=subjects)
-        known = properties(collected, draft, name, generator, reason, tags=tags, linked=linked)
-        note = whole(body(draft, linked), known)
+        values = properties(collected, draft, name, generator, reason, tags=tags, linked=linked)
+        note = whole(body(draft, linked), values)
         before = session.journal or JournalState(0.0, WRITING)
         hashes = before.hashes | {sha256(note).hexdigest()}
         state = JournalState(
@@ -232,7 +232,7 @@ class Journals:
         session = await self._became(session, intended, at=before.at)
         try:
             await put_journal(vault, session, name.path, note)
-        except Edited as edited:
+        except JournalEdited as edited:
             state = state._replace(state=COMPLETE, reason=EDITED, path=edited.path)
         await self._became(session, state)
 
@@ -245,8 +245,8 @@ class Journals:
             clean = self._collector.clean
             sections = {clean(name): clean(t) for name, t in session.sections.sections.items()}
             title = session.sections.title
-            given = Sections(session.sections.at, clean(title) if title else None, sections)
-            return written(given, collected, is_known=notes.is_known), "agent", None
+            cleaned = Sections(session.sections.at, clean(title) if title else None, sections)
+            return written(cleaned, collected, is_known=notes.is_known), "agent", None
         draft = dialogue(collected)
         if self._settings.command is None:
             return draft, "dialogue", lacking

@@ -6,7 +6,6 @@ recorded the hash before, so after a crash a note with that hash is known to be 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from contextlib import suppress
 from dataclasses import replace
@@ -43,9 +42,10 @@ FOLDER: Final = "journals"
 _MAX_LIST: Final = 16 << 10
 """Characters of one list of the frontmatter, all of which may have 64 KiB."""
 _ID = re.compile(r"[0-9a-z]")
+_TIME_ORDERED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-.{17}")
 
 
-class Named(NamedTuple):
+class JournalName(NamedTuple):
     """The name of a journal: its path, its frontmatter `id`, and its day."""
 
     path: str
@@ -53,25 +53,27 @@ class Named(NamedTuple):
     day: str
 
 
-def named(session_id: str, started_at: float) -> Named:
+def named(session_id: str, started_at: float) -> JournalName:
     """Return the name of the journal of a session: by its day, and eight characters of its ID."""
-    day = day_of(started_at)
-    short = "".join(_ID.findall(session_id.lower()))[-8:] if _is_time_ordered(session_id) else ""
-    short = short or "".join(_ID.findall(session_id.lower()))[:8]
-    short = short.ljust(8, "0")
-    return Named(f"{FOLDER}/{day}-session-{short}.md", f"journal-{day}-{short}", day)
+    letters = "".join(_ID.findall(session_id.lower()))
+    # A UUID of version 7 begins with a time that sessions share.
+    short = letters[-8:] if _TIME_ORDERED.fullmatch(session_id) else letters[:8]
+    return _journal_name(day_of(started_at), short.ljust(8, "0"))
 
 
-def another(name: Named, session_id: str) -> Named:
+def another(name: JournalName, session_id: str) -> JournalName:
     """Return another name, for a session whose first eight characters are another's too."""
-    short = hashlib.sha256(session_id.encode()).hexdigest()[:8]
-    return Named(f"{FOLDER}/{name.day}-session-{short}.md", f"journal-{name.day}-{short}", name.day)
+    return _journal_name(name.day, sha256(session_id.encode()).hexdigest()[:8])
+
+
+def _journal_name(day: str, short: str) -> JournalName:
+    return JournalName(f"{FOLDER}/{day}-session-{short}.md", f"journal-{day}-{short}", day)
 
 
 def properties(
     session: Collected,
     draft: Draft,
-    name: Named,
+    name: JournalName,
     generator: str,
     incomplete: str | None,
     *,
@@ -86,8 +88,8 @@ def properties(
         "created": stamp(session.started_at),
         "updated": stamp(session.ended_at),
         "tags": list(tags),
-        "links": [each.target for each in linked],
-        "files": _bounded(each.path for each in session.files),
+        "links": [note.target for note in linked],
+        "files": _bounded(file.path for file in session.files),
         "project": session.project,
         "session": session.session_id,
         "agent": session.agent,
@@ -98,7 +100,7 @@ def properties(
     optional: dict[str, Json] = {
         "model": ", ".join(session.models) or None,
         "duration_minutes": session.minutes,
-        "commits": _bounded(each.id for each in session.commits),
+        "commits": _bounded(commit.id for commit in session.commits),
         "tokens_in": told.tokens_in,
         "tokens_out": told.tokens_out,
         "generator": generator,
@@ -133,20 +135,15 @@ def _when(seconds: float) -> datetime:
     return datetime.fromtimestamp(min(max(seconds, 0.0), 253_402_300_799.0), UTC)
 
 
-def _is_time_ordered(session_id: str) -> bool:
-    """Whether an ID is a UUID of version 7, which begins with a time that sessions share."""
-    return re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-.{17}", session_id) is not None
-
-
 def _bounded(values: Iterable[str]) -> list[Json]:
-    found: list[Json] = []
+    kept: list[Json] = []
     size = 0
     for value in values:
         size += len(value) + 4
         if size > _MAX_LIST:
             break
-        found.append(value)
-    return found
+        kept.append(value)
+    return kept
 
 
 # --- the notes that it leads to -------------------------------------------------------------------
@@ -195,12 +192,12 @@ def related(
     """
     changed = list(dict.fromkeys(map(file_key, files)))
     usable = [note for note in notes if note.path != own and not _NOT_IN_LINKS.search(note.path)]
-    found: dict[str, Related] = {}
+    links: dict[str, Related] = {}
 
     def add(note: LinkTarget, why: str) -> None:
         target = note.path.removesuffix(".md")
         title = one_line(_NOT_IN_LINKS.sub(" ", note.title))
-        found.setdefault(note.path, Related(target, title, why))
+        links.setdefault(note.path, Related(target, title, why))
 
     for module in _modules([note for note in usable if note.type == "module"], changed):
         add(module, "module that was changed")
@@ -215,7 +212,7 @@ def related(
     ]
     if earlier:
         add(max(earlier, key=lambda note: (note.updated, note.path)), "earlier session")
-    return list(found.values())[:MAX_RELATED]
+    return list(links.values())[:MAX_RELATED]
 
 
 def tags_of(
@@ -223,29 +220,29 @@ def tags_of(
 ) -> list[str]:
     """Return tags: the names of changed modules, scopes of commits, and known tags in the title."""
     modules = {note.path.removesuffix(".md"): note for note in notes if note.type == "module"}
-    found: dict[str, None] = {}
-    for each in linked:
-        if each.target in modules:
-            found.setdefault(each.target.rpartition("/")[2].lower())
+    tags: dict[str, None] = {}
+    for link in linked:
+        if link.target in modules:
+            tags.setdefault(link.target.rpartition("/")[2].lower())
     for subject in subjects:
         scope = _SCOPE.match(subject)
         if scope is not None:
-            found.setdefault(scope[1].lower())
-    known: Mapping[str, str] = {fold_words(tag): tag for note in notes for tag in note.tags}
+            tags.setdefault(scope[1].lower())
+    known_tags: Mapping[str, str] = {fold_words(tag): tag for note in notes for tag in note.tags}
     for word in _WORDS.findall(fold_words(title)):
-        if word in known:
-            found.setdefault(known[word])
-    usable = (re.sub(r"[^\w/-]+", "-", tag).strip("-/") for tag in found)
+        if word in known_tags:
+            tags.setdefault(known_tags[word])
+    usable = (re.sub(r"[^\w/-]+", "-", tag).strip("-/") for tag in tags)
     return list(dict.fromkeys(tag for tag in usable if tag and not tag.isdecimal()))[:MAX_TAGS]
 
 
 def related_section(linked: Iterable[Related]) -> str:
     """Return the list of links."""
     return "\n".join(
-        f"- [[{each.target}|{each.title}]] — {each.why}"
-        if each.title
-        else f"- [[{each.target}]] — {each.why}"
-        for each in linked
+        f"- [[{link.target}|{link.title}]] — {link.why}"
+        if link.title
+        else f"- [[{link.target}]] — {link.why}"
+        for link in linked
     )
 
 
@@ -303,7 +300,7 @@ async def notes_of(vault: OpenVault) -> VaultNotes:
             row.title,
             type_of(row),
             row.updated,
-            tuple(each for each in named.get(row.path, ()) if each.isprintable()),
+            tuple(alias for alias in named.get(row.path, ()) if alias.isprintable()),
             row.files,
             row.tags,
         )
@@ -317,18 +314,6 @@ async def notes_of(vault: OpenVault) -> VaultNotes:
     return VaultNotes(notes, is_known)
 
 
-async def journal_of(vault: OpenVault, session_id: str) -> str | None:
-    """Return the path of the journal of a session in a vault, as its index knows it.
-
-    Raises:
-        IndexUnavailable: if there is no index, or it cannot be read.
-    """
-    async with vault.snapshot() as snapshot:
-        rows = await snapshot.read(facts.read_facts)
-    found = (row.path for row in rows if row.session == session_id and type_of(row) == "journal")
-    return next(found, None)
-
-
 # --- writing --------------------------------------------------------------------------------------
 
 
@@ -337,7 +322,7 @@ _EDIT = Write(operation="journal", right=Right.EDIT, by_itself=True, wait_ms=0)
 _WRITTEN = frozenset({COMPLETE, INCOMPLETE})
 
 
-class Edited(Exception):
+class JournalEdited(Exception):
     """The note of a journal is not as we wrote it. It is at `path`, or gone."""
 
     def __init__(self, path: str | None) -> None:
@@ -345,7 +330,7 @@ class Edited(Exception):
         self.path = path
 
 
-async def name_for(vault: OpenVault, session: Session, started_at: float) -> Named:
+async def name_for(vault: OpenVault, session: Session, started_at: float) -> JournalName:
     """Return the name of a session's journal: as it was, else one that is free.
 
     Raises:
@@ -359,7 +344,7 @@ async def name_for(vault: OpenVault, session: Session, started_at: float) -> Nam
     if path is not None:  # its day has changed since: an earlier event came late
         day = path.rpartition("/")[2][: len(first.day)]
         short = path.removesuffix(".md").rpartition("-")[2]
-        return Named(path, f"journal-{day}-{short}", day)
+        return JournalName(path, f"journal-{day}-{short}", day)
     writing = vault.writes.by_itself
     await writing.ready()
     try:
@@ -379,7 +364,7 @@ async def put_journal(
     """Write the journal of a session at a path.
 
     Raises:
-        Edited: if a person has changed, moved or deleted it.
+        JournalEdited: if a person has changed, moved or deleted it.
         VaultAgentError: as writes do.
     """
     writing = vault.writes.by_itself
@@ -390,26 +375,26 @@ async def put_journal(
         elsewhere = await _indexed(vault, session.session_id)
         was_written = session.journal is not None and session.journal.state in _WRITTEN
         if was_written or elsewhere not in {None, path}:
-            raise Edited(elsewhere)  # moved or deleted
+            raise JournalEdited(elsewhere)  # moved or deleted
         with suppress(Conflict):
             await writing.create(path, _CREATE, note)
             return
         current = await _read(writing, path)
     if current == note:
         return
-    found = sha256(current or b"").hexdigest()
-    if current is None or found not in ours:
-        raise Edited(path)
+    digest = sha256(current or b"").hexdigest()
+    if current is None or digest not in ours:
+        raise JournalEdited(path)
     text = note.decode()
     try:
         await writing.edit(
             path,
-            replace(_EDIT, expected_hash=found, hash_required=True),
+            replace(_EDIT, expected_hash=digest, hash_required=True),
             lambda before: edit.overwrite(before, text),
         )
     except Conflict as error:
         if error.code == "HASH_MISMATCH":
-            raise Edited(path) from None
+            raise JournalEdited(path) from None
         raise
 
 
@@ -423,9 +408,12 @@ async def _read(writing: Writing, path: str) -> bytes | None:
 async def _indexed(vault: OpenVault, session_id: str) -> str | None:
     """Return where the index knows the journal of a session, or None."""
     try:
-        return await journal_of(vault, session_id)
+        async with vault.snapshot() as snapshot:
+            rows = await snapshot.read(facts.read_facts)
     except IndexUnavailable:
         return None
+    journals = (row for row in rows if type_of(row) == "journal")
+    return next((row.path for row in journals if row.session == session_id), None)
 
 
 def _session_of(note: bytes) -> object:

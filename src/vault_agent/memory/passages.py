@@ -9,20 +9,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.memory.preamble import cut, tokens_of
+from vault_agent.memory.preamble import cut
 from vault_agent.memory.safe_text import plain
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.index import notes as reading
-from vault_agent.text.common_words import content_words
 from vault_agent.text.names import is_note
 from vault_agent.text.placeholders import is_unfilled
-from vault_agent.text.words import fold_words
+from vault_agent.text.words import content_words, fold_words, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from vault_agent.memory.facts import FactIndex, Known
-    from vault_agent.memory.score import Candidate, Scored
+    from vault_agent.memory.facts import VaultFacts
+    from vault_agent.memory.score import Scored
     from vault_agent.model.memory import Address, RecallQuery
     from vault_agent.store.index.notes import StoredChunk
     from vault_agent.vaults.open_vault import OpenVault
@@ -107,8 +106,8 @@ def passage_of(
     names = identifiers(prompt)
 
     def share(item: str) -> float:
-        found = content_words(item)
-        return len(words & found) + 2.0 * sum(name in item.lower() for name in names)
+        item_words = content_words(item)
+        return len(words & item_words) + 2.0 * sum(name in item.lower() for name in names)
 
     shares = [share(item) for item in items]
     place = shares.index(max(shares)) if max(shares) > 0 else _last_said(chunks, items)
@@ -213,12 +212,7 @@ _SEEN = 40
 """Characters of a passage by which it is known again."""
 
 
-def address_of(scored: Scored) -> Address:
-    """Return what calls a scored note: its vault and its ID."""
-    return scored.candidate.vault, scored.candidate.note_id
-
-
-class Part(NamedTuple):
+class NotePassages(NamedTuple):
     """What is shown of a note: the passage for a prompt, and the sections that matter."""
 
     passage: str
@@ -226,55 +220,44 @@ class Part(NamedTuple):
 
 
 async def parts_of(
-    known: Sequence[Known],
+    vaults: Sequence[VaultFacts],
     notes: Sequence[Scored],
     places: Mapping[Address, int],
     query: RecallQuery | None = None,
-) -> dict[Address, Part]:
+) -> dict[Address, NotePassages]:
     """Return what is shown of each note. `places` are the chunks that were found."""
-    parts: dict[Address, Part] = {}
-    for name, vault, index in known:
-        rows = {
-            index.ids[each.candidate.note_id]: each.candidate
-            for each in notes
-            if each.candidate.vault == name
-        }
-        for rowid, chunks in (await chunks_of(vault, index, rows, places)).items():
-            note = rows[rowid]
-            address = (name, note.note_id)
+    parts: dict[Address, NotePassages] = {}
+    for name, vault, _ in vaults:
+        own = {scored.candidate.note.rowid: scored for scored in notes if scored.address[0] == name}
+        for rowid, chunks in (await _chunks_of(vault, own, places)).items():
+            address, candidate = own[rowid].address, own[rowid].candidate
             best = places.get(address)
             key = None if best is None else (rowid << CHUNK_BITS) + best
-            passage = passage_of(chunks, key, query.prompt, note.title) if query is not None else ""
-            matters = part_that_matters(note.type, chunks, key)
+            passage = ""
+            if query is not None:
+                passage = passage_of(chunks, key, query.prompt, candidate.note.title)
+            matters = part_that_matters(candidate.type, chunks, key)
             if query is not None and best is not None and passage[:_SEEN] not in bare(matters):
                 matters = f"{passage}\n{matters}"
-            parts[address] = Part(passage, matters)
+            parts[address] = NotePassages(passage, matters)
     return parts
 
 
-async def chunks_of(
-    vault: OpenVault,
-    index: FactIndex,
-    rows: dict[int, Candidate],
-    places: Mapping[Address, int],
+async def _chunks_of(
+    vault: OpenVault, rows: Mapping[int, Scored], places: Mapping[Address, int]
 ) -> dict[int, list[StoredChunk]]:
     """Return the first chunks of some notes; of attachments only those that were found."""
-    attached = {
-        rowid: places.get((note.vault, note.note_id), 0)
-        for rowid, note in rows.items()
-        if not is_note(note.path)
-    }
-    keys = [
-        (rowid << CHUNK_BITS) + place
-        for rowid in rows
-        if rowid not in attached
-        for place in range(min(index.notes[rowid].chunk_count, _MAX_CHUNKS))
-    ]
-    keys += [(rowid << CHUNK_BITS) + place for rowid, place in attached.items()]
+    keys: list[int] = []
+    for rowid, scored in rows.items():
+        note, first = scored.candidate.note, rowid << CHUNK_BITS
+        if is_note(note.path):
+            keys += range(first, first + min(note.chunk_count, _MAX_CHUNKS))
+        else:
+            keys.append(first + places.get(scored.address, 0))
     async with vault.snapshot() as snapshot:
-        found = await snapshot.read(reading.chunks, keys)
+        stored = await snapshot.read(reading.chunks, keys)
     chunks: dict[int, list[StoredChunk]] = {rowid: [] for rowid in rows}
-    for chunk in sorted(found.values()):
+    for chunk in sorted(stored.values()):
         chunks[chunk.key >> CHUNK_BITS].append(chunk)
     return chunks
 
@@ -300,12 +283,9 @@ def part_that_matters(kind: str, chunks: Sequence[StoredChunk], best: int | None
                 parts.append(f"{section.capitalize()}:{between}{text}")
     if parts:
         return "\n".join(parts)
-    ordered = sorted(chunks, key=lambda chunk: chunk.key)
-    if kind == "journal":
-        ordered = [each for each in ordered if not _GOALS & _headings(each)]
-    shown = next((each for each in ordered if best is not None and each.key == best), None)
-    for chunk in [shown, *ordered] if shown is not None else ordered:
-        if text := _text(chunk):
+    for chunk in _ordered(chunks, best):
+        is_goal = kind == "journal" and _GOALS & _headings(chunk)
+        if not is_goal and (text := _text(chunk)):
             return text
     return ""
 

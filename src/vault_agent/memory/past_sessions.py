@@ -20,7 +20,7 @@ from vault_agent.memory.transcripts.read import AGENTS, folders_of, read_transcr
 from vault_agent.model.sessions import END, START, SessionEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 _QUIET_SECONDS: Final = 600.0
 """A transcript that changed since is of a session that may go on."""
@@ -37,23 +37,19 @@ class PastSession(NamedTuple):
     changed_at: float
 
 
-def past_sessions(
-    project: Path, *, environ: Mapping[str, str] | None = None, home: Path | None = None
-) -> list[PastSession]:
+def past_sessions(project: Path, *, home: Path | None = None) -> list[PastSession]:
     """Return the sessions of a project whose transcripts are on this disk, the latest first."""
     project = Path(os.path.realpath(project))
-    found = [
+    sessions = [
         PastSession(agent, path, path.stat().st_mtime)
         for agent in AGENTS
-        for folder in folders_of(
-            agent, os.environ if environ is None else environ, home or Path.home()
-        )
+        for folder in folders_of(agent, home)
         for path in _transcripts(agent, folder, project)
     ]
     before = time.time() - _QUIET_SECONDS
     return sorted(
-        (each for each in dict.fromkeys(found) if each.changed_at < before),
-        key=lambda each: each.changed_at,
+        (session for session in dict.fromkeys(sessions) if session.changed_at < before),
+        key=lambda session: session.changed_at,
         reverse=True,
     )
 
@@ -64,7 +60,6 @@ def take_over_sessions(
     project: Path,
     sessions: Iterable[PastSession],
     *,
-    environ: Mapping[str, str] | None = None,
     home: Path | None = None,
 ) -> list[str]:
     """Make files of sessions for the vault of a project, and return the IDs of the new ones.
@@ -76,7 +71,7 @@ def take_over_sessions(
     """
     made = []
     for agent, path, changed_at in sessions:
-        told = read_transcript(agent, str(path), str, environ=environ, home=home)
+        told = read_transcript(agent, str(path), str, home=home)
         if told is None or not told.exchanges:
             continue
         session_id = _id_of(agent, path, told.session_id)
@@ -109,7 +104,7 @@ def _transcripts(agent: str, folder: Path, project: Path) -> Iterator[Path]:
     """Yield the transcripts below a folder of an agent that are of a project."""
     if agent == "claude-code":
         name = re.sub(r"[^A-Za-z0-9]", "-", str(project))
-        paths = (path for each in folder.glob(f"{name}*") for path in each.glob("*.jsonl"))
+        paths = (path for place in folder.glob(f"{name}*") for path in place.glob("*.jsonl"))
         yield from (path for path in paths if _is_of(path, project))
     elif agent == "codex":
         newest = sorted(folder.glob("**/rollout-*.jsonl"), reverse=True)[:_MAX_FILES]

@@ -59,10 +59,9 @@ MAX_SECRETS = 20
 _NAMES_TRIED = 100
 
 
-class _Here(NamedTuple):
+class _Source(NamedTuple):
     """A note to promote, and where it is."""
 
-    vault: OpenVault
     writing: Writing
     original: Original
     origin: Origin
@@ -72,14 +71,14 @@ class _Here(NamedTuple):
         return texts.key_of(self.original, self.origin)
 
 
-class _There(NamedTuple):
+class _GlobalVault(NamedTuple):
     """The global vault."""
 
     vault: OpenVault
     writing: Writing
 
 
-class _Found(NamedTuple):
+class _FoundCopy(NamedTuple):
     """A copy in the global vault."""
 
     path: str
@@ -89,6 +88,9 @@ class _Found(NamedTuple):
     def copy(self) -> GlobalCopy:
         return GlobalCopy(identify(self.path), self.path, self.said.id if self.said else None)
 
+    def is_of(self, source: _Source) -> bool:
+        return self.said is not None and self.said.key == source.key
+
 
 class Promotion:
     """Promotes notes of projects, one after the other."""
@@ -96,7 +98,7 @@ class Promotion:
     def __init__(self, vaults: Vaults, secrets: Sequence[str]) -> None:
         """Take the vaults, and the user's own regular expressions for secrets."""
         self._vaults = vaults
-        self._secrets = [re.compile(each, re.MULTILINE) for each in secrets]
+        self._secrets = [re.compile(pattern, re.MULTILINE) for pattern in secrets]
         self._turn = asyncio.Lock()
 
     async def promote(
@@ -124,20 +126,20 @@ class Promotion:
             Conflict: `PROMOTE_SIMILAR` with `details.similar`, unless `force`.
             VaultAgentError: as `Writing.create` and `Writing.edit`.
         """
-        async with self._turn, self._global() as there:
-            here = await self._original(vault, note_id, section, writer)
-            found = await self._copy(here, there, writer)
-            if found is not None:
-                marked = here.original.names_copy(found.path)
-                done = () if marked else await self._mark(here, found.path, writer)
-                return Promoted(found.copy, warnings=tuple(done))
-            self._check_secrets(here.original)
+        async with self._turn, self._global() as shared:
+            source = await self._original(vault, note_id, section, writer)
+            copy = await self._copy(source, shared, writer)
+            if copy is not None:
+                marked = source.original.names_copy(copy.path)
+                done = () if marked else await self._mark(source, copy.path, writer)
+                return Promoted(copy.copy, warnings=tuple(done))
+            self._check_secrets(source.original)
             if not force:
-                await self._check_similar(here.original, there.vault)
+                await self._check_similar(source.original, shared.vault)
             # Before anything is written: whether the original can be marked at all.
-            await in_thread(texts.marked, here.original.text.encode(), "x.md")
-            made, created, warnings = await self._create(here, there, writer, folder)
-            warnings += await self._mark(here, made.path, writer)
+            await in_thread(texts.marked, source.original.text.encode(), "x.md")
+            made, created, warnings = await self._create(source, shared, writer, folder)
+            warnings += await self._mark(source, made.path, writer)
             return Promoted(made, created=created, warnings=tuple(warnings))
 
     async def undo(
@@ -148,20 +150,20 @@ class Promotion:
         Raises:
             VaultAgentError: as `promote`.
         """
-        async with self._turn, self._global() as there:
-            here = await self._original(vault, note_id, section, writer)
-            found = await self._copy(here, there, writer)
+        async with self._turn, self._global() as shared:
+            source = await self._original(vault, note_id, section, writer)
+            copy = await self._copy(source, shared, writer)
             warnings: list[Warning] = []
             trash = None
-            if found is not None and await self._was_copied(there, found.path):
+            if copy is not None and await self._was_copied(shared, copy.path):
                 write = _write(UNDO, Right.DELETE, writer)
-                removed = await there.writing.remove(found.path, write)
+                removed = await shared.writing.remove(copy.path, write)
                 trash = removed.trash_path
                 warnings += removed.warnings
-            changed, more = await self._unmark(here, writer, found)
+            changed, more = await self._unmark(source, writer, copy)
             return Demoted(
                 changed=changed or trash is not None,
-                copy=found.copy if found is not None else None,
+                copy=copy.copy if copy is not None else None,
                 trash_path=trash,
                 warnings=(*warnings, *more),
             )
@@ -185,22 +187,22 @@ class Promotion:
                 return Marked(changed=False)
             if not superseded and (undone := await _undo_last(writing, path, write)) is not None:
                 return Marked(changed=True, warnings=tuple(undone.warnings))
-            written = await writing.edit(
+            change = await writing.edit(
                 path, write, lambda note: texts.with_status(note, superseded=superseded)
             )
-            return Marked(changed=written.changed, warnings=tuple(written.warnings))
+            return Marked(changed=change.changed, warnings=tuple(change.warnings))
 
     # --- the steps ------------------------------------------------------------------------------
 
     def _check_secrets(self, original: Original) -> None:
-        found = redact(original.text, more=self._secrets).found
-        if found:
-            named = [{"kind": each.kind, "line": each.line} for each in found[:MAX_SECRETS]]
-            lines = ", ".join(f"{each.kind} in line {each.line}" for each in found[:3])
+        secrets = redact(original.text, more=self._secrets).places
+        if secrets:
+            named = [{"kind": secret.kind, "line": secret.line} for secret in secrets[:MAX_SECRETS]]
+            lines = ", ".join(f"{secret.kind} in line {secret.line}" for secret in secrets[:3])
             raise InvalidRequest(
                 "PROMOTE_SECRETS",
-                f"The note has {len(found)} places that look like secrets: {lines}.",
-                {"secrets": named, "count": len(found)},
+                f"The note has {len(secrets)} places that look like secrets: {lines}.",
+                {"secrets": named, "count": len(secrets)},
             )
 
     async def _check_similar(self, original: Original, vault: OpenVault) -> None:
@@ -209,7 +211,7 @@ class Promotion:
         )
         if similar:
             listed = similar[:MAX_SIMILAR]
-            paths = [f"{texts.GLOBAL}{each['path']}" for each in listed]
+            paths = [f"{texts.GLOBAL}{note['path']}" for note in listed]
             raise Conflict(
                 "PROMOTE_SIMILAR",
                 "The global vault has a note that is much the same.",
@@ -217,86 +219,76 @@ class Promotion:
             )
 
     async def _create(
-        self, here: _Here, there: _There, writer: Writer, folder: str | None
+        self, source: _Source, shared: _GlobalVault, writer: Writer, folder: str | None
     ) -> tuple[GlobalCopy, bool, list[Warning]]:
         """Create the copy under a free name, or find one that a crash has left without marks."""
-        place = texts.place_of_copy(here.original, folder)
+        place = texts.place_of_copy(source.original, folder)
         write = _write(PROMOTE, Right.CREATE, writer)
-        note = await self._text(here)
+        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        identifier = new_note_id(texts.type_of_copy(source.original), now[:10])
+        note = await in_thread(
+            texts.copy_of, source.original, source.origin, identifier=identifier, now=now
+        )
         for number in range(1, _NAMES_TRIED):
             path = f"{place}.md" if number == 1 else f"{place}-{number}.md"
             try:
-                written = await there.writing.create(path, write, note)
+                change = await shared.writing.create(path, write, note)
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
-                left = await self._read_copy(there, str(error.details.get("path", path)), writer)
-                if left is not None and left.said is not None and left.said.key == here.key:
+                left = await self._read_copy(shared, str(error.details.get("path", path)), writer)
+                if left is not None and left.is_of(source):
                     return left.copy, False, []
                 continue
-            made = _Found(written.path, texts.copied(note))
-            return made.copy, True, list(written.warnings)
+            made = _FoundCopy(change.path, texts.copied(note))
+            return made.copy, True, list(change.warnings)
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
-    async def _text(self, here: _Here) -> bytes:
-        """Return the copy of a note."""
-        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        kind = texts.type_of_copy(here.original)
-        return await in_thread(
-            texts.copy_of,
-            here.original,
-            here.origin,
-            identifier=new_note_id(kind, now[:10]),
-            now=now,
-        )
-
-    async def _mark(self, here: _Here, path: str, writer: Writer) -> Sequence[Warning]:
+    async def _mark(self, source: _Source, path: str, writer: Writer) -> Sequence[Warning]:
         write = _write(PROMOTE, Right.EDIT, writer)
-        source = here.original.path
-        whole = not here.original.section
-        written = await here.writing.edit(
-            source, write, lambda note: texts.marked(note, path, whole=whole)
+        marked_path = source.original.path
+        whole = not source.original.section
+        change = await source.writing.edit(
+            marked_path, write, lambda note: texts.marked(note, path, whole=whole)
         )
-        return written.warnings
+        return change.warnings
 
     async def _unmark(
-        self, here: _Here, writer: Writer, found: _Found | None
+        self, source: _Source, writer: Writer, copy: _FoundCopy | None
     ) -> tuple[bool, Sequence[Warning]]:
         """Remove the marks of a note: as the log knows what was there before, else by their names.
 
         Return whether it had any.
         """
-        path = here.original.path
-        if here.original.section:
-            if found is None:
-                return False, ()
-            write = _write(UNDO, Right.EDIT, writer)
-            written = await here.writing.edit(
-                path, write, lambda note: texts.unmarked(note, found.path)
-            )
-            return written.changed, written.warnings
-        if not await in_thread(texts.is_marked, here.original.text.encode()):
-            return False, ()
+        path = source.original.path
         write = _write(UNDO, Right.EDIT, writer)
-        undone = await _undo_last(here.writing, path, _write(PROMOTE, Right.EDIT, writer))
+        if source.original.section:
+            if copy is None:
+                return False, ()
+            change = await source.writing.edit(
+                path, write, lambda note: texts.unmarked(note, copy.path)
+            )
+            return change.changed, change.warnings
+        if not await in_thread(texts.is_marked, source.original.text.encode()):
+            return False, ()
+        undone = await _undo_last(source.writing, path, _write(PROMOTE, Right.EDIT, writer))
         if undone is not None:
-            note = await here.writing.read(path, write)
+            note = await source.writing.read(path, write)
             if not await in_thread(texts.is_marked, note):
                 return True, undone.warnings  # else somebody had made the marks before
-        written = await here.writing.edit(path, write, texts.unmarked)
-        return True, written.warnings
+        change = await source.writing.edit(path, write, texts.unmarked)
+        return True, change.warnings
 
     # --- finding --------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def _global(self) -> AsyncIterator[_There]:
+    async def _global(self) -> AsyncIterator[_GlobalVault]:
         """Lend the global vault once it can be written and searched."""
         try:
-            lent = self._vaults.open(GLOBAL)
-            async with lent as vault:
+            async with self._vaults.open(GLOBAL) as vault:
                 writing = vault.writes.by_itself
                 await ready(vault, writing)
-                yield _There(vault, writing)
+                yield _GlobalVault(vault, writing)
         except NotFound as error:
             if error.code != "VAULT_UNKNOWN":
                 raise
@@ -308,7 +300,7 @@ class Promotion:
 
     async def _original(
         self, vault: OpenVault, note_id: str, section: str | None, writer: Writer
-    ) -> _Here:
+    ) -> _Source:
         entry = self._vaults.entry_of(vault)
         if entry is not None and entry.role is Role.GLOBAL:
             raise InvalidRequest(
@@ -321,12 +313,7 @@ class Promotion:
         original = await in_thread(texts.read_original, note, path)
         if section is not None:
             original = await in_thread(texts.part_of, original, section)
-        return _Here(
-            vault,
-            writing,
-            original,
-            texts.Origin(entry.uid, entry.name, identify(path)),
-        )
+        return _Source(writing, original, texts.Origin(entry.uid, entry.name, identify(path)))
 
     async def _writable(self, vault: OpenVault, note_id: str) -> tuple[Writing, str]:
         """Return what writes into a vault, once it can, and the path of a note in it."""
@@ -334,49 +321,52 @@ class Promotion:
         await ready(vault, writing)
         return writing, (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
 
-    async def _copy(self, here: _Here, there: _There, writer: Writer) -> _Found | None:
+    async def _copy(
+        self, source: _Source, shared: _GlobalVault, writer: Writer
+    ) -> _FoundCopy | None:
         """Return the copy of a note: the one that it names, or one that names it."""
-        named = here.original.promoted_path
-        if named is not None:
-            found = await self._read_copy(there, named, writer)
-            if found is not None and found.said is not None and found.said.key == here.key:
-                return found
         rows = await ask(
-            there.vault,
+            shared.vault,
             lambda connection: notes_with_value(
-                connection, texts.FROM, here.key, limit=MAX_SIMILAR
+                connection, texts.FROM, source.key, limit=MAX_SIMILAR
             ),
         )
-        for _, path in rows:
-            found = await self._read_copy(there, path, writer)
-            if found is not None and found.said is not None and found.said.key == here.key:
-                return found
+        for path in (source.original.promoted_path, *(path for _, path in rows)):
+            copy = await self._read_copy(shared, path, writer) if path is not None else None
+            if copy is not None and copy.is_of(source):
+                return copy
         return None
 
-    async def _was_copied(self, there: _There, path: str) -> bool:
+    async def _was_copied(self, shared: _GlobalVault, path: str) -> bool:
         """Whether the log of writes says that a promotion made this note.
 
         A note says what somebody wrote into it, perhaps in a clone. The log is the server's own.
         """
         return any(
             write.operation == PROMOTE and write.state is WriteState.DONE
-            for write in await there.writing.writes(path=path)
+            for write in await shared.writing.writes(path=path)
         )
 
-    async def _read_copy(self, there: _There, path: str, writer: Writer) -> _Found | None:
+    async def _read_copy(
+        self, shared: _GlobalVault, path: str, writer: Writer
+    ) -> _FoundCopy | None:
         try:
-            note = await there.writing.read(path, _write(PROMOTE, Right.EDIT, writer))
+            note = await shared.writing.read(path, _write(PROMOTE, Right.EDIT, writer))
         except (NotFound, InvalidRequest, Forbidden):
             return None  # it is gone, or a person has written another name
-        return _Found(path, await in_thread(texts.copied, note))
+        return _FoundCopy(path, await in_thread(texts.copied, note))
 
 
 async def _undo_last(writing: Writing, path: str, write: Write) -> Written | None:
     """Undo the last write of an operation to a note, or return None if that cannot be."""
-    for each in await writing.writes(path=path):
-        if each.operation == write.operation and each.state is WriteState.DONE and each.undoable:
+    for change in await writing.writes(path=path):
+        if (
+            change.operation == write.operation
+            and change.state is WriteState.DONE
+            and change.undoable
+        ):
             with suppress(VaultAgentError):  # somebody has changed the frontmatter since
-                return await writing.undo(each.write_id, replace(write, operation=UNDO))
+                return await writing.undo(change.write_id, replace(write, operation=UNDO))
             return None
     return None
 
@@ -408,19 +398,19 @@ async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> l
     def read(connection: Connection) -> tuple[list[facts.NoteFacts], list[bytes]]:
         notes = facts.read_facts(connection)
         wanted = {hit.note_id for hit in hits}
-        near = [each for each in notes if identify(each.path) in wanted]
-        named = [each for each in notes if fold(each.title) == name and type_of(each) == kind]
-        found = {each.rowid: each for each in (*named, *near)}
-        return list(found.values()), bodies(connection, list(found))
+        near = [note for note in notes if identify(note.path) in wanted]
+        named = [note for note in notes if fold(note.title) == name and type_of(note) == kind]
+        by_row = {note.rowid: note for note in (*named, *near)}
+        return list(by_row.values()), bodies(connection, list(by_row))
 
     notes, texts = await ask(vault, read)
 
     def compare() -> list[dict[str, str]]:
-        found = []
+        similar = []
         for note, own in zip(notes, texts, strict=True):
             named = fold(note.title) == name and type_of(note) == kind
             if named or is_same_text(body, own.decode("utf-8", "replace")):
-                found.append(
+                similar.append(
                     {
                         "noteId": identify(note.path),
                         "path": note.path,
@@ -428,7 +418,7 @@ async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> l
                         "by": "title" if named else "text",
                     }
                 )
-        return found
+        return similar
 
     return await in_thread(compare)
 

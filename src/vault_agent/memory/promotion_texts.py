@@ -100,16 +100,16 @@ def part_of(original: Original, heading: str) -> Original:
         Conflict: `HEADING_AMBIGUOUS`.
         NotFound: `HEADING_NOT_FOUND`.
     """
-    found = find_section(Document.of_body(original.body), PartAddress(heading=(heading,)))
-    body = original.body[found.start : found.end]
+    section = find_section(Document.of_body(original.body), PartAddress(heading=(heading,)))
+    body = original.body[section.start : section.end]
     head = original.text[: len(original.text) - len(original.body)]
-    before = "\n" * original.body.count("\n", 0, found.start)
+    before = "\n" * original.body.count("\n", 0, section.start)
     return replace(
         original,
         text=head + before + body,
         body=body,
-        title=f"{original.title}: {found.text}",
-        section=slug(found.text) or "section",
+        title=f"{original.title}: {section.text}",
+        section=slug(section.text) or "section",
     )
 
 
@@ -192,7 +192,7 @@ def marked(note: bytes, path: str, *, whole: bool = True) -> tuple[Splice, ...]:
     """
     values = read_keys(note)
     old, place = values.get(PROMOTED_TO) if whole else None, GLOBAL + path
-    kept = [each for each in _items(values.get(LINKS)) if each not in (old, place)]
+    kept = [link for link in _items(values.get(LINKS)) if link not in (old, place)]
     named: Properties = {PROMOTED_TO: place} if whole else {}
     return set_keys(note, {PROMOTED: True, **named, LINKS: [*kept, place]})
 
@@ -205,8 +205,8 @@ def unmarked(note: bytes, section_path: str | None = None) -> tuple[Splice, ...]
     values = read_keys(note)
     place = values.get(PROMOTED_TO) if section_path is None else GLOBAL + section_path
     linked = _items(values.get(LINKS))
-    kept = [each for each in linked if each != place]
-    others = [each for each in kept if _is_global(each)]
+    kept = [link for link in linked if link != place]
+    others = [link for link in kept if _is_global(link)]
     marks = [PROMOTED_TO] if section_path is None else []
     if not others and (section_path is None or values.get(PROMOTED_TO) is None):
         marks.insert(0, PROMOTED)
@@ -232,15 +232,15 @@ def with_status(note: bytes, *, superseded: bool) -> tuple[Splice, ...]:
 
 
 def _tags(value: Json, project: str) -> list[Json]:
-    found = value.replace(",", " ").split() if isinstance(value, str) else _items(value)
+    tags = value.replace(",", " ").split() if isinstance(value, str) else _items(value)
     tag = f"project/{slug(project) or 'other'}"
-    return [*found, *([] if tag in found else [tag])]
+    return [*tags, *([] if tag in tags else [tag])]
 
 
 def _items(value: Json) -> list[Json]:
     """Return a list of the frontmatter without what is empty. One value is a list of one."""
-    found: Sequence[Json] = value if isinstance(value, list) else (value,)
-    return [each for each in found if each not in (None, "")]
+    values: Sequence[Json] = value if isinstance(value, list) else (value,)
+    return [entry for entry in values if entry not in (None, "")]
 
 
 def _is_global(value: Json) -> bool:
@@ -249,4 +249,4 @@ def _is_global(value: Json) -> bool:
 
 def _in_order(values: Properties) -> Properties:
     order = {name: place for place, name in enumerate(FIELDS)}
-    return dict(sorted(values.items(), key=lambda each: order.get(each[0], len(order))))
+    return dict(sorted(values.items(), key=lambda pair: order.get(pair[0], len(order))))

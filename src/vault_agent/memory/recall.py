@@ -1,7 +1,7 @@
 """Recalls the notes of earlier sessions that matter for a task.
 
-`Memory.recall` makes a text for an agent. `search_notes` lists the notes that are about anything
-that was asked for: files, tags and age count as in a recall, but every note is searched.
+`Memory.recall` makes a text for an agent. `Memory.search_notes` lists the notes that are about
+anything that was asked for: files, tags and age count as in a recall, but every note is searched.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from vault_agent.memory.facts import (
     frequencies,
     named_files,
     named_tags,
+    type_of,
 )
 from vault_agent.memory.passages import (
-    address_of,
     asks_to_continue,
     identifiers,
     is_open,
@@ -60,23 +60,20 @@ from vault_agent.model.scope import EVERYTHING
 from vault_agent.model.search import Answer, Coverage, SearchQuery
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.git import changed_files, committed_at
-from vault_agent.text.common_words import common_terms, without_hiragana
 from vault_agent.text.redaction import redact
 from vault_agent.text.terms import terms
+from vault_agent.text.words import common_terms, without_hiragana
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import date
 
     from vault_agent.config.memory_sections import MemorySettings
-    from vault_agent.memory.facts import Known
-    from vault_agent.memory.passages import Part
-    from vault_agent.memory.score import Scored
+    from vault_agent.memory.facts import FactIndex, VaultFacts
     from vault_agent.model.memory import Address, NoteQuery, RecallQuery
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import Hit
     from vault_agent.model.warning import Warning
-    from vault_agent.store.index.facts import NoteFacts
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.several import Several
     from vault_agent.vaults.vaults import Vaults
@@ -110,7 +107,7 @@ class Memory:
         self, vaults: Vaults, several: Several, settings: MemorySettings, secrets: Sequence[str]
     ) -> None:
         """Take the user's own regular expressions for secrets, which no text of a note may have."""
-        self._secrets = [re.compile(each, re.MULTILINE) for each in secrets]
+        self._secrets = [re.compile(pattern, re.MULTILINE) for pattern in secrets]
         self._vaults = vaults
         self._several = several
         self.facts = Facts(vaults, settings)
@@ -132,14 +129,14 @@ class Memory:
         # An agent that sees a part of the vault learns nothing of the project around it.
         root = entry.root if entry and is_project and vault.scope == EVERYTHING else None
         async with AsyncExitStack() as stack:
-            known, warnings = await self.facts.around(
+            vaults, warnings = await self.facts.around(
                 stack,
                 vault,
                 with_global=query.with_global,
                 index_seconds=index_seconds,
             )
-            indexes = [each.notes for each in known]
-            worked = await _files_at_work(root, known[0]) if query.start and root else ()
+            indexes = [facts.notes for facts in vaults]
+            worked = await _files_at_work(root, vaults[0]) if query.start and root else ()
             continues = query.bar is not None and asks_to_continue(query.prompt)
             named = named_files(query.prompt, indexes)
             files = tuple(dict.fromkeys((*query.files, *named, *worked)))[:MAX_FILES]
@@ -147,9 +144,9 @@ class Memory:
             if query.bar is not None:  # a word may be a tag by chance
                 words = " ".join(_TAGGED.findall(words))
             tags = (*query.tags, *named_tags(words, indexes))
-            hits, match, mode, more = await self._search(known, query)
+            hits, match, mode, more = await self._search(vaults, query)
             signals = Signals(files, tuple(dict.fromkeys(tags)), words=bool(hits))
-            candidates, chunks = candidates_of(known, signals, hits, query.pinned)
+            candidates, chunks = candidates_of(vaults, signals, hits, query.pinned)
             ranked = rank(
                 candidates,
                 signals,
@@ -158,12 +155,12 @@ class Memory:
                 recency_days=RECENCY_DAYS,
             )
             most = query.max_notes if query.max_notes is not None else _MAX_NOTES
-            chosen, left, shown = await self._choose(
-                known, ranked, chunks, most, query, wants_open=query.start or continues
+            chosen, left, texts = await self._choose(
+                vaults, ranked, chunks, most, query, wants_open=query.start or continues
             )
         folder = _folder(root, query)
         limit = query.max_tokens if query.max_tokens is not None else MAX_TOKENS
-        remembered = [_remembered(each, shown, vault.scope, self._secrets) for each in chosen]
+        remembered = [_remembered(scored, texts, vault.scope, self._secrets) for scored in chosen]
         if query.bar is not None:
             remembered, chosen = _newest_first(remembered, chosen, query.prompt)
             remembered = [
@@ -178,13 +175,13 @@ class Memory:
                 max_note_tokens=_MAX_NOTE_TOKENS,
                 folder=folder,
             )
-        left += [LeftOut(each, "budget") for each in chosen[made.notes :]]
-        left.sort(key=lambda each: -each.scored.score)
+        left += [LeftOut(scored, "budget") for scored in chosen[made.notes :]]
+        left.sort(key=lambda row: -row.scored.score)
         return Recalled(
             text=made.text,
             tokens=made.tokens,
-            notes=tuple(_recalled(each, known, query) for each in chosen[: made.notes]),
-            left_out=tuple(_recalled(each, known, query, why) for each, why in left)
+            notes=tuple(_recalled(scored, vault.scope, query) for scored in chosen[: made.notes]),
+            left_out=tuple(_recalled(scored, vault.scope, query, why) for scored, why in left)
             if query.explain
             else (),
             used_mode=mode,
@@ -199,6 +196,45 @@ class Memory:
             warnings=(*warnings, *more),
         )
 
+    async def search_notes(self, vault: OpenVault, query: NoteQuery) -> FoundNotes:
+        """Return the notes that have words of the text, a file or a tag, the best first.
+
+        Raises:
+            VaultAgentError: as a search does. Without the global vault it is a warning.
+        """
+        async with AsyncExitStack() as stack:
+            vaults, warnings = await self.facts.around(
+                stack, vault, with_global=not (query.alone or query.project), every=True
+            )
+            answer = Answer(None, Mode.LEXICAL, _HITS, ())
+            if query.text:
+                answer = await self._ask(vaults, SearchQuery(query.text, None, _HITS))
+            signals = Signals(query.files, query.tags, words=True)
+            candidates, _ = candidates_of(vaults, signals, answer.hits)
+            ranked = rank(
+                candidates,
+                signals,
+                frequencies([facts.notes for facts in vaults], candidates),
+                today=self.today(),
+                recency_days=query.recency_days or RECENCY_DAYS,
+                global_types=None,
+            )
+            best = [scored for scored in ranked if scored.relevance > 0][: query.limit]
+            # Of several passages of a note, the first one is the best.
+            hits = {
+                (hit.vault or vaults[0].name, hit.note_id): hit for hit in reversed(answer.hits)
+            }
+            # Those that have a file or a tag, but no word of the text, show their beginning.
+            others = [scored for scored in best if scored.address not in hits]
+            parts = await parts_of(vaults, others, {scored.address: 0 for scored in others})
+        notes = []
+        for scored in best:
+            if (hit := hits.get(scored.address)) is not None:
+                notes.append(_found_note(scored, hit.snippet, hit.matches))
+            else:
+                notes.append(_found_note(scored, parts[scored.address].matters))
+        return FoundNotes(tuple(notes), (*warnings, *answer.warnings))
+
     async def _changed(self, note: Remembered, root: Path | None) -> int:
         """Return how many of a note's files were committed after it was written."""
         if root is None or note.day is None or note.from_global or not note.files:
@@ -207,7 +243,7 @@ class Memory:
         return len(await changed_files(root.parent.parent, since, note.files, seconds=_GIT_SECONDS))
 
     async def _search(
-        self, known: Sequence[Known], query: RecallQuery
+        self, vaults: Sequence[VaultFacts], query: RecallQuery
     ) -> tuple[Sequence[Hit], WordMatch | None, Mode | None, tuple[Warning, ...]]:
         """Return what search finds that is about a prompt, and how much of it one passage has.
 
@@ -219,8 +255,8 @@ class Memory:
         text = without_operators(query.prompt)[:1_000]
         if query.bar is not None:
             text = without_hiragana(text)
-        asked = SearchQuery(text, Mode.LEXICAL, _HITS, coverage=True)
-        lexical = await self._ask(known, asked)
+        query_by_words = SearchQuery(text, Mode.LEXICAL, _HITS, coverage=True)
+        lexical = await self._ask(vaults, query_by_words)
         covered = lexical.coverage or Coverage(0, 0, {})
         needed = needed_share(covered.words, covered.passages)
         subject = {*terms(text)} - common_terms()
@@ -241,25 +277,25 @@ class Memory:
         ]
         if len({(hit.vault, hit.note_id) for hit in named}) <= _FEW:
             about |= {(hit.vault, hit.note_id) for hit in named}
-        found = lexical
+        answer = lexical
         # Nobody waits for an embedding at a prompt: what is about it is known by now.
-        if query.bar is None and known[0].vault.embedder is not None and about:
-            found = await self._ask(known, SearchQuery(text, None, _HITS))
-        hits = [hit for hit in found.hits if (hit.vault, hit.note_id) in about]
+        if query.bar is None and vaults[0].vault.embedder is not None and about:
+            answer = await self._ask(vaults, SearchQuery(text, None, _HITS))
+        hits = [hit for hit in answer.hits if (hit.vault, hit.note_id) in about]
         share = max((match.share for match in covered.notes.values()), default=0.0)
         least = needed * (ASKED if query.bar is None else query.bar)
         if not about and query.bar is not None:  # enough words, but not of a subject
             share = 0.0
-        return hits, WordMatch(share, least), found.used_mode, found.warnings
+        return hits, WordMatch(share, least), answer.used_mode, answer.warnings
 
-    async def _ask(self, known: Sequence[Known], query: SearchQuery) -> Answer:
-        if len(known) == 1:
-            return await known[0].vault.search(query)
-        return await self._several.search([each.name for each in known], query)
+    async def _ask(self, vaults: Sequence[VaultFacts], query: SearchQuery) -> Answer:
+        if len(vaults) == 1:
+            return await vaults[0].vault.search(query)
+        return await self._several.search([facts.name for facts in vaults], query)
 
     async def _choose(
         self,
-        known: Sequence[Known],
+        vaults: Sequence[VaultFacts],
         ranked: Sequence[Scored],
         places: dict[Address, int],
         most: int,
@@ -268,46 +304,46 @@ class Memory:
         wants_open: bool,
     ) -> tuple[list[Scored], list[LeftOut], dict[Address, str]]:
         """Return the notes to remember, the others, and what is shown of the first."""
-        by_address = {address_of(each): each for each in ranked}
-        pinned = [by_address[each] for each in query.pinned if each in by_address]
+        by_address = {scored.address: scored for scored in ranked}
+        pinned = [by_address[address] for address in query.pinned if address in by_address]
         left: list[LeftOut] = []
         others: list[Scored] = []
-        for each in ranked:
-            near = each.relevance >= _LEAST_RELEVANCE
-            if (why := _why_not(each, known, query)) is not None:
-                left.append(LeftOut(each, why if near else "relevance"))
-            elif each not in pinned:
-                others.append(each)
-        pinned = [each for each in pinned if address_of(each) not in query.without]
+        for scored in ranked:
+            near = scored.relevance >= _LEAST_RELEVANCE
+            if (why := _why_not(scored, vaults[0].notes, query)) is not None:
+                left.append(LeftOut(scored, why if near else "relevance"))
+            elif scored not in pinned:
+                others.append(scored)
+        pinned = [scored for scored in pinned if scored.address not in query.without]
         latest = _latest_journals(others) if wants_open else []
-        near_ones = [each for each in others if each.relevance >= _LEAST_RELEVANCE]
+        near_ones = [scored for scored in others if scored.relevance >= _LEAST_RELEVANCE]
         reading = [*pinned, *latest, *near_ones][:_READ]
-        parts = await parts_of(known, reading, places, query)
+        parts = await parts_of(vaults, reading, places, query)
         open_ones = [
-            replace(each, reasons=(*each.reasons, "open"))
-            for each in latest
-            if not query.start or query.bar is None or is_open(parts[address_of(each)].matters)
+            replace(scored, reasons=(*scored.reasons, "open"))
+            for scored in latest
+            if not query.start or query.bar is None or is_open(parts[scored.address].matters)
         ]
-        first = {address_of(each) for each in (*pinned, *open_ones)}
+        first = {scored.address for scored in (*pinned, *open_ones)}
         chosen = [*pinned, *open_ones]
-        for each in others:
-            address = address_of(each)
+        for scored in others:
+            address = scored.address
             if address in first:
                 continue
             part = parts.get(address)
-            if each.relevance < _LEAST_RELEVANCE:
-                left.append(LeftOut(each, "relevance"))
+            if scored.relevance < _LEAST_RELEVANCE:
+                left.append(LeftOut(scored, "relevance"))
             elif part is None or len(chosen) >= most:
-                left.append(LeftOut(each, "limit"))
-            elif not says_something(each.candidate.title, part.matters):
-                left.append(LeftOut(each, "empty"))
+                left.append(LeftOut(scored, "limit"))
+            elif not says_something(scored.candidate.note.title, part.matters):
+                left.append(LeftOut(scored, "empty"))
             else:
-                chosen.append(each)
-        shown = {
+                chosen.append(scored)
+        texts = {
             address: part.passage if query.bar is not None else part.matters
             for address, part in parts.items()
         }
-        return chosen, left, shown
+        return chosen, left, texts
 
 
 def _newest_first(
@@ -340,7 +376,7 @@ def _newest_first(
     return kept, placed
 
 
-async def _files_at_work(root: Path, known: Known) -> tuple[str, ...]:
+async def _files_at_work(root: Path, facts: VaultFacts) -> tuple[str, ...]:
     """Return the files of notes that were changed since the last commit, for a vault's root.
 
     Only their times are looked at: git would run the filters of a repository to compare them.
@@ -349,7 +385,7 @@ async def _files_at_work(root: Path, known: Known) -> tuple[str, ...]:
     since = await committed_at(project, seconds=_GIT_SECONDS)
     if since is None:
         return ()
-    named = list(known.notes.files)[:_MAX_LOOKED]
+    named = list(facts.notes.files)[:_MAX_LOOKED]
     return await in_thread(_changed_since, project, named, since)
 
 
@@ -363,7 +399,7 @@ def _changed_since(project: Path, files: Sequence[str], since: float) -> tuple[s
 
 
 def candidates_of(
-    known: Sequence[Known],
+    vaults: Sequence[VaultFacts],
     signals: Signals,
     hits: Sequence[Hit],
     pinned: Sequence[Address] = (),
@@ -372,32 +408,29 @@ def candidates_of(
     scores: dict[Address, float] = {}
     places: dict[Address, int] = {}
     for hit in hits:
-        note = (hit.vault or known[0].name, hit.note_id)
-        if hit.score > scores.get(note, -1.0):
-            scores[note] = hit.score
+        address = (hit.vault or vaults[0].name, hit.note_id)
+        if hit.score > scores.get(address, -1.0):
+            scores[address] = hit.score
             if hit.chunk_index is not None:
-                places[note] = hit.chunk_index
+                places[address] = hit.chunk_index
     made = []
-    for place, (name, _, index) in enumerate(known):
+    for place, (name, _, index) in enumerate(vaults):
         rows = index.near(signals.files, signals.tags) | set(index.newest)
         rows |= {
             index.ids[note_id]
             for vault, note_id in (*scores, *pinned)
             if vault == name and note_id in index.ids
         }
-        ids = [identify(index.notes[rowid].path) for rowid in sorted(rows)]
-        made += [
-            index.candidate(
-                note_id, vault=name, found=scores.get((name, note_id)), from_global=place > 0
-            )
-            for note_id in ids
-        ]
+        for note in (index.notes[rowid] for rowid in sorted(rows)):
+            note_id = identify(note.path)
+            score = scores.get((name, note_id))
+            made.append(Candidate(name, note_id, type_of(note), note, score, from_global=place > 0))
     return made, places
 
 
 def _latest_journals(ranked: Sequence[Scored]) -> list[Scored]:
-    journals = [each for each in ranked if each.candidate.type == "journal"]
-    return sorted(journals, key=lambda each: -each.recency)[:_OPEN_JOURNALS]
+    journals = [scored for scored in ranked if scored.candidate.type == "journal"]
+    return sorted(journals, key=lambda scored: -scored.recency)[:_OPEN_JOURNALS]
 
 
 def match_type(scored: Scored) -> str:
@@ -419,55 +452,51 @@ def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _why_not(scored: Scored, known: Sequence[Known], query: RecallQuery) -> str | None:
+def _why_not(scored: Scored, project: FactIndex, query: RecallQuery) -> str | None:
     """Return why a note is not recalled whatever it is about, or None."""
-    why = query.without.get(address_of(scored))
-    if why is not None or address_of(scored) in query.pinned:
+    why = query.without.get(scored.address)
+    if why is not None or scored.address in query.pinned:
         return why
-    note = _facts_of(scored.candidate, known)
+    note = scored.candidate.note
     if query.session_id is not None and note.session == query.session_id:
         return "session"
     if scored.candidate.from_global and note.promoted_from is not None:
         # The ID in the project follows the vault's own one. A note without one has its note ID.
         original = note.promoted_from.rpartition(":")[2]
-        if original in known[0].notes.identifiers or original in known[0].notes.ids:
+        if original in project.identifiers or original in project.ids:
             return "duplicate"
     return None
 
 
 def _remembered(
-    scored: Scored, shown: dict[Address, str], scope: Scope, secrets: Sequence[re.Pattern[str]]
+    scored: Scored, texts: dict[Address, str], scope: Scope, secrets: Sequence[re.Pattern[str]]
 ) -> Remembered:
-    candidate = scored.candidate
-    kind = KINDS.get(candidate.type, candidate.type.capitalize())
+    candidate, note = scored.candidate, scored.candidate.note
     return Remembered(
-        kind=kind,
-        title=redact(candidate.title, more=secrets).text,
-        day=candidate.updated.isoformat() if candidate.updated is not None else None,
+        kind=KINDS.get(candidate.type, candidate.type.capitalize()),
+        title=redact(note.title, more=secrets).text,
+        day=candidate.day.isoformat() if candidate.day is not None else None,
         # A note of a person, or of an older version, may have secrets; prompts may not.
-        text=redact(shown.get(address_of(scored), ""), more=secrets).text,
-        address=f"{GLOBAL}:{candidate.path}"
-        if candidate.from_global
-        else scope.inner(candidate.path),
-        files=candidate.files,
+        text=redact(texts.get(scored.address, ""), more=secrets).text,
+        address=f"{GLOBAL}:{note.path}" if candidate.from_global else scope.inner(note.path),
+        files=note.files,
         from_global=candidate.from_global,
     )
 
 
 def _recalled(
-    scored: Scored, known: Sequence[Known], query: RecallQuery, why: str | None = None
+    scored: Scored, scope: Scope, query: RecallQuery, why: str | None = None
 ) -> RecalledNote:
-    candidate = scored.candidate
-    is_pinned = why is None and address_of(scored) in query.pinned
-    facts_of = _facts_of(candidate, known)
+    note = scored.candidate.note
+    is_pinned = why is None and scored.address in query.pinned
     return RecalledNote(
-        vault=candidate.vault,
-        note_id=candidate.note_id,
-        id=facts_of.identifier,
-        path=known[0].vault.scope.inner(candidate.path),
-        title=candidate.title,
-        type=candidate.type,
-        updated=facts_of.updated,
+        vault=scored.candidate.vault,
+        note_id=scored.candidate.note_id,
+        id=note.identifier,
+        path=scope.inner(note.path),
+        title=note.title,
+        type=scored.candidate.type,
+        updated=note.updated,
         score=round(scored.score, 4),
         match_type=match_type(scored),
         tag=round(scored.tag, 4),
@@ -475,82 +504,24 @@ def _recalled(
         recency=round(scored.recency, 4),
         reasons=("pinned", *scored.reasons) if is_pinned else scored.reasons,
         left_out=why,
-        hash=facts_of.hash.hex(),
+        hash=note.hash.hex(),
     )
 
 
-def _facts_of(candidate: Candidate, known: Sequence[Known]) -> NoteFacts:
-    index = next(each.notes for each in known if each.name == candidate.vault)
-    return index.notes[index.ids[candidate.note_id]]
-
-
-# --- a search for notes ---------------------------------------------------------------------------
-
-
-async def search_notes(
-    memory: Memory,
-    several: Several,
-    vault: OpenVault,
-    query: NoteQuery,
-) -> FoundNotes:
-    """Return the notes that have words of the text, a file or a tag, the best first.
-
-    Raises:
-        VaultAgentError: as a search does. Without the global vault it is a warning.
-    """
-    async with AsyncExitStack() as stack:
-        known, warnings = await memory.facts.around(
-            stack, vault, with_global=not (query.alone or query.project), every=True
-        )
-        asked = SearchQuery(query.text, None, _HITS)
-        if not query.text:
-            answer = Answer(None, Mode.LEXICAL, _HITS, ())
-        elif len(known) == 1:
-            answer = await vault.search(asked)
-        else:
-            answer = await several.search([each.name for each in known], asked)
-        signals = Signals(query.files, query.tags, words=True)
-        candidates, _ = candidates_of(known, signals, answer.hits)
-        indexes = [each.notes for each in known]
-        ranked = rank(
-            candidates,
-            signals,
-            frequencies(indexes, candidates),
-            today=memory.today(),
-            recency_days=query.recency_days or RECENCY_DAYS,
-            global_types=None,
-        )
-        best = [each for each in ranked if each.relevance > 0][: query.limit]
-        # Of several passages of a note, the first one is the best.
-        hits = {(hit.vault or known[0].name, hit.note_id): hit for hit in reversed(answer.hits)}
-        # Those that have a file or a tag, but no word of the text, show their beginning.
-        others = [each for each in best if address_of(each) not in hits]
-        parts = await parts_of(known, others, {address_of(each): 0 for each in others})
-        notes = tuple(_found(each, known, hits.get(address_of(each)), parts) for each in best)
-    return FoundNotes(notes, (*warnings, *answer.warnings))
-
-
-def _found(
-    scored: Scored,
-    known: Sequence[Known],
-    hit: Hit | None,
-    parts: Mapping[Address, Part],
+def _found_note(
+    scored: Scored, snippet: str, matches: tuple[tuple[int, int], ...] = ()
 ) -> FoundNote:
-    note = scored.candidate
-    index = next(each.notes for each in known if each.name == note.vault)
-    facts = index.notes[index.ids[note.note_id]]
-    part = parts.get(address_of(scored))
-    matters = part.matters if part is not None else ""
+    note = scored.candidate.note
     return FoundNote(
-        vault=note.vault,
-        note_id=note.note_id,
-        id=facts.identifier,
+        vault=scored.candidate.vault,
+        note_id=scored.candidate.note_id,
+        id=note.identifier,
         path=note.path,
         title=note.title,
-        type=note.type,
+        type=scored.candidate.type,
         score=round(scored.score, 4),
         match_type=match_type(scored),
-        snippet=hit.snippet if hit is not None else matters,
-        matches=hit.matches if hit is not None else (),
-        created=facts.created,
+        snippet=snippet,
+        matches=matches,
+        created=note.created,
     )

@@ -113,10 +113,10 @@ def markdown(text: str, is_known: Callable[[str], bool] = lambda _: False) -> st
 
 def _inline(line: str, is_known: Callable[[str], bool]) -> str:
     def linked(match: re.Match[str]) -> str:
-        target, shown = match[1].strip(), (match[2] or "").strip()
+        target, label = match[1].strip(), (match[2] or "").strip()
         if target and is_known(target.partition("#")[0]):
             return match[0]
-        return shown or target
+        return label or target
 
     heading = _HEADING.match(line)
     if heading is not None:
@@ -154,19 +154,24 @@ def plain(text: str) -> str:
         return text
     text = _ESCAPE.sub("", text)
     return "".join(
-        each
-        for at, each in enumerate(text)
-        if each in "\n\t" or not _is_hidden(each) or (each in _JOINERS and _joins(text, at))
+        character
+        for at, character in enumerate(text)
+        if character in "\n\t"
+        or not is_hidden(character)
+        or (character in _JOINERS and _joins(text, at))
     )
 
 
 def _joins(text: str, at: int) -> bool:
     """Whether a joiner stands between two characters that are seen and not ASCII."""
     beside = text[at - 1 : at] + text[at + 1 : at + 2]
-    return len(beside) == 2 and not any(each.isascii() or _is_hidden(each) for each in beside)
+    return len(beside) == 2 and not any(
+        character.isascii() or is_hidden(character) for character in beside
+    )
 
 
-def _is_hidden(character: str) -> bool:
+def is_hidden(character: str) -> bool:
+    """Whether a character is a control, a format sign or unassigned, so that nobody sees it."""
     return unicodedata.category(character) in _HIDDEN
 
 

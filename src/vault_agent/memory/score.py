@@ -7,19 +7,20 @@ shown.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from math import log, log1p, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.model.memory import RecallWeights
-from vault_agent.text.common_words import content_words
-from vault_agent.text.words import fold_words
+from vault_agent.text.words import content_words, fold_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
-    from datetime import date
 
+    from vault_agent.model.memory import Address
     from vault_agent.model.search import Match
+    from vault_agent.store.index.facts import NoteFacts
 
 GLOBAL_TYPES: Final = frozenset({"pattern", "snippet", "decision", "note"})
 GLOBAL_FACTOR: Final = 0.9
@@ -54,18 +55,22 @@ class Signals:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A note that may be remembered. `found` is its score for the prompt, None if not found."""
+    """A note that may be remembered. `prompt_score` is None if no search found it."""
 
     vault: str
     note_id: str
-    path: str
-    title: str
     type: str
-    tags: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    updated: date | None = None
-    found: float | None = None
+    note: NoteFacts
+    prompt_score: float | None = None
     from_global: bool = False
+
+    @property
+    def day(self) -> date | None:
+        """The day of its last change, if it has one."""
+        try:
+            return date.fromisoformat(self.note.updated[:10])
+        except ValueError:
+            return None
 
 
 class Frequencies(NamedTuple):
@@ -87,6 +92,11 @@ class Scored:
     semantic: float
     recency: float
     reasons: tuple[str, ...]
+
+    @property
+    def address(self) -> Address:
+        """What calls the note: its vault and its ID."""
+        return self.candidate.vault, self.candidate.note_id
 
 
 class LeftOut(NamedTuple):
@@ -149,14 +159,21 @@ def rank(
     Of the global vault, only notes of `global_types` count, or all if it is None.
     """
     candidates = list(candidates)
-    best = max((each.found for each in candidates if each.found is not None), default=0.0)
+    best = max(
+        (candidate.prompt_score for candidate in candidates if candidate.prompt_score is not None),
+        default=0.0,
+    )
     share = _weights_for(signals)
     scored = [
-        _scored(each, signals, frequencies, best, share, today=today, recency_days=recency_days)
-        for each in candidates
-        if not each.from_global or global_types is None or each.type in global_types
+        _scored(
+            candidate, signals, frequencies, best, share, today=today, recency_days=recency_days
+        )
+        for candidate in candidates
+        if not candidate.from_global or global_types is None or candidate.type in global_types
     ]
-    return sorted(scored, key=lambda each: (-each.score, each.candidate.vault, each.candidate.path))
+    return sorted(
+        scored, key=lambda row: (-row.score, row.candidate.vault, row.candidate.note.path)
+    )
 
 
 def _weights_for(signals: Signals) -> RecallWeights:
@@ -182,11 +199,11 @@ def _scored(
 ) -> Scored:
     tag, reason = _common(candidate, signals, frequencies)
     semantic = 0.0
-    if signals.words and candidate.found is not None and best > 0:
-        semantic = (_evidence(candidate.found) / _evidence(best)) ** 2
+    if signals.words and candidate.prompt_score is not None and best > 0:
+        semantic = (_evidence(candidate.prompt_score) / _evidence(best)) ** 2
     recency = 0.0
-    if candidate.updated is not None:
-        recency = 2.0 ** (-max((today - candidate.updated).days, 0) / recency_days)
+    if candidate.day is not None:
+        recency = 2.0 ** (-max((today - candidate.day).days, 0) / recency_days)
     by_content = weights.tag + weights.semantic
     content = weights.tag * tag + weights.semantic * semantic
     factor = GLOBAL_FACTOR if candidate.from_global else 1.0
@@ -218,24 +235,24 @@ def _common(candidate: Candidate, signals: Signals, frequencies: Frequencies) ->
 
     The rarest one counts and not the sum: measured, a sum favours notes with long lists.
     """
-    found = [(0.0, "")]
-    for asked in map(file_key, signals.files):
-        for has in map(file_key, candidate.files):
-            if factor := _nearness(asked, has):
+    weights = [(0.0, "")]
+    for wanted in map(file_key, signals.files):
+        for has in map(file_key, candidate.note.files):
+            if factor := _nearness(wanted, has):
                 weight = _rarity(frequencies.files.get(has, 1), frequencies.notes)
-                found.append((factor * weight, f"file:{has}"))
-    own = {fold_words(tag): tag for tag in candidate.tags}
+                weights.append((factor * weight, f"file:{has}"))
+    own = {fold_words(tag): tag for tag in candidate.note.tags}
     for tag in map(fold_words, signals.tags):
         if tag in own:
             weight = _rarity(frequencies.tags.get(tag, 1), frequencies.notes)
-            found.append((weight, f"tag:{own[tag]}"))
-    return max(found, key=lambda each: each[0])
+            weights.append((weight, f"tag:{own[tag]}"))
+    return max(weights, key=lambda weight: weight[0])
 
 
-def _nearness(asked: str, has: str) -> float:
-    if asked == has:
+def _nearness(wanted: str, has: str) -> float:
+    if wanted == has:
         return 1.0
-    folder, _, name = asked.rpartition("/")
+    folder, _, name = wanted.rpartition("/")
     has_folder, _, has_name = has.rpartition("/")
     if not folder or not has_folder:
         return 0.0  # files of the top folder have nothing in common by that

@@ -106,7 +106,7 @@ class Session:
     start_commit: str | None = None
     words: tuple[Words, ...] = ()
     since: float = 0.0
-    given: tuple[Delivery, ...] = ()
+    deliveries: tuple[Delivery, ...] = ()
     added: tuple[ChosenNote, ...] = ()
     sections: Sections | None = None
     wanted_at: float = 0.0
@@ -119,10 +119,13 @@ class Session:
         return sum(words.by_person for words in self.words)
 
     @property
+    def _in_context(self) -> list[Delivery]:
+        return [delivery for delivery in self.deliveries if delivery.at >= self.since]
+
+    @property
     def had(self) -> dict[Address, RecalledNote]:
         """The notes that the agent has, as it last got each of them."""
-        since = (given for given in self.given if given.at >= self.since)
-        return {note.address: note for given in since for note in given.notes}
+        return {note.address: note for delivery in self._in_context for note in delivery.notes}
 
     @property
     def pinned(self) -> tuple[Address, ...]:
@@ -131,28 +134,26 @@ class Session:
             note.address
             for note in self.added
             if not any(
-                given.at >= note.at and any(got.address == note.address for got in given.notes)
-                for given in self.given
+                delivery.at >= note.at
+                and any(got.address == note.address for got in delivery.notes)
+                for delivery in self.deliveries
             )
         )
 
     @property
     def tokens_unasked(self) -> int:
         """The tokens that the agent has and did not ask for."""
-        since = (given for given in self.given if given.at >= self.since)
-        return sum(given.tokens for given in since if given.event != MANUAL)
+        return sum(delivery.tokens for delivery in self._in_context if delivery.event != MANUAL)
 
     @property
     def lacks_start(self) -> bool:
         """Whether the agent has not got what its start brings: no server answered in time."""
-        return self.since > 0 and not any(
-            given.event == START and given.at >= self.since for given in self.given
-        )
+        return self.since > 0 and all(delivery.event != START for delivery in self._in_context)
 
     @property
     def had_prompt(self) -> bool:
         """Whether a prompt has brought notes."""
-        return any(given.event == PROMPT and given.notes for given in self.given)
+        return any(delivery.event == PROMPT and delivery.notes for delivery in self.deliveries)
 
 
 def fold(lines: Iterable[Mapping[str, Any]]) -> Session | None:
@@ -253,12 +254,12 @@ def _given(session: Session, line: Mapping[str, Any]) -> Session:
     for name in ("notes", "left_out"):
         values[name] = tuple(map(_note, line[name]))
     delivery = Delivery(event=line["for"], **values)
-    return replace(session, given=(*session.given, delivery))
+    return replace(session, deliveries=(*session.deliveries, delivery))
 
 
 def _note(value: Mapping[str, Any]) -> RecalledNote:
-    known = {name: value[name] for name in _NOTE & value.keys()}
-    return RecalledNote(**{**known, "reasons": tuple(value["reasons"])})
+    values = {name: value[name] for name in _NOTE & value.keys()}
+    return RecalledNote(**{**values, "reasons": tuple(value["reasons"])})
 
 
 def _added(session: Session, line: Mapping[str, Any]) -> Session:
@@ -276,8 +277,8 @@ def _wanted(session: Session, line: Mapping[str, Any]) -> Session:
 
 
 def _journal(session: Session, line: Mapping[str, Any]) -> Session:
-    known = {name: line[name] for name in JournalState._fields if name in line}
-    return replace(session, journal=JournalState(**{**known, "hashes": frozenset(line["hashes"])}))
+    values = {name: line[name] for name in JournalState._fields if name in line}
+    return replace(session, journal=JournalState(**{**values, "hashes": frozenset(line["hashes"])}))
 
 
 _FOLDS: Final = {
@@ -287,8 +288,8 @@ _FOLDS: Final = {
     WANTED: _wanted,
     JOURNAL: _journal,
 }
-_DELIVERY: Final = {each.name for each in fields(Delivery)} - {"event"}
-_NOTE: Final = {each.name for each in fields(RecalledNote)}
+_DELIVERY: Final = {field.name for field in fields(Delivery)} - {"event"}
+_NOTE: Final = {field.name for field in fields(RecalledNote)}
 
 
 def same_event(event: SessionEvent) -> tuple[object, ...]:

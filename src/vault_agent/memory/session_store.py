@@ -38,12 +38,13 @@ class SessionStore:
     async def sessions(self, vault: str | None = None) -> tuple[Session, ...]:
         """Return the sessions, of one vault or of all, the one with the latest event first."""
         sessions = await in_thread(self._all)
-        return tuple(each for each in sessions if vault in {None, each.vault})
+        return tuple(session for session in sessions if vault in {None, session.vault})
 
     async def get(self, session_id: str) -> Session | None:
         """Return one session, or None."""
         return next(
-            (each for each in await in_thread(self._all) if each.session_id == session_id), None
+            (session for session in await in_thread(self._all) if session.session_id == session_id),
+            None,
         )
 
     async def take(self, event: SessionEvent) -> Session:
@@ -93,8 +94,10 @@ class SessionStore:
         paths = session_paths(self._data)
         for gone in self._read.keys() - set(paths):
             del self._read[gone]
-        found = [session for path in paths if (session := self._session(path)) is not None]
-        return sorted(found, key=lambda each: (each.last_event_at, each.session_id), reverse=True)
+        sessions = [session for path in paths if (session := self._session(path)) is not None]
+        return sorted(
+            sessions, key=lambda session: (session.last_event_at, session.session_id), reverse=True
+        )
 
     def _session(self, path: Path) -> Session | None:
         try:
@@ -117,7 +120,7 @@ def _changed_at(path: str | None) -> float:
     if path is None or "\0" in path:
         return 0.0
     try:
-        found = os.lstat(path)
+        state = os.lstat(path)
     except OSError:
         return 0.0
-    return found.st_mtime if stat.S_ISREG(found.st_mode) else 0.0
+    return state.st_mtime if stat.S_ISREG(state.st_mode) else 0.0

@@ -45,7 +45,7 @@ class Sessions:
         self,
         store: SessionStore,
         folder: Path,
-        known: KnownVaults,
+        registry: KnownVaults,
         *,
         deliveries: Deliveries | None,
         journals: Journals | None,
@@ -55,7 +55,7 @@ class Sessions:
         """Make it of its parts. The agent never waits longer than `deliver_seconds`."""
         self.store = store
         self._folder = folder
-        self._known = known
+        self._known = registry
         self._deliveries = deliveries
         self._journals = journals
         self._deliver_seconds = deliver_seconds

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.fuzz import ratio
@@ -26,6 +27,7 @@ from vault_agent.store.index.links import resolver_for
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
 from vault_agent.text.names import fold, is_note, stem
+from vault_agent.vault.paths import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,7 +48,7 @@ _NOT_IN_LINKS = re.compile(r"[\[\]|#^%\\]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NameCatalog:
     """All names of one revision. Built once, in a thread."""
 
     revision: str
@@ -56,12 +58,12 @@ class Names:
     others: Mapping[str, tuple[Sequence[str], NameIndex]]  # tags, folders and attachments
 
 
-async def names(snapshot: Snapshot) -> Names:
+async def read_names(snapshot: Snapshot) -> NameCatalog:
     """Read all names of a snapshot."""
     return await snapshot.read_unchanged(_names, snapshot.revision)
 
 
-def _names(connection: Connection, revision: str) -> Names:
+def _names(connection: Connection, revision: str) -> NameCatalog:
     notes = counting.by_change(connection)
     texts: list[str] = []
     owners: list[tuple[int, str]] = []
@@ -74,28 +76,23 @@ def _names(connection: Connection, revision: str) -> Names:
         texts += every
         owners += [(number, what) for what in every.values()]
         connections += [connected] * len(every)
-    written: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     used: dict[str, int] = {}
     for folded, spelling, _ in reading.tags(connection):
-        written.setdefault(folded, spelling)
+        spellings.setdefault(folded, spelling)
         used[folded] = used.get(folded, 0) + 1
     lists = {
-        "tag": [written[each] for each in sorted(used, key=lambda each: (-used[each], each))],
-        "folder": sorted({folder for path, *_ in notes for folder in _folders(path)}),
+        "tag": [spellings[name] for name in sorted(used, key=lambda name: (-used[name], name))],
+        "folder": sorted({folder for path, *_ in notes for folder in folders_of(path)}),
         "attachment": sorted(reading.attachments(connection)),
     }
-    others = {kind: (each, NameIndex(each)) for kind, each in lists.items()}
-    return Names(revision, notes, NameIndex(texts, connections), owners, others)
-
-
-def _folders(path: str) -> list[str]:
-    parts = path.split("/")[:-1]
-    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
+    others = {kind: (names, NameIndex(names)) for kind, names in lists.items()}
+    return NameCatalog(revision, notes, NameIndex(texts, connections), owners, others)
 
 
 async def suggest(
     snapshot: Snapshot,
-    known: Names,
+    catalog: NameCatalog,
     query: SuggestQuery,
     open_vault: Callable[[], VaultRoot],
     allowance: Allowance,
@@ -111,63 +108,63 @@ async def suggest(
         source = note.path if note is not None else ""
     if "#" in query.q and {"heading", "block"} & set(query.kinds):
         return await _parts(snapshot, query, source, open_vault, allowance)
-    return await snapshot.read(_matching, known, query, source)
+    return await snapshot.read(_matching, catalog, query, source)
 
 
 def _matching(
-    connection: Connection, known: Names, query: SuggestQuery, source: str
+    connection: Connection, catalog: NameCatalog, query: SuggestQuery, source: str
 ) -> list[Suggestion]:
-    found = [suggestion for _, suggestion in _hits(known, query)]
+    suggestions = [suggestion for _, suggestion in _hits(catalog, query)]
     if "heading" in query.kinds and len(query.q.strip()) > 1:
-        found += _headings(connection, query)
-    return _with_links(connection, found[: query.limit], source)
+        suggestions += _headings(connection, query)
+    return _with_links(connection, suggestions[: query.limit], source)
 
 
-def _hits(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
-    found: list[tuple[int, Suggestion]] = []
+def _hits(catalog: NameCatalog, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
+    suggestions: list[tuple[int, Suggestion]] = []
     for kind in query.kinds:
         if kind == "note":
-            found += _notes(known, query)
-        elif kind in known.others:
-            texts, index = known.others[kind]
+            suggestions += _notes(catalog, query)
+        elif kind in catalog.others:
+            texts, index = catalog.others[kind]
             for hit in index.find(query.q, query.limit):
                 text = texts[hit.number]
                 rank = hit.rank + _PATH_RANK * (kind == "attachment" and _is_in_folder(text, hit))
-                found.append((rank, Suggestion(kind, text, "", text, hit.ranges, path=text)))
-    found.sort(key=lambda each: each[0])  # stable: within a rank in the order of the kinds
-    return found[: query.limit]
+                suggestions.append((rank, Suggestion(kind, text, "", text, hit.ranges, path=text)))
+    suggestions.sort(key=itemgetter(0))  # stable: within a rank in the order of the kinds
+    return suggestions[: query.limit]
 
 
-def _is_in_folder(path: str, hit: Hit) -> bool:
+def _is_in_folder(path: str, hit: NameMatch) -> bool:
     """Whether a match begins in the folder of a file, not in its name."""
     return bool(hit.ranges) and hit.ranges[0][0] < path.rfind("/")
 
 
-def _notes(known: Names, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
-    found: list[tuple[int, Suggestion]] = []
+def _notes(catalog: NameCatalog, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
+    suggestions: list[tuple[int, Suggestion]] = []
     seen: set[int] = set()
-    hits = known.index.find(query.q, _NAMES_OF_A_NOTE * query.limit)
-    ranked = sorted(hits, key=lambda hit: _rank(known, hit)) if query.q.strip() else hits
+    hits = catalog.index.find(query.q, _NAMES_OF_A_NOTE * query.limit)
+    ranked = sorted(hits, key=lambda hit: _rank(catalog, hit)) if query.q.strip() else hits
     for hit in ranked:
-        number, what = known.owners[hit.number]
+        number, what = catalog.owners[hit.number]
         if number in seen or len(seen) == query.limit:
             continue
         seen.add(number)
-        found.append((_rank(known, hit), _note(known, number, what, hit)))
-    return found
+        suggestions.append((_rank(catalog, hit), _note(catalog, number, what, hit)))
+    return suggestions
 
 
-def _rank(known: Names, hit: Hit) -> int:
-    return hit.rank + (_PATH_RANK if known.owners[hit.number][1] == "path" else 0)
+def _rank(catalog: NameCatalog, hit: NameMatch) -> int:
+    return hit.rank + (_PATH_RANK if catalog.owners[hit.number][1] == "path" else 0)
 
 
-def _note(known: Names, number: int, what: str, hit: Hit) -> Suggestion:
-    path, title, aliases, kind, _ = known.notes[number]
+def _note(catalog: NameCatalog, number: int, what: str, hit: NameMatch) -> Suggestion:
+    path, title, aliases, kind, _ = catalog.notes[number]
     label, match = title, hit.ranges
     if what == "alias":
         every = list({title: 0, stem(path): 0, **dict.fromkeys(aliases, 0)})
         first = hit.number
-        while first and known.owners[first - 1][0] == number:
+        while first and catalog.owners[first - 1][0] == number:
             first -= 1
         label = every[hit.number - first]
     elif what == "path":
@@ -183,10 +180,10 @@ def _note(known: Names, number: int, what: str, hit: Hit) -> Suggestion:
 def _headings(connection: Connection, query: SuggestQuery) -> list[Suggestion]:
     part = anchor_key(query.q)
     rows = counting.headings(connection, part, limit=query.limit) if part else []
-    found = []
+    suggestions = []
     for row in rows:
-        label = next((each for each in row.heading_path if anchor_key(each) == row.name), row.name)
-        found.append(
+        label = next((name for name in row.heading_path if anchor_key(name) == row.name), row.name)
+        suggestions.append(
             Suggestion(
                 "heading",
                 label,
@@ -197,7 +194,7 @@ def _headings(connection: Connection, query: SuggestQuery) -> list[Suggestion]:
                 line=row.line,
             )
         )
-    return found
+    return suggestions
 
 
 async def _parts(
@@ -229,13 +226,13 @@ async def _parts(
         parts = await allowance.run(file.size, _parts_of, file.text, fragment, kind, query.limit)
     except (TooLarge, WorkerCrashed):
         return []
-    found = []
+    suggestions = []
     for text, line, ranges in parts:
         insert = f"#{text}" if kind == "block" else f"#{_linkable(text)}"
-        found.append(Suggestion(kind, text, path, insert, ranges, identify(path), path, line))
+        suggestions.append(Suggestion(kind, text, path, insert, ranges, identify(path), path, line))
     if not name.strip():
-        return found  # a link within the note needs no name
-    return await snapshot.read(_with_links, found, source)
+        return suggestions  # a link within the note needs no name
+    return await snapshot.read(_with_links, suggestions, source)
 
 
 def _parts_of(
@@ -244,43 +241,43 @@ def _parts_of(
     """Return the headings or blocks to offer for a fragment: texts, lines, and what matches."""
     document = Document(text, has_blocks=kind == "block")
     if kind == "block":
-        every = [(f"^{each.id}", each.line) for each in document.blocks]
+        every = [(f"^{block.id}", block.line) for block in document.blocks]
         hits = NameIndex([name for name, _ in every]).find(fragment.removeprefix("^"))
     else:
-        every = [(each.text, each.line) for each in document.sections]
+        every = [(section.text, section.line) for section in document.sections]
         hits = heading_hits(document.headings, fragment)
     if not fragment.strip("^ "):
-        hits = [Hit(number, 0, ()) for number in range(len(every))]
+        hits = [NameMatch(number, 0, ()) for number in range(len(every))]
     return [(*every[hit.number], hit.ranges) for hit in hits[:limit]]
 
 
-def heading_hits(headings: Headings, fragment: str) -> list[Hit]:
+def heading_hits(headings: Headings, fragment: str) -> list[NameMatch]:
     """Return the headings to offer for a fragment: first the one that it names already."""
     named = headings.find(fragment.split("#"), strict=True)
-    hits = NameIndex([each.text for each in headings.all]).find(fragment)
-    known = {hit.number for hit in hits}
-    hits = [*(Hit(number, 0, ()) for number in named if number not in known), *hits]
+    hits = NameIndex([heading.text for heading in headings.all]).find(fragment)
+    numbers = {hit.number for hit in hits}
+    hits = [*(NameMatch(number, 0, ()) for number in named if number not in numbers), *hits]
     return sorted(hits, key=lambda hit: hit.number not in named)
 
 
 def _with_links(
-    connection: Connection, found: Sequence[Suggestion], source: str
+    connection: Connection, suggestions: Sequence[Suggestion], source: str
 ) -> list[Suggestion]:
     """Put the shortest link that leads to its file before what each suggestion inserts."""
     linked = ("note", "heading", "block", "attachment")
-    resolver = resolver_for(
-        connection, [each.path for each in found if each.kind in linked and each.path]
-    )
+    paths = [one.path for one in suggestions if one.kind in linked and one.path is not None]
+    resolver = resolver_for(connection, paths)
     done = []
-    for each in found:
-        if each.kind in linked and each.path is not None:
-            link = _shortest(resolver, source, each.path)
-            after = "" if each.kind == "attachment" else each.insert
+    for suggestion in suggestions:
+        if suggestion.kind in linked and suggestion.path is not None:
+            link = _shortest(resolver, source, suggestion.path)
+            after = "" if suggestion.kind == "attachment" else suggestion.insert
             # Names of files are compared without case, so such an alias is the name.
             is_name = after.startswith("|") and fold(after[1:]) == fold(link)
-            done.append(replace(each, insert=each.label if is_name else f"{link}{after}"))
+            insert = suggestion.label if is_name else f"{link}{after}"
+            done.append(replace(suggestion, insert=insert))
         else:
-            done.append(each)
+            done.append(suggestion)
     return done
 
 
@@ -290,8 +287,8 @@ def _shortest(resolver: LinkResolver, source: str, path: str) -> str:
     parts = whole.split("/")
     for count in range(1, len(parts) + 1):
         target = "/".join(parts[-count:])
-        found = resolver.resolve(source, target, LinkKind.WIKILINK)
-        if found.path == path and not found.ambiguous:
+        resolution = resolver.resolve(source, target, LinkKind.WIKILINK)
+        if resolution.path == path and not resolution.ambiguous:
             return target
     return path
 
@@ -310,7 +307,7 @@ async def stats_of(snapshot: Snapshot) -> Stats:
     return Stats(
         revision=snapshot.revision,
         notes=meta.notes,
-        types=tuple(TypeCount(*each) for each in types),
+        types=tuple(TypeCount(*row) for row in types),
         attachments=counted.attachments,
         links=meta.links,
         unresolved_links=meta.unresolved_links,
@@ -336,7 +333,7 @@ _LEADING_SIGNS = re.compile(r"^[\W_]+(?=\w)")
 _BREAKS = str.maketrans(dict.fromkeys("-_/.,:;()[]{}'\"+&\t\n\r\\", " "))
 
 
-class Hit(NamedTuple):
+class NameMatch(NamedTuple):
     """A name that matches: its number, how well (0 is best), and the matching ranges."""
 
     number: int
@@ -362,11 +359,11 @@ class NameIndex:
         initials = ["".join(word[0] for word in name.split()) for name in self._names]
         self._initials, self._initial_starts = _joined(initials)
 
-    def find(self, query: str, limit: int = MAX_HITS) -> list[Hit]:
+    def find(self, query: str, limit: int = MAX_HITS) -> list[NameMatch]:
         """Return the names that match a query, best first, at most `limit`."""
         wanted = " ".join(_normal(query[:MAX_QUERY]).split())
         if not wanted:
-            return [Hit(number, 0, ()) for number in range(min(len(self._names), limit))]
+            return [NameMatch(number, 0, ()) for number in range(min(len(self._names), limit))]
         ranks: dict[int, int] = {}
         whole = (self._text, self._starts)
         if not _LEADING_SIGNS.match(wanted):
@@ -390,8 +387,11 @@ class NameIndex:
             similar = extract(wanted, recent, scorer=ratio, score_cutoff=_SIMILAR, limit=2 * ENOUGH)
             for _, _, number in similar:
                 ranks.setdefault(number, len(ways) + 1)
-        order = sorted(ranks, key=lambda each: (ranks[each], self._weight(each), each))
-        return [Hit(number, ranks[number], self._ranges(number, words)) for number in order[:limit]]
+        order = sorted(ranks, key=lambda number: (ranks[number], self._weight(number), number))
+        return [
+            NameMatch(number, ranks[number], self._ranges(number, words))
+            for number in order[:limit]
+        ]
 
     def _weight(self, number: int) -> int:
         """Return the length of a name, less for each doubling of the connections."""
@@ -409,8 +409,8 @@ class NameIndex:
         whole = name.find(" ".join(words))
         if whole >= 0:
             return ((whole, whole + len(" ".join(words))),)
-        found = ((name.find(word), len(word)) for word in words)
-        return tuple(sorted((start, start + length) for start, length in found if start >= 0))
+        places = ((name.find(word), len(word)) for word in words)
+        return tuple(sorted((start, start + length) for start, length in places if start >= 0))
 
 
 def _normal(name: str) -> str:

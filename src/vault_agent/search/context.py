@@ -7,7 +7,6 @@ that of the index, so the same index gives the same excerpts.
 
 from __future__ import annotations
 
-import math
 import re
 import secrets
 from itertools import islice, takewhile, zip_longest
@@ -24,7 +23,8 @@ from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents
 from vault_agent.store.index import links as links_reading
 from vault_agent.store.index import notes as reading
-from vault_agent.text.visible import visible
+from vault_agent.text.names import visible
+from vault_agent.text.words import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,33 +87,27 @@ async def gather(
     searches: list[list[_Excerpt]] = []
     for number, query in enumerate(request.queries):
         if query.kind == "read":
-            found = await _read(snapshot, number, query, roots)
-            if isinstance(found, Warning):
-                warnings.append(found)
+            excerpt = await _read(snapshot, number, query, roots)
+            if isinstance(excerpt, Warning):
+                warnings.append(excerpt)
             else:
-                reads.append(found)
+                reads.append(excerpt)
         else:
             paths = () if query.path is None else (query.path,)
             filters = Filters(paths=paths, tags=query.tags)
-            asked = SearchQuery(query.query, limit=query.limit, filters=filters)
-            answer = await search(snapshot, asked, embedder=embedder, indexing=indexing)
-            warnings += [each for each in answer.warnings if each not in warnings]
+            search_query = SearchQuery(query.query, limit=query.limit, filters=filters)
+            answer = await search(snapshot, search_query, embedder=embedder, indexing=indexing)
+            warnings += [warning for warning in answer.warnings if warning not in warnings]
             searches.append([await _result(snapshot, number, hit) for hit in answer.hits])
     entries, cut = _chosen(reads, searches, request.max_tokens)
     if not entries:
-        warnings.append(_warning("CONTEXT_EMPTY", "No note matches."))
+        warnings.append(Warning.of("CONTEXT_EMPTY", "No note matches."))
         return Context("", 0, (), tuple(warnings))
     if cut:
-        warnings.append(_warning("CONTEXT_CUT", "Some excerpts are cut or left out."))
+        warnings.append(Warning.of("CONTEXT_CUT", "Some excerpts are cut or left out."))
     section = _section(entries)
     sources = tuple(entry.source for entry in entries)
     return Context(section, tokens_of(section), sources, tuple(warnings))
-
-
-def tokens_of(text: str) -> int:
-    """Return an estimate of a text's tokens, which is above those of common tokenizers."""
-    others = len(text) - len(text.encode("ascii", "ignore"))
-    return math.ceil((len(text) - others) / 3.5 + 1.25 * others)
 
 
 async def _read(
@@ -124,11 +118,11 @@ async def _read(
         named = await resolve(snapshot, query.query, roots=roots, attachments=True)
     except NotFound as error:
         details = {"query": number, "suggestions": error.details.get("suggestions", [])}
-        return _warning(code, f"Query {number + 1}: there is no note of this name.", details)
+        return Warning.of(code, f"Query {number + 1}: there is no note of this name.", details)
     paths = [note.path for note in named.notes]
     if len(paths) > 1:
         details = {"query": number, "suggestions": paths}
-        return _warning(
+        return Warning.of(
             code, f"Query {number + 1}: several notes have this name. Give the path.", details
         )
     note, chunks = await snapshot.read(_note_and_chunks, named.notes[0].note_id)
@@ -138,9 +132,9 @@ async def _read(
     anchors = await snapshot.read(links_reading.anchors, [note.rowid]) or {}
     inside = section_chunks(chunks, anchors.get(note.rowid, []), section)
     if not inside:
-        headings = list(dict.fromkeys(" > ".join(each.heading_path) for each in chunks))
-        details = {"query": number, "headings": [each for each in headings if each][:20]}
-        return _warning(code, "The note has no such heading.", details)
+        headings = list(dict.fromkeys(" > ".join(chunk.heading_path) for chunk in chunks))
+        details = {"query": number, "headings": [heading for heading in headings if heading][:20]}
+        return Warning.of(code, "The note has no such heading.", details)
     return _Excerpt(number, snapshot.scope.inner(note.path), section, tuple(inside), numbered=True)
 
 
@@ -163,31 +157,31 @@ def section_chunks(
 
     Headings are looked up by the text that they show, then by the name that links use.
     """
-    shown: list[tuple[str, ...]] = []  # the path of each heading
+    paths: list[tuple[str, ...]] = []  # the path of each heading
     firsts: list[int] = []  # its first chunk
     before: tuple[str, ...] = ()
     for number, chunk in enumerate(chunks):
         path = chunk.heading_path
         for end in range(1, len(path) + 1):
             if path[:end] != before[:end]:
-                shown.append(path[:end])
+                paths.append(path[:end])
                 firsts.append(number)
         before = path
-    names = [KnownHeading(len(path), anchor_key(path[-1]), path[-1]) for path in shown]
-    if found := Headings(names).find((section,), strict=False):
-        under, first = shown[found[0]], firsts[found[0]]
+    names = [KnownHeading(len(path), anchor_key(path[-1]), path[-1]) for path in paths]
+    if matches := Headings(names).find((section,), strict=False):
+        under, first = paths[matches[0]], firsts[matches[0]]
         inside = takewhile(
-            lambda each: each.heading_path[: len(under)] == under, islice(chunks, first, None)
+            lambda chunk: chunk.heading_path[: len(under)] == under, islice(chunks, first, None)
         )
         return [*inside]
     headings = [anchor for anchor in anchors if anchor.level]
     names = [KnownHeading(heading.level, heading.name) for heading in headings]
-    if not (found := Headings(names).find((section,), strict=False)):
+    if not (matches := Headings(names).find((section,), strict=False)):
         return []
-    wanted, *following = headings[found[0] :]
-    ends = (each.line for each in following if each.level <= wanted.level)
+    wanted, *following = headings[matches[0] :]
+    ends = (anchor.line for anchor in following if anchor.level <= wanted.level)
     end = next(ends, chunks[-1].end_line + 1) if chunks else 0
-    return [each for each in chunks if each.end_line >= wanted.line and each.start_line < end]
+    return [chunk for chunk in chunks if chunk.end_line >= wanted.line and chunk.start_line < end]
 
 
 async def _result(snapshot: Snapshot, number: int, hit: Hit) -> _Excerpt:
@@ -202,7 +196,7 @@ def _chosen(
 ) -> tuple[list[_Entry], bool]:
     """Return the entries that fit, and whether anything is cut or left out."""
     left = max_tokens - tokens_of(HEADER)
-    turns = [each for turn in zip_longest(*searches) for each in turn if each is not None]
+    turns = [excerpt for turn in zip_longest(*searches) for excerpt in turn if excerpt is not None]
     entries: list[_Entry] = []
     taken: set[int] = set()
     cut = False
@@ -296,9 +290,5 @@ def _written(entry: _Entry, mark: str) -> str:
 
 def _shown(name: str) -> str:
     """Return a name on one line, with characters that hide or move text made visible."""
-    shown = visible(name)
-    return shown if len(shown) <= _MAX_NAME else f"{shown[: _MAX_NAME - 1]}…"
-
-
-def _warning(code: str, what: str, details: dict[str, object] | None = None) -> Warning:
-    return Warning.of(code, what, details or {})
+    text = visible(name)
+    return text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…"

@@ -1,4 +1,4 @@
-"""The graph of a vault, the notes near a note, and shortest paths.
+"""The graph of a vault: the notes near a note, shortest paths, communities, and the whole graph.
 
 The graph is built at its first use and kept until the next revision.
 """
@@ -8,41 +8,58 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 from heapq import nsmallest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 import orjson
 
 from vault_agent.errors import NotFound
-from vault_agent.model.graph import Community, GraphNote, Listed, LocalGraph, NearNote, Page
+from vault_agent.markdown.broken import Fault, missing
+from vault_agent.model.graph import (
+    MAX_NODES,
+    Community,
+    GraphNote,
+    Listed,
+    LocalGraph,
+    NearNote,
+    Page,
+)
 from vault_agent.model.identifiers import identify
-from vault_agent.model.search import Filters
-from vault_agent.search.links import check_revision
-from vault_agent.search.named import named_note
+from vault_agent.model.notes import LinkKind
+from vault_agent.search.lists import admitted, check_revision
+from vault_agent.search.resolve import named_note
 from vault_agent.store.current import SnapshotOutdated
+from vault_agent.store.fulltext.schema import first_day
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
+from vault_agent.store.index.notes import values_of
 from vault_agent.system.cancelling import in_thread
+from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from vault_agent.model.adjacency import Adjacency
+    from vault_agent.model.graph import GraphQuery
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
-
+    from vault_agent.store.index.notes import NoteColumns
 
 _CENTRAL = 5  # notes shown of a community
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Graph:
-    """The notes of one revision by path, and the links between them."""
+    """The notes of one revision by path, and the links between them.
+
+    `broken` has the keys and faults of broken links, once somebody has asked for them.
+    """
 
     revision: str
     rowids: array[int]
     positions: dict[int, int]  # by rowid
     links: Adjacency
+    broken: list[tuple[int, Fault]] | None = None
 
 
 class Graphs:
@@ -92,28 +109,29 @@ async def local(
         NotFound: `NOTE_NOT_FOUND`.
     """
     start = await _position(snapshot, graph, note_id)
-    found = await in_thread(near, graph.links, start, depth=depth, limit=limit)
-    shown = list(found.distances)
-    places = {position: index for index, position in enumerate(shown)}
+    nearby = await in_thread(near, graph.links, start, depth=depth, limit=limit)
+    positions = list(nearby.distances)
+    places = {position: index for index, position in enumerate(positions)}
     edges = sorted(
         (index, places[target], weight)
         for position, index in places.items()
         for target, weight in graph.links.weighted(position)
         if target in places
     )
+    notes = await _notes(snapshot, graph, positions)
     return LocalGraph(
         graph.revision,
         tuple(
             NearNote(
                 *(note.note_id, note.path, note.title, note.incoming, note.outgoing),
                 type=note.type,
-                distance=found.distances[position],
+                distance=distance,
             )
-            for position, note in zip(shown, await _notes(snapshot, graph, shown), strict=True)
+            for note, distance in zip(notes, nearby.distances.values(), strict=True)
         ),
         tuple((source, target) for source, target, _ in edges),
         tuple(weight for _, _, weight in edges),
-        found.truncated,
+        nearby.truncated,
     )
 
 
@@ -126,9 +144,9 @@ async def path(
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`, `PATH_NOT_FOUND`.
     """
-    ends = [await _position(snapshot, graph, each) for each in (start, end)]
+    ends = [await _position(snapshot, graph, note_id) for note_id in (start, end)]
     try:
-        found = await in_thread(
+        positions = await in_thread(
             shortest_path, graph.links, *ends, directed=directed, longest=longest
         )
     except NoPath as none:
@@ -138,7 +156,7 @@ async def path(
             what = f"The shortest path between the two notes has over {longest} links."
             reason = "too_long"
         raise NotFound("PATH_NOT_FOUND", what, {"reason": reason}) from None
-    return await _notes(snapshot, graph, found)
+    return await _notes(snapshot, graph, positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +197,13 @@ async def communities(
     for position, community in enumerate(clusters.members):
         if page.first <= community < page.first + page.limit:
             inside.setdefault(community, []).append(position)
-    shown = {
+    central = {
         community: nsmallest(
             _CENTRAL, members, lambda position: (-graph.links.degree(position), position)
         )
         for community, members in sorted(inside.items())
     }
-    every = [position for members in shown.values() for position in members]
+    every = [position for members in central.values() for position in members]
     notes = dict(zip(every, await _notes(snapshot, graph, every), strict=True))
     entries = tuple(
         Community(
@@ -196,24 +214,19 @@ async def communities(
             else notes[members[0]].title,
             tuple(notes[position] for position in members),
         )
-        for community, members in shown.items()
+        for community, members in central.items()
     )
     return page.listed(graph.revision, entries, clusters.total)
-
-
-async def admit(snapshot: Snapshot, filters: Filters) -> set[int] | None:
-    """Return the rowids of the notes that pass the filters, or None if there are no filters."""
-    if filters == Filters():
-        return None
-    return await snapshot.threads.run(snapshot.fulltext.admitted, filters)
 
 
 async def _position(snapshot: Snapshot, graph: Graph, note_id: str) -> int:
     return graph.positions[(await snapshot.read_unchanged(named_note, note_id)).rowid]
 
 
-async def _notes(snapshot: Snapshot, graph: Graph, shown: Sequence[int]) -> tuple[GraphNote, ...]:
-    rowids = [graph.rowids[position] for position in shown]
+async def _notes(
+    snapshot: Snapshot, graph: Graph, positions: Sequence[int]
+) -> tuple[GraphNote, ...]:
+    rowids = [graph.rowids[position] for position in positions]
     rows = await snapshot.read_unchanged(reading.columns, rowids)
     by_position = {graph.positions[row.rowid]: row for row in rows}
     return tuple(
@@ -225,18 +238,19 @@ async def _notes(snapshot: Snapshot, graph: Graph, shown: Sequence[int]) -> tupl
             graph.links.out_degree(position),
             orjson.loads(row.metadata).get("type") if row.metadata else None,
         )
-        for position, row in ((each, by_position[each]) for each in shown)
+        for position in positions
+        for row in (by_position[position],)
     )
 
 
-class Near(NamedTuple):
+class Neighbourhood(NamedTuple):
     """The notes near a note as {note: distance}, and whether some are left out."""
 
     distances: dict[int, int]
     truncated: bool
 
 
-def near(graph: Adjacency, note: int, *, depth: int, limit: int) -> Near:
+def near(graph: Adjacency, note: int, *, depth: int, limit: int) -> Neighbourhood:
     """Return at most `limit` notes within `depth` links of a note, in either direction.
 
     The nearest come first, then those with the most neighbours, then the first by position.
@@ -244,15 +258,17 @@ def near(graph: Adjacency, note: int, *, depth: int, limit: int) -> Near:
     distances = {note: 0}
     level = [note]
     for distance in range(1, depth + 1):
-        found = {each for one in level for each in graph.neighbours(one)} - distances.keys()
+        notes = {
+            neighbour for one in level for neighbour in graph.neighbours(one)
+        } - distances.keys()
         room = limit - len(distances)
-        level = sorted(found, key=lambda each: (-graph.degree(each), each))[:room]
+        level = sorted(notes, key=lambda note: (-graph.degree(note), note))[:room]
         distances.update(dict.fromkeys(level, distance))
-        if len(found) > room:
-            return Near(distances, truncated=True)
+        if len(notes) > room:
+            return Neighbourhood(distances, truncated=True)
         if not level:
             break
-    return Near(distances, truncated=False)
+    return Neighbourhood(distances, truncated=False)
 
 
 class NoPath(Exception):
@@ -285,7 +301,7 @@ def shortest_path(
     path = [start]
     while path[-1] != end:
         left = distances[path[-1]] - 1
-        path.append(next(each for each in forth(path[-1]) if distances.get(each) == left))
+        path.append(next(note for note in forth(path[-1]) if distances.get(note) == left))
     return path
 
 
@@ -297,9 +313,226 @@ def _distances(first: int, last: int, step: Callable[[int], Sequence[int]]) -> d
         distance += 1
         following = []
         for note in level:
-            for each in step(note):
-                if each not in distances:
-                    distances[each] = distance
-                    following.append(each)
+            for neighbour in step(note):
+                if neighbour not in distances:
+                    distances[neighbour] = distance
+                    following.append(neighbour)
         level = following
     return distances
+
+
+# --- the whole graph ------------------------------------------------------------------------------
+
+
+class Rows(NamedTuple):
+    """What the index knows about the notes of a graph."""
+
+    notes: list[NoteColumns]
+    admitted: set[int] | None
+    unresolved: list[tuple[int, str, str]]
+    unresolved_links: int
+    identifiers: dict[int, list[str]]  # for objects: the `id` of the frontmatter, by rowid
+
+
+async def read_rows(snapshot: Snapshot, query: GraphQuery) -> Rows:
+    """Read the notes of the graph, of which `to_columns` and `to_objects` make a reply."""
+    passing = await admitted(snapshot, query.filters)
+
+    def read(connection: Connection) -> Rows:
+        notes = reading.columns(connection)
+        return Rows(
+            notes,
+            passing,
+            links.unresolved(connection) if query.unresolved else [],
+            snapshot.meta.unresolved_links,
+            values_of(connection, [row.rowid for row in notes], "id") if query.as_objects else {},
+        )
+
+    return await snapshot.read_unchanged(read)
+
+
+def to_columns(
+    graph: Graph, read: Rows, query: GraphQuery, clusters: Clusters | None
+) -> dict[str, Any]:
+    """Return the graph in columns. Nodes are by path, edges by position."""
+    positions, truncated = _shown(graph, read, query)
+    places = {position: index for index, position in enumerate(positions)}
+    edges, weights = _edges(graph, places)
+    by_position = {graph.positions[row.rowid]: row for row in read.notes}
+    notes = [by_position[position] for position in positions]
+    folders, types, tags = _Numbers(), _Numbers(), _Numbers(fold)
+    kinds, labels, days = [], [], []
+    known_days: dict[tuple[str | None, str | None], int | None] = {}
+    for row in notes:
+        public = orjson.loads(row.metadata) if row.metadata else {}
+        kinds.append(types.of(public["type"]) if public.get("type") else None)
+        labels.append([tags.of(tag) for tag in public.get("tags") or ()])
+        dates = public.get("date"), public.get("created")
+        if dates not in known_days:
+            known_days[dates] = first_day(*dates)
+        days.append(known_days[dates])
+    nodes: dict[str, list[Any]] = {
+        "id": [identify(row.path) for row in notes],
+        "title": [row.title for row in notes],
+        "folder": [folders.of(row.path.rpartition("/")[0]) for row in notes],
+        "type": kinds,
+        "tags": labels,
+        "day": days,
+        "in": [graph.links.in_degree(position) for position in positions],
+        "out": [graph.links.out_degree(position) for position in positions],
+    }
+    if clusters is not None:
+        nodes["community"] = [clusters.members[position] for position in positions]
+    if query.unresolved:
+        _add_targets(nodes, edges, weights, graph, places, read.unresolved)
+    return {
+        "revision": graph.revision,
+        "directed": True,
+        "nodes": nodes,
+        "folders": folders.names,
+        "types": types.names,
+        "tags": tags.names,
+        "edges": edges,
+        "weights": weights,
+        "truncated": truncated,
+        "counts": _counts(graph, read),
+    }
+
+
+def to_objects(graph: Graph, read: Rows, query: GraphQuery) -> dict[str, Any]:
+    """Return the graph as one object for each note and each edge."""
+    positions, truncated = _shown(graph, read, query)
+    places = {position: index for index, position in enumerate(positions)}
+    by_position = {graph.positions[row.rowid]: row for row in read.notes}
+    nodes = []
+    for position in positions:
+        row = by_position[position]
+        public = orjson.loads(row.metadata) if row.metadata else {}
+        nodes.append(
+            {
+                "id": identify(row.path),
+                "identifier": next(iter(read.identifiers.get(row.rowid, ())), None),
+                "label": row.title,
+                "type": public.get("type"),
+                "tags": public.get("tags") or [],
+                "createdAt": public.get("created") or public.get("date"),
+                "connectionCount": graph.links.degree(position),
+            }
+        )
+    edges, _ = _edges(graph, places)
+    return {
+        "revision": graph.revision,
+        "directed": True,
+        "nodes": nodes,
+        "edges": [
+            {"source": nodes[source]["id"], "target": nodes[target]["id"]}
+            for source, target in zip(edges[::2], edges[1::2], strict=True)
+        ],
+        "truncated": truncated,
+        "counts": _counts(graph, read),
+    }
+
+
+def _shown(graph: Graph, read: Rows, query: GraphQuery) -> tuple[list[int], bool]:
+    """Return the notes that pass, by path. Over the limit the best connected stay."""
+    links = graph.links
+    passing = [
+        position
+        for position, rowid in enumerate(graph.rowids)
+        if (read.admitted is None or rowid in read.admitted)
+        and (not query.min_degree or links.degree(position) >= query.min_degree)
+    ]
+    return _best(graph, passing, query.most), len(passing) > query.most
+
+
+def best_connected(graph: Graph) -> list[int]:
+    """Return the notes that the whole graph has without filters."""
+    return _best(graph, range(graph.links.size), MAX_NODES)
+
+
+def _best(graph: Graph, among: Sequence[int], limit: int) -> list[int]:
+    """Return the best connected of some notes, by path."""
+    if len(among) <= limit:
+        return list(among)
+    return sorted(sorted(among, key=lambda at: (-graph.links.degree(at), at))[:limit])
+
+
+def _edges(graph: Graph, places: dict[int, int]) -> tuple[list[int], list[int]]:
+    if len(places) == graph.links.size:
+        return graph.links.pairs(), list(graph.links.weights)
+    edges: list[int] = []
+    weights: list[int] = []
+    for position, index in places.items():
+        for target, weight in graph.links.weighted(position):
+            place = places.get(target)
+            if place is not None:
+                edges += index, place
+                weights.append(weight)
+    return edges, weights
+
+
+def _add_targets(  # noqa: PLR0917 - one caller, and the types differ
+    nodes: dict[str, list[Any]],
+    edges: list[int],
+    weights: list[int],
+    graph: Graph,
+    places: dict[int, int],
+    unresolved: Iterable[tuple[int, str, str]],
+) -> None:
+    """Add a node without an ID for each missing note that links name, and the edges to it."""
+    spellings: dict[str, str] = {}
+    counts: dict[tuple[int, str], int] = {}
+    for rowid, kind, target in unresolved:
+        place = places.get(graph.positions[rowid])
+        if place is None or missing(LinkKind(kind), target) is not Fault.NOTE:
+            continue
+        name = fold(target)
+        spellings.setdefault(name, target)
+        counts[place, name] = counts.get((place, name), 0) + 1
+    first = len(nodes["id"])
+    numbers = {name: first + index for index, name in enumerate(sorted(spellings))}
+    sources = dict.fromkeys(numbers, 0)
+    for _, name in counts:
+        sources[name] += 1
+    for name in numbers:
+        node = {"title": spellings[name], "tags": [], "in": sources[name], "out": 0}
+        for column, values in nodes.items():
+            values.append(node.get(column))
+    every = list(zip(zip(edges[::2], edges[1::2], strict=True), weights, strict=True))
+    every += [((place, numbers[name]), count) for (place, name), count in counts.items()]
+    every.sort()
+    edges[:] = [end for pair, _ in every for end in pair]
+    weights[:] = [weight for _, weight in every]
+
+
+def _counts(graph: Graph, read: Rows) -> dict[str, int]:
+    links = graph.links
+    return {
+        "notes": links.size,
+        "edges": links.edges,
+        "orphans": sum(
+            not (links.out_degree(position) or links.in_degree(position))
+            for position in range(links.size)
+        ),
+        "unresolved": read.unresolved_links,
+    }
+
+
+class _Numbers:
+    """Numbers names in the order in which they come."""
+
+    def __init__(self, key: Callable[[str], str] = str) -> None:
+        self.names: list[str] = []
+        self._key = key
+        self._known: dict[str, int] = {}
+        self._spelled: dict[str, int] = {}
+
+    def of(self, name: str) -> int:
+        """Return the number of a name."""
+        number = self._spelled.get(name)
+        if number is None:
+            number = self._known.setdefault(self._key(name), len(self.names))
+            if number == len(self.names):
+                self.names.append(name)
+            self._spelled[name] = number
+        return number

@@ -23,7 +23,7 @@ from vault_agent.search.lists import admitted, note_key, path_of_key
 from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.rows import MAX_CHUNKS
-from vault_agent.text.pattern import UnsupportedPattern, compile_pattern
+from vault_agent.text.pattern import UnsupportedPattern, compile_re2
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ async def grep(
     """
     try:
         pattern = await snapshot.threads.run(
-            compile_pattern, query.pattern, ignore_case=query.ignore_case
+            compile_re2, query.pattern, ignore_case=query.ignore_case, one_line=True
         )
     except UnsupportedPattern as error:
         raise InvalidRequest("REGEX_INVALID", str(error)) from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,9 +16,8 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile, PropertyValue, RenderedNote, ShownProperty
 from vault_agent.model.warning import Warning
-from vault_agent.search.named import named_text
 from vault_agent.search.note_file import NoteFile, note_file, read_file
-from vault_agent.search.resolve import resolve_links
+from vault_agent.search.resolve import named_text, resolve_links
 from vault_agent.store.index import lists
 from vault_agent.store.index import notes as reading
 from vault_agent.system.cancelling import in_thread
@@ -27,7 +25,7 @@ from vault_agent.system.workers import WorkerCrashed
 from vault_agent.text.names import is_note, kind_of, page_of, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from vault_agent.markdown.frontmatter import Frontmatter
     from vault_agent.markdown.render import Html
@@ -103,8 +101,8 @@ async def html_of_note(
             "NOTE_TOO_LARGE_TO_RENDER", "The note is larger than 1 MiB.", error.details
         ) from None
     updated = (await snapshot.read(lists.updated_of, [stored.rowid])).get(stored.rowid)
-    shown = _Shown(stored.path, stored.title, note_id, updated, file)
-    return await _html(snapshot, root, shown, look)
+    note = _Shown(stored.path, stored.title, note_id, updated, file)
+    return await _html(snapshot, root, note, look)
 
 
 async def html_of_text(
@@ -124,35 +122,29 @@ class _Shown(NamedTuple):
 
 async def _html(snapshot: Snapshot, root: VaultRoot, note: _Shown, look: Look) -> RenderedNote:
     path, title, note_id, updated, file = note
-    with _too_costly():
+    try:
         parsed = await _parsed(file, look.allowance)
         gathered = _Gathered({path: parsed})
         await _gather(snapshot, root, gathered, path, look)
-        shown = await _rendered(gathered, path, title, look)
+        html = await _rendered(gathered, path, title, look)
+    except WorkerCrashed:
+        raise TooLarge(
+            "NOTE_TOO_LARGE_TO_RENDER",
+            "Rendering this note takes more time or memory than one request may use.",
+        ) from None
     properties = await _properties(snapshot, parsed.front, path)
     return RenderedNote(
         note_id=note_id,
         path=path,
         title=title,
         updated=updated,
-        html=shown.html,
-        outline=shown.outline,
+        html=html.html,
+        outline=html.outline,
         properties=properties,
-        assets=shown.assets,
+        assets=html.assets,
         content_hash=file.hash.hex(),
         warnings=(*file.warnings, *_problem(parsed.front, path)),
     )
-
-
-@contextmanager
-def _too_costly() -> Iterator[None]:
-    try:
-        yield
-    except WorkerCrashed:
-        raise TooLarge(
-            "NOTE_TOO_LARGE_TO_RENDER",
-            "Rendering this note takes more time or memory than one request may use.",
-        ) from None
 
 
 async def _parsed(file: NoteFile, allowance: Allowance) -> _Parsed:
@@ -174,31 +166,34 @@ def _tree(text: str, front: Frontmatter) -> Tree:
 
 
 async def _rendered(gathered: _Gathered, path: str, title: str, look: Look) -> Html:
-    found = {key: value for key, value in gathered.links.items() if value is not None}
-    files = {each.path for each in found.values() if each.note_id is None}
-    addresses = await in_thread(lambda: {each: look.address(each) for each in files})
-    titles = {each: gathered.titles.get(each, title) for each in gathered.notes}
-    size = sum(each.size for each in gathered.notes.values())
+    links = {key: value for key, value in gathered.links.items() if value is not None}
+    files = {file.path for file in links.values() if file.note_id is None}
+    addresses = await in_thread(lambda: {path: look.address(path) for path in files})
+    titles = {note_path: gathered.titles.get(note_path, title) for note_path in gathered.notes}
+    size = sum(note.size for note in gathered.notes.values())
     return await look.allowance.run(
-        size, _render, gathered.notes, titles, found, addresses, path=path, depth=look.embeds
+        size, _render, gathered.notes, titles, links, addresses, path=path, depth=look.embeds
     )
 
 
 def _render(
     parsed: dict[str, _Parsed],
     titles: dict[str, str],
-    found: dict[tuple[str, str, LinkKind], LinkedFile],
+    links: dict[tuple[str, str, LinkKind], LinkedFile],
     addresses: dict[str, str],
     *,
     path: str,
     depth: int,
 ) -> Html:
     trees = {
-        each: note.tree if note.tree is not None else _tree(note.text, note.front)
-        for each, note in parsed.items()
+        note_path: note.tree if note.tree is not None else _tree(note.text, note.front)
+        for note_path, note in parsed.items()
     }
-    notes = {each: Source(tree, identify(each), titles[each]) for each, tree in trees.items()}
-    return render(trees[path], path, Vault(found, notes, addresses.__getitem__), depth=depth)
+    notes = {
+        note_path: Source(tree, identify(note_path), titles[note_path])
+        for note_path, tree in trees.items()
+    }
+    return render(trees[path], path, Vault(links, notes, addresses.__getitem__), depth=depth)
 
 
 async def _gather(
@@ -214,18 +209,18 @@ async def _gather(
             if target.kind is not None
         }
         # The files that links lead to, as the index knows them.
-        fresh = [each for each in wanted if each not in gathered.links]
+        fresh = [link for link in wanted if link not in gathered.links]
         del fresh[max(0, MAX_LINKS - len(gathered.links)) :]
         gathered.links |= await snapshot.read(resolve_links, fresh)
         if not remaining:
             return
         embedded = dict.fromkeys(
-            found.path
+            file.path
             for source in level
             for target in gathered.notes[source].links
             if is_embeddable(target) and target.kind is not None
-            for found in (gathered.links.get((source, target.target, target.kind)),)
-            if found is not None and found.note_id and found.path not in gathered.notes
+            for file in (gathered.links.get((source, target.target, target.kind)),)
+            if file is not None and file.note_id and file.path not in gathered.notes
         )
         level = await _read(snapshot, root, gathered, embedded, look.allowance)
 
@@ -260,28 +255,28 @@ async def _read(
 async def _properties(
     snapshot: Snapshot, front: Frontmatter, path: str
 ) -> tuple[ShownProperty, ...]:
-    written = {
+    texts = {
         key: (tuple(frontmatter.named_texts_of(value)), isinstance(value, list))
         for key, value in front.values.items()
     }
     targets = {
         str(text): target
-        for texts, _ in written.values()
-        for _, text in texts
+        for values, _ in texts.values()
+        for _, text in values
         if (target := links.target_of(text)) is not None
     }
-    found = await snapshot.read(
+    files = await snapshot.read(
         resolve_links, [(path, target, LinkKind.FRONTMATTER) for target in targets.values()]
     )
 
     def value_of(names: str, text: Scalar) -> PropertyValue:
         target = targets.get(str(text))
-        file = found.get((path, target, LinkKind.FRONTMATTER)) if target is not None else None
+        file = files.get((path, target, LinkKind.FRONTMATTER)) if target is not None else None
         return PropertyValue(f"{names}{text}", file.note_id if file is not None else None)
 
     return tuple(
-        ShownProperty(key, tuple(value_of(*named) for named in texts), is_list)
-        for key, (texts, is_list) in written.items()
+        ShownProperty(key, tuple(value_of(*named) for named in values), is_list)
+        for key, (values, is_list) in texts.items()
     )
 
 
@@ -308,8 +303,8 @@ def attachment_markdown(connection: Connection, stored: StoredNote) -> str:
         if heading_path:
             page = page_of(stored.path, heading_path)
             label = _plain(heading_path[-1])
-            shown = f"[{label}]({address}#page={page})" if page is not None else label
-            pieces.append(f"## {shown}\n")
+            heading = f"[{label}]({address}#page={page})" if page is not None else label
+            pieces.append(f"## {heading}\n")
         fence = "`" * max(3, 1 + max(map(len, _FENCES.findall(text)), default=0))
         pieces.append(f"{fence}text\n{text.rstrip()}\n{fence}\n")
     return "\n".join(pieces)

@@ -17,7 +17,7 @@ from vault_agent.model.lexical import rarity
 from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.search import Answer, Coverage, Filters, Hit, Match
 from vault_agent.search.query import compile_query, literals
-from vault_agent.search.rank import Names, Ranked, rank, shortlist
+from vault_agent.search.rank import OwnNames, Ranked, rank, shortlist
 from vault_agent.search.snippet import snippets, text_below_heading
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.fulltext.schema import dated
@@ -25,10 +25,9 @@ from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import repeated_lines
 from vault_agent.store.index.rows import MAX_CHUNKS
-from vault_agent.text.common_words import common_terms
 from vault_agent.text.names import kind_of, page_of
 from vault_agent.text.terms import is_unit, sequence
-from vault_agent.text.words import fold_words, whole_word
+from vault_agent.text.words import common_terms, fold_words, whole_word
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -52,7 +51,7 @@ _FEWEST = 3
 _MOST = 0.78
 
 
-class Ranking(NamedTuple):
+class RankedNotes(NamedTuple):
     """Ranked places, with their candidates and notes."""
 
     places: list[Ranked]
@@ -69,7 +68,7 @@ def ranked(
     limit: int,
     without: Collection[int] = (),
     among: Collection[int] | None = None,
-) -> Ranking:
+) -> RankedNotes:
     """Return the best `limit` places for a compiled query, of notes in `among` if it is given.
 
     Raises:
@@ -83,9 +82,9 @@ def ranked(
     headings = snapshot.look(reading.headings, wanted.keys)
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
-    names = {rowid: Names(note.path, note.title, note.aliases) for rowid, note in notes.items()}
+    names = {rowid: OwnNames(note.path, note.title, note.aliases) for rowid, note in notes.items()}
     places = rank(candidates, names, headings, limit=limit, chosen=wanted)
-    return Ranking(places, candidates, notes)
+    return RankedNotes(places, candidates, notes)
 
 
 def information(fulltext: FulltextReader, query: LexicalQuery) -> dict[str, float]:
@@ -93,27 +92,27 @@ def information(fulltext: FulltextReader, query: LexicalQuery) -> dict[str, floa
     frequencies = fulltext.document_frequencies(query.weights)
     notes = fulltext.note_count
     return {
-        term: query.weights[term] * rarity(notes, found)
-        for term, found in frequencies.items()
-        if found
+        term: query.weights[term] * rarity(notes, count)
+        for term, count in frequencies.items()
+        if count
     }
 
 
-def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: Ranking) -> Coverage:
+def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: RankedNotes) -> Coverage:
     """Return how much of a query one passage of each ranked note has.
 
     A word that is in no note counts as the rarest, also if similar words were searched instead.
     Few notes do not say which words are rare, so rarity is that among at least 30. A word of more
     than four fifths of the notes is no content: it says what the vault is about.
     """
-    known, neighbours = ranking.candidates.information, ranking.candidates.neighbours
+    information, neighbours = ranking.candidates.information, ranking.candidates.neighbours
     searched = ranking.candidates.searched
     notes = max(searched, _FEW_NOTES)
     # Rarity is the logarithm of (notes + 1) / (found + 0.5), so more notes add the same to all.
     added = math.log((notes + 1) / (searched + 1))
     words = {
-        term: known[term] / weight + added
-        if term in known and term not in neighbours
+        term: information[term] / weight + added
+        if term in information and term not in neighbours
         else rarity(notes, 0)
         for term, weight in query.weights.items()
         if not is_unit(term)
@@ -121,8 +120,8 @@ def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: Ranking) -> Cover
     usual = math.log((searched + 1) / (_MOST * searched + 0.5))
     content = {
         term: 1.0
-        for term in words.keys() & known.keys() - neighbours - common_terms()
-        if searched < _FEWEST or known[term] / query.weights[term] >= usual
+        for term in words.keys() & information.keys() - neighbours - common_terms()
+        if searched < _FEWEST or information[term] / query.weights[term] >= usual
     }
     rowids = {place.rowid for place in ranking.places}
     total = sum(words.values())
@@ -171,15 +170,19 @@ def hits(
         else place
         for place in places
     ]
-    shown = [
+    excerpted = [
         sections.get(place.rowid) or chunks.get(key)
         for place, key in zip(places, keys, strict=True)
     ]
-    excerpts = snippets([chunk.text if chunk is not None else "" for chunk in shown], information)
+    excerpts = snippets(
+        [chunk.text if chunk is not None else "" for chunk in excerpted], information
+    )
     return tuple(
         [
             _hit(place, notes[place.rowid], chunk, excerpt, reason, explain=explain)
-            for place, chunk, excerpt, reason in zip(places, shown, excerpts, reasons, strict=True)
+            for place, chunk, excerpt, reason in zip(
+                places, excerpted, excerpts, reasons, strict=True
+            )
         ]
     )
 
@@ -293,11 +296,6 @@ _HALF = 10.0
 Words = tuple["re.Pattern[str]", ...]
 
 
-class _Found(NamedTuple):
-    note: StoredNote
-    score: float
-
-
 async def search_every(
     snapshot: Snapshot, query: SearchQuery, warnings: tuple[Warning, ...]
 ) -> Answer:
@@ -312,11 +310,11 @@ async def search_every(
     Raises:
         InvalidRequest: `INVALID_REQUEST` if path patterns are too complex.
     """
-    asked = literals(query.query)
-    words = tuple(word for text in asked if (word := whole_word(text)) is not None)
+    texts = literals(query.query)
+    words = tuple(word for text in texts if (word := whole_word(text)) is not None)
     compiled = replace(
         compile_query(query.query),
-        phrases=tuple(filter(None, (tuple(sequence(text)) for text in asked))),
+        phrases=tuple(filter(None, (tuple(sequence(text)) for text in texts))),
     )
     revision = snapshot.revision
     answer = Answer(query.mode, Mode.LEXICAL, query.limit, (), warnings, revision=revision)
@@ -325,31 +323,32 @@ async def search_every(
     candidates = await snapshot.threads.stoppable(
         lambda stopped: _candidates(snapshot, compiled, query, stopped)
     )
-    found: list[_Found] = []
+    notes: list[StoredNote] = []
     rowids = list(candidates)[:CANDIDATES]
     for first in range(0, len(rowids), _BATCH):
         batch = rowids[first : first + _BATCH]
-        verified = await snapshot.threads.stoppable(partial(_verified, snapshot, batch, words))
-        found += [_Found(note, candidates[note.rowid]) for note in verified]
-        if len(found) >= query.ranked:
+        notes += await snapshot.threads.stoppable(partial(_verified, snapshot, batch, words))
+        if len(notes) >= query.ranked:
             break
-    found = found[: query.ranked]  # the last batch may have had more
-    truncated = len(candidates) > CANDIDATES and len(found) < query.ranked
-    shown = found[query.offset : query.end]
+    notes = notes[: query.ranked]  # the last batch may have had more
+    truncated = len(candidates) > CANDIDATES and len(notes) < query.ranked
+    page = notes[query.offset : query.end]
 
     def hits_of(stopped: Stopped) -> tuple[Hit, ...]:
-        places = [_place(snapshot, each, words) for each in shown if not stopped()]
+        places = [
+            _place(snapshot, note, candidates[note.rowid], words) for note in page if not stopped()
+        ]
         return hits(
             snapshot,
             places,
-            {each.note.rowid: each.note for each in shown},
+            {note.rowid: note for note in page},
             information(snapshot.fulltext, compiled),
             reasons=[Reason.LEXICAL_MATCH] * len(places),
             explain=query.explain,
         )
 
-    found_hits = await snapshot.threads.stoppable(hits_of)
-    return replace(answer, hits=found_hits, has_more=len(found) > query.end, truncated=truncated)
+    hits_of_page = await snapshot.threads.stoppable(hits_of)
+    return replace(answer, hits=hits_of_page, has_more=len(notes) > query.end, truncated=truncated)
 
 
 def _candidates(
@@ -388,14 +387,12 @@ def _has_every(note: StoredNote, body: bytes, words: Words) -> bool:
     return all(word.search(text) is not None for word in missing)
 
 
-def _place(snapshot: Snapshot, found: _Found, words: Words) -> Ranked:
+def _place(snapshot: Snapshot, note: StoredNote, score: float, words: Words) -> Ranked:
     """Return the place to show: the chunk of the note that has most of the words."""
-    note = found.note
     first = note.rowid << CHUNK_BITS
     chunks = snapshot.look(reading.chunks, range(first, first + min(note.chunk_count, _CHUNKS)))
-    score = round(found.score / (found.score + _HALF), 6)
     best = _best([chunks[key] for key in sorted(chunks)], words)
-    return Ranked(note.rowid, best, score, {"body": round(found.score, 4)})
+    return Ranked(note.rowid, best, round(score / (score + _HALF), 6), {"body": round(score, 4)})
 
 
 def _best(chunks: Sequence[StoredChunk], words: Words) -> int | None:

@@ -1,30 +1,45 @@
-"""The links of one note: those it contains, and those that lead to it."""
+"""Links: those that a note contains or that lead to it, and the broken ones of a vault."""
 
 from __future__ import annotations
 
+from collections import Counter
 from heapq import merge
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import InvalidRequest
-from vault_agent.markdown.broken import Anchors
-from vault_agent.model.graph import MAX_CANDIDATES, Backlink, Listed, NoteLink, Page, Place
+from vault_agent.markdown.broken import Anchors, Fault, faults, names_folder
+from vault_agent.model.graph import (
+    MAX_CANDIDATES,
+    Backlink,
+    Finding,
+    Listed,
+    NoteLink,
+    Page,
+    Place,
+    Wanted,
+)
 from vault_agent.model.identifiers import CHUNK_BITS, identify
-from vault_agent.search.named import named_handle, named_note
+from vault_agent.model.link_resolver import Resolution
+from vault_agent.model.notes import LinkKind
+from vault_agent.search.lists import check_revision
+from vault_agent.search.resolve import named_handle, named_note
 from vault_agent.search.snippet import snippet_around
-from vault_agent.store.index import links as reading
+from vault_agent.store.index import links as links_reading
 from vault_agent.store.index import notes as notes_reading
 from vault_agent.store.index.links import LinkFilter, LinkRow, resolver_for
+from vault_agent.text.names import fold
+from vault_agent.vault.paths import folders_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
+    from vault_agent.search.graph import Graph
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.links import WebLink
     from vault_agent.store.index.notes import StoredChunk
 
-    _Shown = LinkRow | WebLink
-    _Known = tuple[Mapping[int, Anchors], dict[int, tuple[str, ...]]]
+    _AnyLink = LinkRow | WebLink
+    _About = tuple[Mapping[int, Anchors], dict[int, tuple[str, ...]]]
 
 EXTERNAL = "external"
 _NUMBER = (1 << CHUNK_BITS) - 1
@@ -53,16 +68,16 @@ async def links(
     wants_outside = status in (None, EXTERNAL) and (kinds is None or EXTERNAL in kinds)
     some = page.limit + 1
 
-    def read(connection: Connection) -> tuple[list[_Shown], _Known]:
+    def read(connection: Connection) -> tuple[list[_AnyLink], _About]:
         note = named_note(connection, note_id)
         into: list[LinkRow] = []
         out: list[WebLink] = []
         if wants_inside:
             wanted = LinkFilter(own, status)
-            into = reading.outgoing(connection, note.rowid, wanted, start=inside, limit=some)
+            into = links_reading.outgoing(connection, note.rowid, wanted, start=inside, limit=some)
         if wants_outside:
-            out = reading.external(connection, note.rowid, start=outside, limit=some)
-        both: tuple[Sequence[_Shown], Sequence[_Shown]] = (into, out)
+            out = links_reading.external(connection, note.rowid, start=outside, limit=some)
+        both: tuple[Sequence[_AnyLink], Sequence[_AnyLink]] = (into, out)
         ordered = list(merge(*both, key=_in_order))
         ours = [link for link in ordered[: page.limit] if isinstance(link, LinkRow)]
         anchors = anchors_of(
@@ -72,9 +87,9 @@ async def links(
         return ordered, (anchors, candidates)
 
     ordered, (anchors, candidates) = await snapshot.read_unchanged(read)
-    shown = ordered[: page.limit]
+    links = ordered[: page.limit]
     entries, ends = [], []
-    for link in shown:
+    for link in links:
         if isinstance(link, LinkRow):
             inside = (link.key & _NUMBER) + 1
             entries.append(_inside(link, anchors, candidates.get(link.key, ())))
@@ -90,20 +105,14 @@ async def links(
     )
 
 
-def _in_order(link: _Shown) -> tuple[int, int]:
+def _in_order(link: _AnyLink) -> tuple[int, int]:
     return link.line, link.column
-
-
-def check_revision(snapshot: Snapshot, page: Page) -> None:
-    """Raise `CURSOR_EXPIRED` if the page's cursor is of another revision."""
-    if page.revision is not None and page.revision != snapshot.revision:
-        raise InvalidRequest("CURSOR_EXPIRED", "The index has changed since the first page.")
 
 
 def anchors_of(connection: Connection, rowids: Sequence[int]) -> Mapping[int, Anchors]:
     """Return the anchors of some notes, by rowid. Those that are not known are left out."""
-    found = reading.anchors(connection, sorted(set(rowids))) if rowids else {}
-    return {rowid: Anchors(anchors) for rowid, anchors in (found or {}).items()}
+    rows = links_reading.anchors(connection, sorted(set(rowids))) if rowids else {}
+    return {rowid: Anchors(anchors) for rowid, anchors in (rows or {}).items()}
 
 
 def candidates_of(connection: Connection, links: Sequence[LinkRow]) -> dict[int, tuple[str, ...]]:
@@ -162,14 +171,14 @@ async def backlinks(
 
     def read(connection: Connection) -> tuple[tuple[Backlink, ...], int]:
         handle, own = named_handle(connection, note_id)
-        others = [each for each in reading.linking(connection, handle) if each[0] != own]
-        others.sort(key=lambda each: (-each[1], each[2]))
-        shown = page.of(others)
-        rowids = [rowid for rowid, _, _ in shown]
+        others = [row for row in links_reading.linking(connection, handle) if row[0] != own]
+        others.sort(key=lambda row: (-row[1], row[2]))
+        entries = page.of(others)
+        rowids = [rowid for rowid, _, _ in entries]
         found_notes = notes_reading.by_rowid(connection, rowids)
-        at = reading.places(connection, handle, rowids, limit=contexts) if contexts else {}
+        at = links_reading.places(connection, handle, rowids, limit=contexts) if contexts else {}
         chunks = _chunks(connection, at)
-        entries = tuple(
+        listed = tuple(
             Backlink(
                 identify(path),
                 path,
@@ -177,19 +186,19 @@ async def backlinks(
                 count,
                 tuple(_place(place, chunks) for place in at.get(rowid, ())),
             )
-            for rowid, count, path in shown
+            for rowid, count, path in entries
         )
-        return entries, len(others)
+        return listed, len(others)
 
-    entries, total = await snapshot.read_unchanged(read)
-    return page.listed(snapshot.revision, entries, total)
+    listed, total = await snapshot.read_unchanged(read)
+    return page.listed(snapshot.revision, listed, total)
 
 
 def _chunks(connection: Connection, at: Mapping[int, Sequence[LinkRow]]) -> dict[int, StoredChunk]:
     keys = {
         rowid << CHUNK_BITS | place.chunk
-        for rowid, found in at.items()
-        for place in found
+        for rowid, places in at.items()
+        for place in places
         if place.chunk is not None
     }
     return notes_reading.chunks(connection, keys)
@@ -204,3 +213,133 @@ def _place(place: LinkRow, chunks: Mapping[int, StoredChunk]) -> Place:
     heading = chunk.heading_path[-1] if chunk.heading_path else None
     excerpt = snippet_around(chunk.text, place.first or 0, place.past or 0)
     return Place(place.line, heading, place.chunk, excerpt.text, excerpt.matches)
+
+
+# --- broken links ---------------------------------------------------------------------------------
+
+
+_NOTES_AT_ONCE = 500  # whose anchors are read together
+
+
+async def broken_links(
+    snapshot: Snapshot, graph: Graph, page: Page, wanted: Collection[str]
+) -> Listed[Finding]:
+    """Return the broken links with one of the `wanted` faults, by path and line.
+
+    Raises:
+        InvalidRequest: `CURSOR_EXPIRED`.
+    """
+    check_revision(snapshot, page)
+    links = await _broken(snapshot, graph, wanted)
+    entries = page.of(links)
+
+    def read(connection: Connection) -> tuple[Finding, ...]:
+        stored = links_reading.with_keys(connection, {key for key, _ in entries})
+        rows = {row.key: row for row in stored}
+        ambiguous = [rows[key] for key, fault in entries if fault is Fault.AMBIGUOUS]
+        candidates = candidates_of(connection, ambiguous)
+        return tuple(_finding(rows[key], fault, candidates.get(key, ())) for key, fault in entries)
+
+    findings = await snapshot.read_unchanged(read)
+    return page.listed(snapshot.revision, findings, len(links))
+
+
+async def broken_targets(
+    snapshot: Snapshot, graph: Graph, page: Page, wanted: Collection[str]
+) -> Listed[Wanted]:
+    """Return the targets of broken links, those with the most links first.
+
+    Raises:
+        InvalidRequest: `CURSOR_EXPIRED`.
+    """
+    check_revision(snapshot, page)
+    links = await _broken(snapshot, graph, wanted)
+    groups = await snapshot.read_unchanged(_grouped, links)
+    return page.listed(snapshot.revision, page.of(groups), len(groups))
+
+
+async def _broken(
+    snapshot: Snapshot, graph: Graph, wanted: Collection[str]
+) -> list[tuple[int, Fault]]:
+    """Return the broken links with one of the faults. The graph keeps all of them."""
+    if graph.broken is None:
+        graph.broken = await snapshot.read_unchanged(_find_broken, graph.positions)
+    return [(key, fault) for key, fault in graph.broken if fault in wanted]
+
+
+def _find_broken(connection: Connection, positions: Mapping[int, int]) -> list[tuple[int, Fault]]:
+    """Return the keys of broken links with their faults, by path and line."""
+    doubtful = links_reading.doubtful(connection)
+    folders: set[str] = set()
+    if any(link.dest is None and link.kind == LinkKind.MARKDOWN for link in doubtful):
+        paths = notes_reading.all_paths(connection)
+        folders = {fold(folder) for path in paths for folder in folders_of(path)}
+    links: list[tuple[int, Fault]] = []
+    waiting: list[LinkRow] = []
+    for link in doubtful:
+        if link.fragment and link.rowid is not None:
+            waiting.append(link)
+            if len(waiting) == _NOTES_AT_ONCE:
+                links += _with_fragment(connection, waiting)
+                waiting = []
+        else:
+            links += [(link.key, fault) for fault in _faults(link, folders, None)]
+    links += _with_fragment(connection, waiting)
+    links.sort(key=lambda link: (positions[link[0] >> CHUNK_BITS], link[0]))
+    return links
+
+
+def _with_fragment(connection: Connection, links: Sequence[LinkRow]) -> list[tuple[int, Fault]]:
+    """Return the faults of links to a part of a note."""
+    anchors = anchors_of(connection, [link.rowid for link in links if link.rowid is not None])
+    return [
+        (link.key, fault)
+        for link in links
+        for fault in _faults(link, (), anchors.get(link.rowid or 0))
+    ]
+
+
+def _faults(link: LinkRow, folders: Collection[str], anchors: Anchors | None) -> list[Fault]:
+    if link.dest is None and names_folder(link.source, link.kind, link.target, folders):
+        return []
+    path = None if link.dest is None else ""  # any path: only whether there is one counts
+    resolution = Resolution(path, link.rowid is not None, bool(link.ambiguous))
+    return faults(link.kind, link.target, link.fragment, resolution, anchors)
+
+
+def _finding(row: LinkRow, fault: Fault, candidates: tuple[str, ...]) -> Finding:
+    return Finding(
+        row.source,
+        row.line,
+        row.column,
+        fault,
+        row.kind,
+        row.target,
+        row.fragment,
+        candidates if fault is Fault.AMBIGUOUS else (),
+    )
+
+
+def _grouped(connection: Connection, links: Sequence[tuple[int, Fault]]) -> list[Wanted]:
+    """Group broken links by target. Its most frequent spelling is shown."""
+    rows = {row.key: row for row in links_reading.with_keys(connection, {key for key, _ in links})}
+    spellings: dict[tuple[str, Fault], Counter[str]] = {}
+    sources: dict[tuple[str, Fault], set[int]] = {}
+    for key, fault in links:
+        row = rows[key]
+        with_part = fault in (Fault.HEADING, Fault.BLOCK)
+        # A part of a note is wanted in that note, however the link names it.
+        target = f"{row.path}#{row.fragment}" if with_part else row.target
+        group = fold(target), fault
+        spellings.setdefault(group, Counter())[target] += 1
+        sources.setdefault(group, set()).add(key >> CHUNK_BITS)
+    wanted = [
+        Wanted(
+            min(counts, key=lambda spelling: (-counts[spelling], spelling)),
+            fault,
+            counts.total(),
+            len(sources[name, fault]),
+        )
+        for (name, fault), counts in spellings.items()
+    ]
+    return sorted(wanted, key=lambda target: (-target.count, target.target, target.fault))

@@ -1,12 +1,26 @@
-"""Lists of notes: filtered, in an order, page by page."""
+"""Lists: notes and tasks, filtered and page by page, and the trees of tags and folders."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from dataclasses import asdict
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vault_agent.errors import InvalidRequest
+from vault_agent.markdown.tasks import line_digest, task_fields
+from vault_agent.model.graph import FolderBranch, FolderTree, TagBranch, TagTree
 from vault_agent.model.identifiers import CHUNK_BITS, identify
-from vault_agent.model.lists import ListedNote, ListPlace, NoteList, Sort
+from vault_agent.model.lists import (
+    ListedNote,
+    ListedTask,
+    ListPlace,
+    NoteList,
+    Sort,
+    TaskList,
+    TaskPlace,
+    TaskStatus,
+)
 from vault_agent.model.search import Filters
 from vault_agent.search.snippet import beginning
 from vault_agent.search.warnings import filter_warnings
@@ -15,21 +29,29 @@ from vault_agent.store.index import links
 from vault_agent.store.index import lists as sorting
 from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold
+from vault_agent.vault.paths import folders_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from vault_agent.model.lists import ListQuery
+    from vault_agent.model.graph import Page, TreeQuery
+    from vault_agent.model.lists import ListQuery, TaskFields, TaskQuery
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
-    from vault_agent.store.index.lists import SortedNote
-
+    from vault_agent.store.index.lists import SortedNote, TaskRow
+    from vault_agent.store.index.notes import StoredChunk
 
 EXCERPT_CHARACTERS = 160
 MAX_FILES = 10
 _MAX_VALUE = 200
 _PROMOTED = Filters(properties=(("promoted", "true"),))
 MAX_TITLE = 200
+
+
+def check_revision(snapshot: Snapshot, page: Page) -> None:
+    """Raise `CURSOR_EXPIRED` if the page's cursor is of another revision."""
+    if page.revision is not None and page.revision != snapshot.revision:
+        raise InvalidRequest("CURSOR_EXPIRED", "The index has changed since the first page.")
 
 
 async def admitted(snapshot: Snapshot, filters: Filters) -> set[int] | None:
@@ -62,14 +84,14 @@ async def list_notes(
             after=after,
             limit=query.limit + 1,
         )
-        return page, _rows(connection, page[: query.limit])
+        return page, _listed_notes(connection, page[: query.limit])
 
     page, notes = await snapshot.read(read)
-    shown = page[: query.limit]
+    rows = page[: query.limit]
     titled = query.sort is Sort.TITLE
-    places = tuple(ListPlace("" if titled else at.value, note_key(at.path)) for at in shown)
+    places = tuple(ListPlace("" if titled else at.value, note_key(at.path)) for at in rows)
     total = snapshot.meta.notes if among is None else len(among)
-    more = len(page) > len(shown)
+    more = len(page) > len(rows)
     return NoteList(tuple(notes), total, more, places=places, warnings=warnings)
 
 
@@ -118,8 +140,8 @@ def _after(connection: Connection, query: ListQuery, start: ListPlace) -> tuple[
     return title, path
 
 
-def _rows(connection: Connection, shown: Sequence[SortedNote]) -> list[ListedNote]:
-    rowids = [each.rowid for each in shown]
+def _listed_notes(connection: Connection, rows: Sequence[SortedNote]) -> list[ListedNote]:
+    rowids = [row.rowid for row in rows]
     notes = reading.by_rowid(connection, rowids)
     if len(notes) < len(rowids):
         raise SnapshotOutdated
@@ -139,16 +161,16 @@ def _rows(connection: Connection, shown: Sequence[SortedNote]) -> list[ListedNot
             type=note.metadata.type,
             tags=note.metadata.tags,
             created=note.metadata.created or note.metadata.date,
-            updated=each.updated,
-            excerpt=beginning(texts.get(each.rowid << CHUNK_BITS, ""), EXCERPT_CHARACTERS),
-            connections=counts.get(each.rowid, 0),
-            id=_first(ids.get(each.rowid)),
-            status=_first(statuses.get(each.rowid)),
-            files=tuple(_cut(file) for file in files.get(each.rowid, ())[:MAX_FILES]),
-            promoted=_first(promoted.get(each.rowid)) == "true",
+            updated=row.updated,
+            excerpt=beginning(texts.get(row.rowid << CHUNK_BITS, ""), EXCERPT_CHARACTERS),
+            connections=counts.get(row.rowid, 0),
+            id=_first(ids.get(row.rowid)),
+            status=_first(statuses.get(row.rowid)),
+            files=tuple(_cut(file) for file in files.get(row.rowid, ())[:MAX_FILES]),
+            promoted=_first(promoted.get(row.rowid)) == "true",
         )
-        for each in shown
-        for note in (notes[each.rowid],)
+        for row in rows
+        for note in (notes[row.rowid],)
     ]
 
 
@@ -186,3 +208,290 @@ def path_of_key(connection: Connection, key: str) -> str:
             "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."
         )
     return note.path
+
+
+# --- tasks ----------------------------------------------------------------------------------------
+
+
+_TASKS_AT_ONCE = 2_000
+_DONE, _CANCELLED = ("x", "X"), ("-",)
+
+
+async def list_tasks(
+    snapshot: Snapshot, query: TaskQuery, start: TaskPlace | None = None
+) -> TaskList:
+    """Return a page of tasks in the order of paths and lines, after the place `start`.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` if path patterns are too complex, `CURSOR_EXPIRED` if the
+            note at which the list continues is gone.
+    """
+    passing = await admitted(snapshot, query.filters)
+    warnings = await filter_warnings(snapshot, query.filters)
+    tasks, more = await snapshot.read(_tasks, query, passing, start)
+    places = tuple(TaskPlace(note_key(task.path), task.line) for task in tasks)
+    return TaskList(tuple(tasks), more, places=places, warnings=warnings)
+
+
+def _tasks(
+    connection: Connection,
+    query: TaskQuery,
+    passing: set[int] | None,
+    start: TaskPlace | None,
+) -> tuple[list[ListedTask], bool]:
+    """Return a page of tasks, and whether there are more."""
+    path, line = "", 0
+    rows: list[tuple[TaskRow, TaskFields]] = []
+    if start is not None:
+        path, line = path_of_key(connection, start.path), start.line
+    while len(rows) <= query.limit:
+        page = _task_page(connection, query.status, path, line)
+        rows += _fitting(page, passing, query)
+        if len(page) < _TASKS_AT_ONCE:
+            break
+        path, line = page[-1].path, page[-1].line
+    return _listed_tasks(connection, rows[: query.limit]), len(rows) > query.limit
+
+
+async def open_tasks_of(snapshot: Snapshot, ids: Sequence[str]) -> list[str]:
+    """Return those of the IDs (`🆔`) that open tasks have, in the given order."""
+    rows = await snapshot.read(sorting.tasks_with, ids, without=(*_DONE, *_CANCELLED))
+    open_ids = {task_fields(text).id for _, text in rows}
+    return [task_id for task_id in dict.fromkeys(ids) if task_id in open_ids]
+
+
+def status_of(symbol: str) -> TaskStatus:
+    """Return the status that the character in a box means."""
+    if symbol in _DONE:
+        return TaskStatus.DONE
+    return TaskStatus.CANCELLED if symbol in _CANCELLED else TaskStatus.OPEN
+
+
+def _task_page(connection: Connection, status: str, path: str, line: int) -> list[TaskRow]:
+    symbols: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    if status == "open":
+        without = (*_DONE, *_CANCELLED)
+    elif status != "all":
+        symbols = _DONE if status == "done" else _CANCELLED
+    return sorting.tasks_from(
+        connection, path, line, symbols=symbols, without=without, limit=_TASKS_AT_ONCE
+    )
+
+
+def _fitting(
+    page: Sequence[TaskRow], passing: set[int] | None, query: TaskQuery
+) -> list[tuple[TaskRow, TaskFields]]:
+    tags = [fold(tag.lstrip("#")).strip("/") for tag in query.tag]
+    rows = []
+    for row in page:
+        if passing is not None and row.rowid not in passing:
+            continue
+        fields = task_fields(row.text)
+        if query.due_after is not None and (fields.due or "") < query.due_after:
+            continue
+        if query.due_before is not None and not ("" < (fields.due or "") <= query.due_before):
+            continue
+        own = [f"{fold(tag)}/" for tag in fields.tags]
+        if all(any(own_tag.startswith(f"{tag}/") for own_tag in own) for tag in tags):
+            rows.append((row, fields))
+    return rows
+
+
+def _listed_tasks(
+    connection: Connection, rows: Sequence[tuple[TaskRow, TaskFields]]
+) -> list[ListedTask]:
+    keys = {row.rowid << CHUNK_BITS | row.chunk for row, _ in rows if row.chunk is not None}
+    chunks = reading.chunks(connection, keys)
+    tasks = []
+    for row, fields in rows:
+        chunk = chunks.get(row.rowid << CHUNK_BITS | row.chunk) if row.chunk is not None else None
+        line = _line(connection, row, chunk)
+        digest = line_digest(line)
+        tasks.append(
+            ListedTask(
+                task_id=f"{identify(row.path)}:{row.line}:{digest}",
+                path=row.path,
+                line=row.line,
+                status=status_of(row.symbol),
+                symbol=row.symbol,
+                heading_path=chunk.heading_path if chunk is not None else (),
+                **asdict(fields),
+            )
+        )
+    return tasks
+
+
+def _line(connection: Connection, row: TaskRow, chunk: StoredChunk | None) -> str:
+    """Return a task's line as it is in the file, without its end.
+
+    Without its chunk, which a run has replaced, return its text.
+    """
+    if chunk is None:
+        return row.text
+    lines = _lines(chunk.text)
+    place = row.line - chunk.start_line
+    if not 0 <= place < len(lines):
+        return row.text
+    pieces = [lines[place]]
+    while place == len(lines) - 1:  # a very long line goes on in the next chunk
+        following = reading.chunks(connection, [chunk.key + 1]).get(chunk.key + 1)
+        if following is None:
+            break
+        chunk, place = following, 0
+        lines = _lines(chunk.text)
+        pieces.append(lines[0])
+    return "".join(pieces)
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+# --- trees of tags and folders --------------------------------------------------------------------
+
+
+Entry = TypeVar("Entry")
+
+
+async def tag_tree(snapshot: Snapshot, query: TreeQuery) -> TagTree:
+    """Return the tags of notes, in their most frequent spelling of letter case."""
+
+    def read(connection: Connection) -> TagTree:
+        rows = reading.tags(connection)
+        tags, covered, truncated = _tree(TagBranch, _counted(rows), query)
+        return TagTree(snapshot.revision, tags, snapshot.meta.notes - covered, truncated)
+
+    return await snapshot.read_unchanged(read)
+
+
+async def folder_tree(snapshot: Snapshot, query: TreeQuery) -> FolderTree:
+    """Return the folders that contain notes, relative to that of the index, as is `prefix`."""
+
+    def read(connection: Connection) -> FolderTree:
+        paths = [snapshot.scope.inner(path) for _, path in reading.order(connection)]
+        counts = Counter(path.rpartition("/")[0] for path in paths)
+        outside = counts.pop("", 0)
+        folders, _, truncated = _tree(FolderBranch, _summed(counts), query)
+        return FolderTree(snapshot.revision, folders, outside, truncated)
+
+    return await snapshot.read_unchanged(read)
+
+
+class _Counts(NamedTuple):
+    """How many notes have each name. Names are folded."""
+
+    own: dict[str, int]
+    notes: dict[str, int]  # with those of the names below it; "" is all notes
+    spellings: Iterable[tuple[str, str, int]]  # name, spelling, how often
+
+
+def _counted(rows: Iterable[tuple[str, str, int]]) -> _Counts:
+    """Count (folded name, spelling, note). A note may have several names."""
+    rows = sorted(rows, key=itemgetter(2))
+    own: dict[str, int] = {}
+    notes: dict[str, int] = {}
+    last: dict[str, int] = {}  # the last note that was counted: rows are in their order
+    for name, _, note in rows:
+        own[name] = own.get(name, 0) + 1
+        for level in ("", *_levels(name)):
+            if last.get(level) != note:
+                last[level] = note
+                notes[level] = notes.get(level, 0) + 1
+    return _Counts(own, notes, ((name, spelling, 1) for name, spelling, _ in rows))
+
+
+def _summed(counts: Mapping[str, int]) -> _Counts:
+    """Sum the notes of spellings. Each note has one name, so no note is counted twice."""
+    own: dict[str, int] = {}
+    notes: dict[str, int] = {}
+    rows = [(fold(spelled), spelled, count) for spelled, count in counts.items()]
+    for name, _, count in rows:
+        own[name] = own.get(name, 0) + count
+        for level in ("", *_levels(name)):
+            notes[level] = notes.get(level, 0) + count
+    return _Counts(own, notes, rows)
+
+
+def _tree(
+    make: Callable[[str, int, int, tuple[Any, ...]], Entry],
+    counts: _Counts,
+    query: TreeQuery,
+) -> tuple[tuple[Entry, ...], int, bool]:
+    """Return the tree of the counted names, how many notes, and whether it is cut.
+
+    The upper levels are kept first, and on one level the first by name or by number. There may be
+    hundreds of thousands of names, so only the kept ones get objects of their own.
+    """
+    own, notes = counts.own, dict(counts.notes)
+    whole = notes.pop("", 0)
+    children, truncated = _kept(
+        notes, fold(query.prefix), query.depth, query.limit, by_count=query.sort == "count"
+    )
+    spellings = _spellings(
+        counts.spellings, {name for names in children.values() for name in names}
+    )
+
+    def branch(name: str) -> Entry:
+        below = tuple(branch(child) for child in children.get(name, ()))
+        return make(spellings[name], own.get(name, 0), notes[name], below)
+
+    return tuple(branch(name) for name in children[""]), whole, truncated
+
+
+def _levels(name: str) -> tuple[str, ...]:
+    """Return `a/b/c`, `a/b` and `a` for `a/b/c`."""
+    return (name, *folders_of(name))
+
+
+def _kept(
+    notes: Mapping[str, int], prefix: str, depth: int, limit: int, *, by_count: bool
+) -> tuple[dict[str, list[str]], bool]:
+    """Return the kept names by the name above them, and whether the limit left some out.
+
+    "" has the topmost names that begin with `prefix`. `notes` has the number of notes of each.
+    """
+
+    def rank(name: str) -> str | tuple[int, str]:
+        return (-notes[name], name) if by_count else name
+
+    levels: defaultdict[int, list[str]] = defaultdict(list)
+    tops = []
+    for name in notes:
+        if name.startswith(prefix):
+            above = name.rpartition("/")[0]
+            if above and above.startswith(prefix):
+                levels[name.count("/")].append(name)
+            else:
+                tops.append(name)
+    children = {"": sorted(tops, key=rank)[:limit]}
+    truncated = len(tops) > limit
+    room, level = limit - len(children[""]), children[""]
+    for _ in range(depth - 1):
+        places = {name: place for place, name in enumerate(level)}
+        names = [
+            name
+            for number in sorted({name.count("/") + 1 for name in level})
+            for name in levels[number]
+            if name.rpartition("/")[0] in places
+        ]
+        names.sort(key=lambda name: (places[name.rpartition("/")[0]], rank(name)))
+        truncated = truncated or len(names) > room
+        level = names[:room]
+        room -= len(level)
+        for name in level:
+            children.setdefault(name.rpartition("/")[0], []).append(name)
+    return children, truncated
+
+
+def _spellings(spelled: Iterable[tuple[str, str, int]], names: Collection[str]) -> dict[str, str]:
+    """Return the most frequent spelling of each of some names."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in names}
+    for name, spelling, count in spelled:
+        for own, level in zip(_levels(name), _levels(spelling), strict=False):
+            if own in counts:
+                counts[own][level] += count
+    return {
+        name: min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
+        for name, spellings in counts.items()
+    }

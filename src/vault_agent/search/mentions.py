@@ -13,7 +13,7 @@ from vault_agent.markdown.lines import with_line_ends
 from vault_agent.model.graph import Listed, Mention, Place
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.warning import Warning
-from vault_agent.search.named import named_note
+from vault_agent.search.resolve import named_note
 from vault_agent.search.snippet import snippet_around
 from vault_agent.store.index import links as reading
 from vault_agent.store.index import notes as notes_reading
@@ -59,19 +59,19 @@ def name_of(text: str) -> Name | None:
     """Return a name to look for, or None if it is too short, only digits or a placeholder."""
     if has_placeholder(text):  # the title of a template
         return None
-    found = list(folded_words(text))
-    words = tuple(word for word, _, _ in found)
+    words = list(folded_words(text))
+    folded = tuple(word for word, _, _ in words)
     least = LEAST_CHARACTERS if text.isascii() else LEAST_UNSPACED_CHARACTERS
-    if not any(_is_unspaced(word) for word in words):
+    if not any(_is_unspaced(word) for word in folded):
         least = LEAST_CHARACTERS
-    if len("".join(words)) < least or all(word.isdigit() for word in words):
+    if len("".join(folded)) < least or all(word.isdigit() for word in folded):
         return None
-    gaps = (text[one[2] : other[1]] for one, other in pairwise(found))
-    before, after = text[: found[0][1]].strip(), text[found[-1][2] :].strip()
-    return Name(words, tuple(map(_gap, gaps)), before.strip(_QUOTES), after.strip(_ENDS))
+    gaps = (text[one[2] : other[1]] for one, other in pairwise(words))
+    before, after = text[: words[0][1]].strip(), text[words[-1][2] :].strip()
+    return Name(folded, tuple(map(_gap, gaps)), before.strip(_QUOTES), after.strip(_ENDS))
 
 
-class Mentions:
+class MentionFinder:
     """Finds the names of one note in texts."""
 
     def __init__(self, names: Iterable[Name], longer: Iterable[Words]) -> None:
@@ -91,14 +91,14 @@ class Mentions:
 
         A name counts if it stands as whole words, and is not part of a longer name.
         """
-        found: list[tuple[int, int]] = []
+        ranges: list[tuple[int, int]] = []
         for line in _LINE.finditer(text):
             folded = _folded(line[0])
             if not any(word in folded for word in self._first):
                 continue  # splitting a line into words takes longer
-            done = found[-1][1] if found else 0
-            found += self._in_line(text, *line.span(), done)
-        return found
+            done = ranges[-1][1] if ranges else 0
+            ranges += self._in_line(text, *line.span(), done)
+        return ranges
 
     def _in_line(self, text: str, start: int, end: int, done: int) -> list[tuple[int, int]]:
         """Return the ranges that begin in a line, from `done` on. They may end in the next line."""
@@ -109,7 +109,7 @@ class Mentions:
             window = text[start:end]
         words = [(word, start + first, start + last) for word, first, last in folded_words(window)]
         folded = [word for word, _, _ in words]
-        found = []
+        places = []
         for index, (word, first, _) in enumerate(words):
             if first >= end:
                 break
@@ -121,10 +121,10 @@ class Mentions:
                 run = words[index : index + len(name.words)]
                 place = first, run[-1][2]
                 if self._is_name(text, place, run, name) and not self._is_inside(folded, index):
-                    found.append(place)
+                    places.append(place)
                     done = place[1]
                     break
-        return found
+        return places
 
     def _is_name(
         self, text: str, place: tuple[int, int], run: list[tuple[str, int, int]], name: Name
@@ -141,8 +141,8 @@ class Mentions:
 
     def _is_inside(self, folded: list[str], index: int) -> bool:
         return any(
-            index >= offset and tuple(folded[index - offset : index - offset + length]) in known
-            for (length, offset), known in self._longer.items()
+            index >= offset and tuple(folded[index - offset : index - offset + length]) in names
+            for (length, offset), names in self._longer.items()
         )
 
 
@@ -238,19 +238,19 @@ async def mentions(
             for index in range(notes[rowid].chunk_count)
         ]
         chunks = notes_reading.chunks(connection, keys[:MAX_READ_CHUNKS]).values()
-        finder = Mentions((name for name, _ in search.names), _words(others.values()))
+        finder = MentionFinder((name for name, _ in search.names), _words(others.values()))
         return _find(finder, notes, chunks, linking), len(keys)
 
-    found, chunk_count = await snapshot.read_unchanged(find)
+    mentions, chunk_count = await snapshot.read_unchanged(find)
     skipped += search.common
     limited = len(wanted) > len(read) or chunk_count > MAX_READ_CHUNKS
     warnings = (_limited(skipped, len(wanted), len(read)),) if skipped or limited else ()
     return Listed(
         snapshot.revision,
-        tuple(found[:limit]),
-        ((),) * min(limit, len(found)),
-        more=len(found) > limit,
-        total=len(found),
+        tuple(mentions[:limit]),
+        ((),) * min(limit, len(mentions)),
+        more=len(mentions) > limit,
+        total=len(mentions),
         warnings=warnings,
     )
 
@@ -267,15 +267,15 @@ class _Searched(NamedTuple):
 def _names(note: StoredNote) -> tuple[list[tuple[Name, str]], list[str]]:
     """Return the names of a note to look for, and those that are too short or too many."""
     texts = {fold(text): text for text in reversed((note.title, stem(note.path), *note.aliases))}
-    found: list[tuple[Name, str]] = []
+    kept: list[tuple[Name, str]] = []
     skipped: list[str] = []
     for text in reversed(texts.values()):
         name = name_of(text)
-        if name is None or len(found) == MAX_NAMES:
+        if name is None or len(kept) == MAX_NAMES:
             skipped.append(text)
         else:
-            found.append((name, text))
-    return found, skipped
+            kept.append((name, text))
+    return kept, skipped
 
 
 def _search(fulltext: FulltextReader, names: Sequence[tuple[Name, str]]) -> _Searched:
@@ -302,7 +302,7 @@ def _words(notes: Iterable[StoredNote]) -> set[Words]:
 
 
 def _find(
-    finder: Mentions,
+    finder: MentionFinder,
     notes: dict[int, StoredNote],
     chunks: Iterable[StoredChunk],
     linking: set[int],
@@ -311,7 +311,7 @@ def _find(
     by_note: dict[int, list[StoredChunk]] = {}
     for chunk in sorted(chunks):
         by_note.setdefault(chunk.key >> CHUNK_BITS, []).append(chunk)
-    found = []
+    mentions = []
     for rowid, parts in by_note.items():
         body = with_line_ends("".join(part.text for part in parts))
         ranges = finder.find(body) and finder.find(_readable(body))
@@ -319,9 +319,11 @@ def _find(
             continue
         note = notes[rowid]
         ends = list(accumulate(len(part.text) for part in parts))
-        places = tuple(_place(parts, ends, body, each) for each in ranges[:_PLACES])
-        found.append(Mention(note.id, note.path, note.title, len(ranges), places, rowid in linking))
-    return sorted(found, key=lambda each: (-each.count, each.path))
+        places = tuple(_place(parts, ends, body, span) for span in ranges[:_PLACES])
+        mentions.append(
+            Mention(note.id, note.path, note.title, len(ranges), places, rowid in linking)
+        )
+    return sorted(mentions, key=lambda mention: (-mention.count, mention.path))
 
 
 def _readable(body: str) -> str:
@@ -338,9 +340,9 @@ def _readable(body: str) -> str:
 
 
 def _place(
-    parts: Sequence[StoredChunk], ends: Sequence[int], body: str, found: tuple[int, int]
+    parts: Sequence[StoredChunk], ends: Sequence[int], body: str, span: tuple[int, int]
 ) -> Place:
-    start, end = found
+    start, end = span
     index = min(bisect_right(ends, start), len(parts) - 1)
     chunk, before = parts[index], ends[index - 1] if index else 0
     line = parts[0].start_line + body.count("\n", 0, start)

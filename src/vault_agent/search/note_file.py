@@ -27,7 +27,7 @@ from vault_agent.model.reading import (
     OutlineHeading,
     PartQuery,
 )
-from vault_agent.search.named import (
+from vault_agent.search.resolve import (
     named_chunk,
     named_text,
     no_file,

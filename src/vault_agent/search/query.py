@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from vault_agent.model.lexical import PIECE, LexicalQuery, Spelling, Terms
 from vault_agent.model.search import Filters
-from vault_agent.text.common_words import function_terms
 from vault_agent.text.names import is_note
 from vault_agent.text.terms import is_unit, prepare, sequence, terms, units, word_terms
+from vault_agent.text.words import function_terms
 
 MAX_COMPOUND = 8
 """A longer run of parts is a sentence in an unspaced script or a URL. Its pairs are enough."""
@@ -69,7 +69,7 @@ def literals(text: str) -> list[str]:
     """Return the words and quoted phrases of a query, without operators and excluded words."""
     pieces = PIECE.finditer(text)
     wanted = (piece["plain"] or (None if piece["minus"] else piece["phrase"]) for piece in pieces)
-    return [each for each in wanted if each]
+    return [text for text in wanted if text]
 
 
 def compile_query(text: str) -> LexicalQuery:
@@ -102,7 +102,9 @@ def compile_query(text: str) -> LexicalQuery:
         pairs=_pairs(words),
         compounds=_compounds(in_place),
         spellings=_spellings(words),
-        phrases=() if prose else tuple(filter(None, (tuple(sequence(each)) for each in quoted))),
+        phrases=()
+        if prose
+        else tuple(filter(None, (tuple(sequence(phrase)) for phrase in quoted))),
         excluded=tuple(filter(None, excluded)),
         name=" ".join(terms(words)),
         subject=" ".join(subject),
@@ -164,15 +166,15 @@ def _spellings(words: str) -> tuple[Spelling, ...]:
     letters = [*_LETTERS.finditer(words)]
     if len(letters) > MAX_SPELLED_WORDS:
         return ()
-    found: dict[Spelling, None] = {}
+    spellings: dict[Spelling, None] = {}
     for one, other in pairwise(letters):
         if words[one.end() : other.start()] in {" ", "-"}:
-            found |= _spelling(one[0], other[0], is_joined=False)
+            spellings |= _spelling(one[0], other[0], is_joined=False)
     for word in (match[0] for match in letters):
         if len(word) <= MAX_SPLIT_LETTERS and word.isascii():
             for place in range(1, len(word) - 1):
-                found |= _spelling(word[:place], word[place:], is_joined=True)
-    return tuple(found)
+                spellings |= _spelling(word[:place], word[place:], is_joined=True)
+    return tuple(spellings)
 
 
 def _spelling(one: str, other: str, *, is_joined: bool) -> dict[Spelling, None]:

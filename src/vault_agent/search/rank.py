@@ -71,7 +71,7 @@ SHORTLIST_SPARE = 20
 _BM25_MOST = 2.2  # k1 + 1: the maximum of a term's score, in inverse document frequencies
 
 
-class Names(NamedTuple):
+class OwnNames(NamedTuple):
     """The names of a note. The path also orders ties."""
 
     path: str
@@ -142,7 +142,7 @@ def shortlist(candidates: Candidates, limit: int) -> Shortlist:
 
 def rank(
     candidates: Candidates,
-    names: Mapping[int, Names],
+    names: Mapping[int, OwnNames],
     headings: Mapping[int, str | None],
     *,
     limit: int,
@@ -164,13 +164,12 @@ def rank(
         total = sum(votes)
         scored.append(_Scored((-round(total, 5), own_names.path), total, key, rowid, votes))
     scored.sort(key=itemgetter(0))
-    return [_ranked(each, weigher.ceiling) for each in scored[:limit]]
-
-
-def _ranked(each: _Scored, ceiling: float) -> Ranked:
-    votes = _named(each.votes)
-    score = _bounded(each.total, ceiling)
-    return Ranked(each.rowid, each.key, score, votes, is_named="exactName" in votes)
+    ranked = []
+    for _, total, key, rowid, votes in scored[:limit]:
+        named = {name: round(vote, 4) for name, vote in zip(_VOTES, votes, strict=False) if vote}
+        score = _bounded(total, weigher.ceiling)
+        ranked.append(Ranked(rowid, key, score, named, is_named="exactName" in named))
+    return ranked
 
 
 def attainable(compiled: LexicalQuery, candidates: Candidates) -> float:
@@ -180,13 +179,13 @@ def attainable(compiled: LexicalQuery, candidates: Candidates) -> float:
     are poor.
     """
     information = candidates.information
-    known = sum(information.values())
+    present = sum(information.values())
     absent = sum(
         weight * rarity(candidates.searched, 0)
         for term, weight in compiled.weights.items()
         if term not in information
     )
-    return _Weigher(candidates).ceiling * (1 + absent / known) if known else 1.0
+    return _Weigher(candidates).ceiling * (1 + absent / present) if present else 1.0
 
 
 class _Weigher:
@@ -214,7 +213,7 @@ class _Weigher:
             self.ceiling * WHOLE_WEIGHT * self._few if key in evidence.whole else 0.0,
         )
 
-    def names(self, rowid: int, own_names: Names, heading: str | None) -> _Votes:
+    def names(self, rowid: int, own_names: OwnNames, heading: str | None) -> _Votes:
         """Return the votes of a note's names and of the heading of its best chunk."""
         by_names = self._candidates.names.get(rowid, 0.0)
         name = max(map(self._nearness, _terms_of_all(own_names))) if by_names else 0.0
@@ -243,7 +242,7 @@ def _terms_of(heading: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 13)
-def _terms_of_all(own_names: Names) -> frozenset[frozenset[str]]:
+def _terms_of_all(own_names: OwnNames) -> frozenset[frozenset[str]]:
     """Return the terms of each name of a note. Cached for the same reason."""
     names = {own_names.title, stem(own_names.path), *own_names.aliases}
     return frozenset([frozenset(terms(name)) for name in names])
@@ -261,10 +260,6 @@ def _best_chunks(candidates: Candidates) -> dict[int, int]:
 def _bounded(total: float, ceiling: float) -> float:
     """Map a score to 0..1. The result rises strictly and is comparable between queries."""
     return round(1 - math.exp(-2 * total / ceiling), 6)
-
-
-def _named(votes: _Votes) -> dict[str, float]:
-    return {name: round(vote, 4) for name, vote in zip(_VOTES, votes, strict=False) if vote}
 
 
 LEAST_OF_OLD = 0.5
@@ -380,7 +375,7 @@ def _normalised(scores: Mapping[Key, float], least: float) -> dict[Key, float]:
 
 def _agreement(words: Mapping[Key, float], meaning: Mapping[Key, float]) -> float:
     """Return the vectors' rating of the best lexical results: 1 at the top, 0 at the average."""
-    known = [(word, meaning[key]) for key, word in words.items() if key in meaning]
-    judges = nlargest(_JUDGES, known)
+    rated = [(word, meaning[key]) for key, word in words.items() if key in meaning]
+    judges = nlargest(_JUDGES, rated)
     total = sum(word for word, _ in judges)
     return sum(word * near for word, near in judges) / total if total else 1.0

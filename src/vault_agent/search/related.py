@@ -14,14 +14,14 @@ from vault_agent.model.lexical import LexicalQuery
 from vault_agent.model.modes import Linked, Mode, Reason
 from vault_agent.model.search import Answer, Filters
 from vault_agent.search import lexical
-from vault_agent.search.named import named_chunk, named_text
 from vault_agent.search.rank import Ranked
+from vault_agent.search.resolve import named_chunk, named_text
 from vault_agent.search.warnings import fell_back, off
 from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
-from vault_agent.text.common_words import common_terms
 from vault_agent.text.terms import is_unit, terms
+from vault_agent.text.words import common_terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from vault_agent.model.search import Hit, RelatedQuery
     from vault_agent.model.vectors import VectorSpace
     from vault_agent.model.warning import Warning
-    from vault_agent.search.semantic import Floats, Near
+    from vault_agent.search.semantic import Floats, NearestNotes
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.fulltext.reader import FulltextReader
@@ -70,7 +70,7 @@ class Voices(NamedTuple):
     """The number of direct links."""
 
 
-class Fused(NamedTuple):
+class RelatedScore(NamedTuple):
     """A note's score, and what each voice adds to it."""
 
     score: float
@@ -126,7 +126,7 @@ def _specific(
         for term, count in counts.items()
         if 1 < (frequency := frequencies.get(term, 0)) <= most
     )
-    return sorted(scored, key=lambda each: (-each[1], each[0]))
+    return sorted(scored, key=lambda term: (-term[1], term[0]))
 
 
 def shared_neighbours(circles: Mapping[int, Collection[int]]) -> dict[int, float]:
@@ -180,7 +180,7 @@ def convex(words: Mapping[int, float], meaning: Mapping[int, float]) -> dict[int
     }
 
 
-def fuse(voices: Voices) -> dict[int, Fused]:
+def fuse(voices: Voices) -> dict[int, RelatedScore]:
     """Combine the voices of all candidates.
 
     All but direct links are scaled to 0..1 and added with their weights. A silent voice
@@ -201,7 +201,7 @@ def fuse(voices: Voices) -> dict[int, Fused]:
         )
         linked = LINK_WEIGHT * (1 - 0.5 ** voices.links.get(rowid, 0))
         score = 1 - (1 - text - near - similar - folder) * (1 - linked)
-        fused[rowid] = Fused(round(score, 6), text, near, similar, folder, linked)
+        fused[rowid] = RelatedScore(round(score, 6), text, near, similar, folder, linked)
     return fused
 
 
@@ -413,12 +413,12 @@ class _Search:
             explain=self._query.explain,
         )
 
-    def _passing(self, found: dict[int, _Number]) -> dict[int, _Number]:
+    def _passing(self, numbers: dict[int, _Number]) -> dict[int, _Number]:
         """Return the notes that pass the filters."""
-        if self._query.filters == Filters() or not found:
-            return found
-        passing = self._snapshot.fulltext.admitted(self._query.filters, found)
-        return {rowid: number for rowid, number in found.items() if rowid in passing}
+        if self._query.filters == Filters() or not numbers:
+            return numbers
+        passing = self._snapshot.fulltext.admitted(self._query.filters, numbers)
+        return {rowid: number for rowid, number in numbers.items() if rowid in passing}
 
     def _shared(self) -> dict[int, float]:
         """Return the best notes by the neighbours that they share with the requested note."""
@@ -450,14 +450,14 @@ class _Search:
         if self._mode is Mode.LEXICAL or vector is None:
             return words
         go_on(self._stopped)
-        found = self._near(vector, {*words.scores, *shared})
+        nearby = self._near(vector, {*words.scores, *shared})
         meaning = scaled(
-            {rowid: cosine - found.background for rowid, cosine in found.cosines.items()}
+            {rowid: cosine - nearby.background for rowid, cosine in nearby.cosines.items()}
         )
         return words._replace(
             scores=meaning if by_meaning_only else convex(words.scores, meaning),
             votes={**words.votes, "meaning": meaning},
-            chunks={**words.chunks, **found.chunks},
+            chunks={**words.chunks, **nearby.chunks},
         )
 
     def _words(self, shared: Collection[int]) -> _Text:
@@ -482,7 +482,7 @@ class _Search:
             scores, {"words": scores}, chunks, ranking.notes, ranking.candidates.information
         )
 
-    def _near(self, vector: Floats, witnesses: Collection[int]) -> Near:
+    def _near(self, vector: Floats, witnesses: Collection[int]) -> NearestNotes:
         from vault_agent.search.semantic import near, usable_matrix
 
         admitted: Collection[int] | None = self._among
@@ -503,8 +503,8 @@ def _compile(fulltext: FulltextReader, subject: Subject) -> tuple[LexicalQuery, 
     counts = count_terms("\n".join(chunk.text for chunk in subject.chunks), names)
     # A note of another vault counts as one more note of this one.
     more = int(subject.note.rowid == _NO_ROW)
-    found = fulltext.document_frequencies(counts)
-    frequencies = {term: frequency + more for term, frequency in found.items()}
+    counted = fulltext.document_frequencies(counts)
+    frequencies = {term: frequency + more for term, frequency in counted.items()}
     notes = fulltext.note_count + more
     return related_query(counts, frequencies, notes), whole_note(counts, frequencies, notes)
 
@@ -512,11 +512,11 @@ def _compile(fulltext: FulltextReader, subject: Subject) -> tuple[LexicalQuery, 
 def _telling(information: Mapping[str, float]) -> Mapping[str, float]:
     """Return the terms to mark in excerpts: words such as "own" or "whole" are no reason."""
     common = common_terms()
-    telling = {term: each for term, each in information.items() if term not in common}
+    telling = {term: value for term, value in information.items() if term not in common}
     return telling or information
 
 
-def _place(rowid: int, text: _Text, fused: Fused) -> Ranked:
+def _place(rowid: int, text: _Text, fused: RelatedScore) -> Ranked:
     votes = {name: scores.get(rowid, 0.0) for name, scores in text.votes.items()}
     votes |= {"neighbours": fused.neighbours, "similar": fused.similar}
     votes |= {"folder": fused.folder, "links": fused.links}
@@ -528,7 +528,7 @@ def _place(rowid: int, text: _Text, fused: Fused) -> Ranked:
     )
 
 
-def _reason(mode: Mode, fused: Fused) -> Reason:
+def _reason(mode: Mode, fused: RelatedScore) -> Reason:
     """Return the reason of the voice that adds most. A folder alone finds nothing."""
     by_neighbours = fused.neighbours + fused.similar
     if fused.links > max(fused.text, by_neighbours):

@@ -1,4 +1,4 @@
-"""Finds the notes that a person or a link means by a name.
+"""Finds the notes that a person or a link means by a name, and notes by their ID.
 
 A name is a note ID or chunk ID, `id:` with the `id` of a frontmatter, a path, the end of a path, a
 note's name, alias or title, a `[[wikilink]]`, or an `obsidian://` or `file://` address. Only the
@@ -8,26 +8,32 @@ first of these ways that finds a note counts, so a file's name comes before anot
 from __future__ import annotations
 
 import re
+import stat
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
+from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
-from vault_agent.model.identifiers import identify
+from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.link_resolver import target_key
 from vault_agent.model.names import Match, NamedNote, NamedNotes
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile
-from vault_agent.search.named import file_at, note_with_id
+from vault_agent.model.search import Filters
+from vault_agent.model.warning import Warning
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.links import resolver_for
-from vault_agent.store.index.rows import name_hash
+from vault_agent.store.index.notes import StoredNote
+from vault_agent.store.index.rows import MAX_CHUNKS, name_hash
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import NOTE_SUFFIXES, fold, is_note, stem, unmarked
+from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.paths import validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,12 +43,11 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.fulltext.reader import FulltextReader
-    from vault_agent.store.index.notes import StoredNote
+    from vault_agent.store.index.notes import StoredChunk
     from vault_agent.vault.root import VaultRoot
 
-
 MAX_NOTES = 10
-"""Notes in a reply."""
+"""Notes in a reply, and those that an error lists."""
 
 _ID = re.compile(r"([0-9a-f]{32})(?::[0-9]{1,7})?")
 _BY_ID = "id:"
@@ -57,7 +62,7 @@ _ODD = re.compile(r"[\x00-\x1f\\]|\A\s|\s\Z")
 _MARKDOWN_LINK = re.compile(r"!?\[[^\[\]]*\]\(<?(.*?)>?\)", re.DOTALL)
 
 
-class _Asked(NamedTuple):
+class _TypedName(NamedTuple):
     """A name without its decoration. `path` uses `/` and is "" if the name can't be a note's."""
 
     path: str
@@ -65,7 +70,7 @@ class _Asked(NamedTuple):
     heading: str | None = None
 
 
-class _Written(NamedTuple):
+class _TypedLink(NamedTuple):
     """A link as it is written."""
 
     target: str
@@ -120,54 +125,54 @@ async def resolve(
             return odd
     if scope.folder:  # for its reader, the folder is the vault
         roots = [f"{root}/{scope.folder}" for root in roots]
-    link = _written(name.strip())
+    link = _read_link(name.strip())
     if source is not None and link is not None:
-        there = await snapshot.read(_followed, source, link)
-        if there is not None:
-            return _only(there, scope, link.heading)
-    asked = _asked(name.strip(), link, roots)
+        note = await snapshot.read(_follow, source, link)
+        if note is not None:
+            return _only(note, scope, link.heading)
+    wanted = _read_name(name.strip(), link, roots)
     match: Match = "id"
-    found = await _by_id(snapshot, name.strip(), attachments=attachments)
-    if not found and asked.path:
-        match, found = await snapshot.read(_by_path, asked.path, scope, attachments=attachments)
-    exact = scope.outer(asked.path)
-    if open_vault and is_note(exact) and not any(note.path == exact for note in found):
+    notes = await _by_id(snapshot, name.strip(), attachments=attachments)
+    if not notes and wanted.path:
+        match, notes = await snapshot.read(_by_path, wanted.path, scope, attachments=attachments)
+    exact = scope.outer(wanted.path)
+    if open_vault and is_note(exact) and not any(note.path == exact for note in notes):
         file = await in_thread(_file, open_vault, exact)
         if file is not None:
-            match, found = "path", [file]
-    if not found and asked.path:
-        match, found = "title", await snapshot.read(_by_title, snapshot.fulltext, asked.path)
-    if not found:
+            match, notes = "path", [file]
+    if not notes and wanted.path:
+        match, notes = "title", await snapshot.read(_by_title, snapshot.fulltext, wanted.path)
+    if not notes:
         raise NotFound(
             "NOTE_NOT_FOUND",
             "No note has this path, name, alias or title.",
-            {"suggestions": await similar_notes(snapshot, asked.path) if asked.path else []},
+            {"suggestions": await similar_notes(snapshot, wanted.path) if wanted.path else []},
             remedy="Search for the note.",
         )
     return NamedNotes(
         tuple(
             NamedNote(note.id, scope.inner(note.path), note.title, match)
-            for note in found[:MAX_NOTES]
+            for note in notes[:MAX_NOTES]
         ),
-        has_more=len(found) > MAX_NOTES,
-        line=asked.line,
-        heading=asked.heading,
+        has_more=len(notes) > MAX_NOTES,
+        line=wanted.line,
+        heading=wanted.heading,
     )
 
 
-async def _by_id(snapshot: Snapshot, written: str, *, attachments: bool) -> list[StoredNote]:
+async def _by_id(snapshot: Snapshot, text: str, *, attachments: bool) -> list[StoredNote]:
     """Return the note that an ID, or `id:` with the `id` of a frontmatter, means."""
-    if written.startswith(_BY_ID):
+    if text.startswith(_BY_ID):
         try:
-            written = await note_with_id(snapshot, written.removeprefix(_BY_ID))
+            text = await note_with_id(snapshot, text.removeprefix(_BY_ID))
         except NotFound as error:
             if error.code != "NOTE_NOT_FOUND":
                 raise
-    known = _ID.fullmatch(written)
-    if known is None:
+    match = _ID.fullmatch(text)
+    if match is None:
         return []
     find = documents.readable_by_id if attachments else reading.note_by_id
-    note = await snapshot.read(find, known[1])
+    note = await snapshot.read(find, match[1])
     return [note] if note is not None else []
 
 
@@ -198,19 +203,19 @@ def _only(note: StoredNote, scope: Scope, heading: str | None = None) -> NamedNo
     return NamedNotes((named,), has_more=False, line=None, heading=heading)
 
 
-def _written(name: str) -> _Written | None:
+def _read_link(name: str) -> _TypedLink | None:
     """Return what a `[[wikilink]]` or a `[Markdown](link.md)` says, or None if it is neither."""
     inner = name.removeprefix("!")
     if inner.startswith("[[") and inner.endswith("]]"):
         target, _, heading = inner[2:-2].partition("|")[0].removesuffix("\\").partition("#")
-        return _Written(target, LinkKind.WIKILINK, heading.strip() or None)
+        return _TypedLink(target, LinkKind.WIKILINK, heading.strip() or None)
     if (match := _MARKDOWN_LINK.fullmatch(name)) is not None:
         target, _, heading = match[1].partition("#")
-        return _Written(unquote(target), LinkKind.MARKDOWN, unquote(heading).strip() or None)
+        return _TypedLink(unquote(target), LinkKind.MARKDOWN, unquote(heading).strip() or None)
     return None
 
 
-def _followed(connection: Connection, source: str, link: _Written) -> StoredNote | None:
+def _follow(connection: Connection, source: str, link: _TypedLink) -> StoredNote | None:
     """Return the note to which a link in a note leads."""
     note = reading.note_by_id(connection, source)
     if note is None:
@@ -222,40 +227,44 @@ def _followed(connection: Connection, source: str, link: _Written) -> StoredNote
     return reading.note_by_id(connection, file.note_id)
 
 
-def _asked(name: str, link: _Written | None, roots: Sequence[str]) -> _Asked:
+def _read_name(name: str, link: _TypedLink | None, roots: Sequence[str]) -> _TypedName:
     if link is not None:
-        return _Asked(_normal(link.target, ()), heading=link.heading)
+        return _TypedName(_normal(link.target, ()), heading=link.heading)
     if (scheme := name.partition(":")[0].lower()) in ("obsidian", "file"):
         try:
             address = urlsplit(name)
         except ValueError:
-            return _Asked("")
+            return _TypedName("")
         if scheme == "obsidian":
             return _obsidian(address, roots)
-        return _Asked(_below(unquote(address.path), roots) or "")
+        return _TypedName(_below(unquote(address.path), roots) or "")
     if located := _LINE.fullmatch(name):
-        return _Asked(_normal(located[1], roots), line=int(located[2]))
-    return _Asked(_normal(name, roots))
+        return _TypedName(_normal(located[1], roots), line=int(located[2]))
+    return _TypedName(_normal(name, roots))
 
 
-def _obsidian(parts: SplitResult, roots: Sequence[str]) -> _Asked:
+def _obsidian(parts: SplitResult, roots: Sequence[str]) -> _TypedName:
     """Read `obsidian://open?vault=V&file=F`, `?path=P`, `obsidian://vault/V/F` and `obsidian:///P`.
 
     An address that names another vault than ours means no note of ours.
     """
-    given = {key: values[0] for key, values in parse_qs(parts.query).items()}
-    vault, file, path = given.get("vault"), given.get("file", ""), given.get("path", "")
+    parameters = {key: values[0] for key, values in parse_qs(parts.query).items()}
+    vault, file, path = (
+        parameters.get("vault"),
+        parameters.get("file", ""),
+        parameters.get("path", ""),
+    )
     if parts.netloc == "vault":
         vault, _, file = unquote(parts.path).lstrip("/").partition("/")
     elif not parts.netloc:
         path = unquote(parts.path)
     if path:
-        return _Asked(_below(path, roots) or "")
+        return _TypedName(_below(path, roots) or "")
     ours = {fold(re.split(r"[\\/]", root.rstrip("\\/"))[-1]) for root in roots}
     if vault and roots and fold(vault) not in ours and not re.fullmatch("[0-9a-f]{16}", vault):
-        return _Asked("")
+        return _TypedName("")
     file, _, heading = file.partition("#")
-    return _Asked(_normal(file, ()), heading=heading or None)
+    return _TypedName(_normal(file, ()), heading=heading or None)
 
 
 def _below(path: str, roots: Sequence[str]) -> str | None:
@@ -289,42 +298,37 @@ def _by_path(
 ) -> tuple[Match, list[StoredNote]]:
     """Return the notes that `path` means: itself, in another spelling, its end, or an alias."""
     candidates = [
-        (scope.inner(found), found, names)
-        for found, names in reading.files_named(connection, [name_hash(target_key(path))])[0]
+        (scope.inner(outer), outer, names)
+        for outer, names in reading.files_named(connection, [name_hash(target_key(path))])[0]
     ]
-    candidates.sort(key=lambda each: (len(each[0]), each[0], each[1]))
+    candidates.sort(key=lambda candidate: (len(candidate[0]), candidate[:2]))
     folded = fold(path)
     end = f"/{folded}"
-    ways: tuple[tuple[Match, list[str]], ...] = (
-        ("path", [found for each, found, _ in candidates if path in _spellings(each)]),
-        ("path", [found for each, found, _ in candidates if folded in _spellings(fold(each))]),
-        (
-            "name",
-            [
-                found
-                for each, found, _ in candidates
-                if any(spelling.endswith(end) for spelling in _spellings(fold(each)))
-            ],
-        ),
-        (
-            "alias",
-            [found for _, found, names in candidates if folded in map(fold, map(unmarked, names))],
-        ),
+    ways: tuple[tuple[Match, Callable[[str, Iterable[str]], bool]], ...] = (
+        ("path", lambda inner, _: path in _spellings(inner)),
+        ("path", lambda inner, _: folded in _spellings(fold(inner))),
+        ("name", lambda inner, _: any(name.endswith(end) for name in _spellings(fold(inner)))),
+        ("alias", lambda _, names: folded in map(fold, map(unmarked, names))),
     )
-    match, paths = next(((match, found) for match, found in ways if found), ("path", []))
-    if attachments and not paths:
-        return match, _attachments(connection, path, scope)
-    return match, _notes_at(connection, paths)
+    for match, is_meant in ways:
+        paths = [outer for inner, outer, names in candidates if is_meant(inner, names)]
+        if paths:
+            return match, _notes_at(connection, paths)
+    return "path", _attachments(connection, path, scope) if attachments else []
 
 
 def _attachments(connection: Connection, path: str, scope: Scope) -> list[StoredNote]:
     """Return the attachments with indexed text that have this path, or else one that ends in it."""
     named = reading.files_named(connection, [name_hash(target_key(path))])[1]
-    inside = [(scope.inner(each), each) for each in named]
-    exact = [each for inner, each in inside if fold(inner) == fold(path)]
-    ending = [each for inner, each in inside if f"/{fold(inner)}".endswith(f"/{fold(path)}")]
-    found = (documents.readable_by_id(connection, identify(each)) for each in exact or ending)
-    return sorted(filter(None, found), key=lambda each: (len(each.path), each.path))
+    inside = [(scope.inner(attachment), attachment) for attachment in named]
+    exact = [attachment for inner, attachment in inside if fold(inner) == fold(path)]
+    ending = [
+        attachment for inner, attachment in inside if f"/{fold(inner)}".endswith(f"/{fold(path)}")
+    ]
+    notes = (
+        documents.readable_by_id(connection, identify(attachment)) for attachment in exact or ending
+    )
+    return sorted(filter(None, notes), key=lambda note: (len(note.path), note.path))
 
 
 def _spellings(path: str) -> tuple[str, ...]:
@@ -333,10 +337,10 @@ def _spellings(path: str) -> tuple[str, ...]:
 
 
 def _notes_at(connection: Connection, paths: Sequence[str]) -> list[StoredNote]:
-    found = [reading.note_by_id(connection, identify(path)) for path in paths[: MAX_NOTES + 1]]
-    if None in found:
+    notes = [reading.note_by_id(connection, identify(path)) for path in paths[: MAX_NOTES + 1]]
+    if None in notes:
         raise SnapshotOutdated
-    return [note for note in found if note is not None]
+    return [note for note in notes if note is not None]
 
 
 def _by_title(connection: Connection, fulltext: FulltextReader, title: str) -> list[StoredNote]:
@@ -346,8 +350,8 @@ def _by_title(connection: Connection, fulltext: FulltextReader, title: str) -> l
     # A title may end in what looks like a suffix of notes.
     wanted = {folded, *(folded.removesuffix(suffix) for suffix in NOTE_SUFFIXES)}
     notes = reading.by_rowid(connection, rowids).values()
-    found = [note for note in notes if fold(note.title) in wanted]
-    return sorted(found, key=lambda note: (len(note.path), note.path))
+    matches = [note for note in notes if fold(note.title) in wanted]
+    return sorted(matches, key=lambda note: (len(note.path), note.path))
 
 
 SUGGESTIONS = 5
@@ -369,10 +373,172 @@ def _closest(connection: Connection, name: str, scope: Scope) -> list[str]:
     paths: list[str] = []
     for outer, aliases in reading.names(connection):
         path = scope.inner(outer)
-        for each in (stem(path), *map(unmarked, aliases)):
-            names.append(fold(each[:_MAX_CHARACTERS]))
+        for known_name in (stem(path), *map(unmarked, aliases)):
+            names.append(fold(known_name[:_MAX_CHARACTERS]))
             paths.append(path)
     wanted = fold(name[:_MAX_CHARACTERS])
-    found = extract(wanted, names, scorer=ratio, score_cutoff=_SIMILAR, limit=4 * SUGGESTIONS)
-    ordered = sorted(found, key=lambda each: (-each[1], paths[each[2]]))
+    matches = extract(wanted, names, scorer=ratio, score_cutoff=_SIMILAR, limit=4 * SUGGESTIONS)
+    ordered = sorted(matches, key=lambda match: (-match[1], paths[match[2]]))
     return list(dict.fromkeys(paths[place] for _, _, place in ordered))[:SUGGESTIONS]
+
+
+# --- by ID ----------------------------------------------------------------------------------------
+
+
+_NO_ROW = -1
+"""In place of the row of a note that is not in the index. No link starts there."""
+_NOTE_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def named_note(connection: Connection, note_id: str) -> StoredNote:
+    """Return a note by its ID.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    return _named(reading.note_by_id, connection, note_id)
+
+
+def named_text(connection: Connection, note_id: str) -> StoredNote:
+    """Return a note, or an attachment whose text is indexed, by its ID.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    return _named(documents.readable_by_id, connection, note_id)
+
+
+def _named(
+    find: Callable[[Connection, str], StoredNote | None],
+    connection: Connection,
+    note_id: str,
+) -> StoredNote:
+    if not _NOTE_ID.fullmatch(note_id):
+        raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
+    note = find(connection, note_id)
+    if note is None:
+        raise no_note()
+    return note
+
+
+async def note_or_file(
+    snapshot: Snapshot,
+    root: VaultRoot,
+    note_id: str,
+    path: str | None,
+    *,
+    attachments: bool = True,
+) -> StoredNote:
+    """Return a note by its ID, or the file at its exact path if the index does not have it yet.
+
+    With `attachments`, also an attachment whose text is indexed.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    find = named_text if attachments else named_note
+    try:
+        return await snapshot.read(find, note_id)
+    except NotFound:
+        file = None
+        if path is not None and identify(path) == note_id:
+            file = await in_thread(file_at, root, path)
+        if file is None:
+            raise
+        return file
+
+
+def not_indexed(note: StoredNote) -> tuple[Warning, ...]:
+    """Return the warning for a note that `note_or_file` found by its file alone."""
+    if note.rowid != _NO_ROW:
+        return ()
+    what = "The index does not have this note yet, so its links and properties are missing here."
+    return (Warning.of("INDEX_STALE", what),)
+
+
+def file_at(root: VaultRoot, path: str) -> StoredNote | None:
+    """Return the note whose file is at exactly this path, indexed or not."""
+    if not is_note(path):
+        return None
+    try:
+        validate(path)
+        file = root.resolve(path)
+    except (CannotOpen, OSError, VaultAgentError):
+        return None
+    if file.path != path or not stat.S_ISREG(file.stat.st_mode):
+        return None  # another spelling, or a folder
+    return StoredNote(_NO_ROW, 0, path, stem(path), 0, (), None, 0)
+
+
+def named_handle(connection: Connection, file_id: str) -> tuple[int, int | None]:
+    """Return the handle of a note or an attachment by its ID, and the rowid of a note.
+
+    Raises:
+        InvalidRequest: `INVALID_ID`.
+        NotFound: `NOTE_NOT_FOUND`.
+    """
+    try:
+        note = named_note(connection, file_id)
+    except NotFound:
+        handle = reading.attachment_handle(connection, file_id)
+        if handle is None:
+            raise
+        return handle, None
+    return note.handle, note.rowid
+
+
+async def note_with_id(snapshot: Snapshot, value: str) -> str:
+    """Return the ID of the note whose frontmatter has this `id`.
+
+    Raises:
+        NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
+    """
+    filters = Filters(properties=(("id", value),))
+    rowids = await snapshot.threads.run(snapshot.fulltext.admitted, filters)
+    rows = await snapshot.read(reading.by_rowid, sorted(rowids)[:MAX_NOTES])
+    notes = list(rows.values())
+    if len(notes) > 1:
+        listed = [{"noteId": note.id, "path": note.path} for note in notes]
+        listed.sort(key=lambda note: note["path"])
+        raise NotFound("NOTE_AMBIGUOUS", "Several notes have this id.", {"notes": listed})
+    if not notes:
+        raise NotFound("NOTE_NOT_FOUND", "No note of the index has this id.", remedy="")
+    return notes[0].id
+
+
+def named_chunk(connection: Connection, note: StoredNote, index: int) -> StoredChunk:
+    """Return a note's chunk by its index.
+
+    Raises:
+        NotFound: `CHUNK_NOT_FOUND`.
+    """
+    if 0 <= index < MAX_CHUNKS:
+        key = note.rowid << CHUNK_BITS | index
+        if (chunk := reading.chunks(connection, [key]).get(key)) is not None:
+            return chunk
+    raise NotFound(
+        "CHUNK_NOT_FOUND",
+        f"The note has no such chunk; it has {note.chunk_count}, counted from 0.",
+    )
+
+
+def no_note() -> NotFound:
+    """Return the error for a note that is not in the index."""
+    return NotFound(
+        "NOTE_NOT_FOUND",
+        "There is no such note in the index.",
+    )
+
+
+def no_file(*, vanished: bool) -> NotFound:
+    """Return the error for an indexed note whose file is missing or no longer readable."""
+    return NotFound(
+        "NOTE_NOT_FOUND",
+        "The note's file was moved or deleted."
+        if vanished
+        else "The note's file is no longer readable as a note.",
+        remedy=FILE_GONE_REMEDY,
+    )

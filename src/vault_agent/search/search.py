@@ -1,6 +1,7 @@
 """Search: pages of ranked candidates for a query: lexical, semantic or hybrid.
 
-The pages of a query belong to one revision of the index.
+The pages of a query belong to one revision of the index. A reranker, if the user has one, reorders
+the best results.
 """
 
 from __future__ import annotations
@@ -10,19 +11,21 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_agent.errors import InvalidRequest, Unavailable
+from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.modes import Mode, Reason
-from vault_agent.model.search import MAX_RANKED, Answer, Filters
+from vault_agent.model.search import MAX_RANKED, RERANKED, Answer, Filters
+from vault_agent.models.settings import document_input
 from vault_agent.search import lexical
 from vault_agent.search.lexical import search_every
 from vault_agent.search.query import compile_query, literals
 from vault_agent.search.rank import Ranked, attainable, weigh
-from vault_agent.search.reranking import reranked
 from vault_agent.search.warnings import fell_back, filter_warnings, off, unknown_words
 from vault_agent.store.fulltext.searching import go_on
+from vault_agent.store.index import notes as reading
 from vault_agent.store.index.lists import updated_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from vault_agent.model.lexical import LexicalQuery
     from vault_agent.model.search import Coverage, SearchQuery
@@ -30,8 +33,8 @@ if TYPE_CHECKING:
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.reranker import Reranker
     from vault_agent.models.vectors import Vector
-    from vault_agent.search.lexical import Ranking
-    from vault_agent.search.semantic import Near
+    from vault_agent.search.lexical import RankedNotes
+    from vault_agent.search.semantic import NearestNotes
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import StoredNote
     from vault_agent.system.threads import Stopped
@@ -93,11 +96,11 @@ async def search(
         return await snapshot.threads.stoppable(
             lambda stopped: _page(snapshot, query, mode, find(stopped), warnings)
         )
-    found = await snapshot.threads.stoppable(find)
+    result = await snapshot.threads.stoppable(find)
     asking = partial(reranker.scores, compiled.text)
     named = partial(snapshot.fulltext.named, compiled.text)
-    places, problems = await reranked(snapshot, found.places, found.notes, asking, named)
-    in_order = found._replace(places=places)
+    places, problems = await rerank(snapshot, result.places, result.notes, asking, named)
+    in_order = result._replace(places=places)
     return await snapshot.threads.run(
         _page, snapshot, query, mode, in_order, (*warnings, *problems)
     )
@@ -167,15 +170,16 @@ def _by_meaning(
 
     admitted = _admitted(snapshot, query, compiled)
     go_on(stopped)
-    found = near(usable_matrix(snapshot), vector, admitted=admitted)
+    nearby = near(usable_matrix(snapshot), vector, admitted=admitted)
     go_on(stopped)
     information = lexical.information(snapshot.fulltext, compiled)
-    scored = sorted(_nearest(found), key=lambda each: -each[0].score)
+    places = _nearest(nearby)
     # Twice as many, because notes may have been removed, and all that tie with the last.
-    last = scored[: 2 * query.ranked][-1:]
-    scored = [each for each in scored if each[0].score >= last[0][0].score]
-    notes = lexical.with_notes(snapshot, {}, [place.rowid for place, _ in scored])
-    return _in_order(scored, notes, information)
+    last = places[: 2 * query.ranked][-1:]
+    places = [place for place in places if place.score >= last[0].score]
+    notes = lexical.with_notes(snapshot, {}, [place.rowid for place in places])
+    reasons = dict.fromkeys(notes, Reason.EMBEDDING_MATCH)
+    return _in_order(places, notes, information, reasons)
 
 
 def _by_both(
@@ -190,17 +194,17 @@ def _by_both(
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=POOL)
     admitted = _admitted(snapshot, query, compiled)
     go_on(stopped)
-    found = near(
+    nearby = near(
         usable_matrix(snapshot),
         vector,
         admitted=admitted,
         witnesses=ranking.notes,
     )
     go_on(stopped)
-    scored = _fused(ranking, found, attainable(compiled, ranking.candidates))
-    notes = lexical.with_notes(snapshot, ranking.notes, found.cosines)
     candidates = ranking.candidates
-    ordered = _in_order(scored, notes, candidates.information)
+    places, reasons = _fused(ranking, nearby, attainable(compiled, candidates))
+    notes = lexical.with_notes(snapshot, ranking.notes, nearby.cosines)
+    ordered = _in_order(places, notes, candidates.information, reasons)
     return ordered._replace(neighbours=candidates.neighbours)
 
 
@@ -212,43 +216,43 @@ def _admitted(snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery) ->
 
 
 def _in_order(
-    scored: list[tuple[Ranked, Reason]],
+    places: list[Ranked],
     notes: Mapping[int, StoredNote],
     information: Mapping[str, float],
+    reasons: Mapping[int, Reason],
 ) -> _Found:
     """Return the places whose notes still exist, best first.
 
     A hit by meaning alone has half of its score, at most `MOST_BY_MEANING`: that it is the nearest
     does not say that it is near. The order stays, so no hit behind it has more.
     """
-    reasons = {place.rowid: reason for place, reason in scored}
-    places = [place for place, _ in scored if place.rowid in notes]
+    places = [place for place in places if place.rowid in notes]
     places.sort(key=lambda place: (-place.score, notes[place.rowid].path))
-    shown: list[Ranked] = []
+    ranked: list[Ranked] = []
     most = 1.0
     for place in places:
         by_meaning = reasons[place.rowid] is Reason.EMBEDDING_MATCH
         own = MOST_BY_MEANING * place.score if by_meaning else place.score
         most = min(most, round(own, 6))
-        shown.append(place._replace(score=most))
-    return _Found(shown, notes, information, reasons)
+        ranked.append(place._replace(score=most))
+    return _Found(ranked, notes, information, reasons)
 
 
 def _page(
     snapshot: Snapshot,
     query: SearchQuery,
     mode: Mode,
-    found: _Found,
+    result: _Found,
     warnings: tuple[Warning, ...],
 ) -> Answer:
-    ranked = _weighed(snapshot, query, found.places, found.notes)
+    ranked = _weighed(snapshot, query, result.places, result.notes)
     places = ranked[query.offset : query.end]
     hits = lexical.hits(
         snapshot,
         places,
-        found.notes,
-        found.information,
-        reasons=[found.reasons[place.rowid] for place in places],
+        result.notes,
+        result.information,
+        reasons=[result.reasons[place.rowid] for place in places],
         explain=query.explain,
     )
     return Answer(
@@ -258,9 +262,9 @@ def _page(
         hits,
         warnings,
         has_more=len(ranked) > query.end,
-        unknown=unknown_words(query.query, found.neighbours, hits),
+        unknown=unknown_words(query.query, result.neighbours, hits),
         revision=snapshot.revision,
-        coverage=found.coverage,
+        coverage=result.coverage,
     )
 
 
@@ -279,46 +283,112 @@ def _weighed(
     updated = snapshot.look(updated_of, dated)
     today = datetime.now(UTC).date()
     weighed = [
-        weigh(each, weights, notes[each.rowid].path, updated.get(each.rowid, ""), today)
-        for each in ranked
+        weigh(place, weights, notes[place.rowid].path, updated.get(place.rowid, ""), today)
+        for place in ranked
     ]
     return sorted(weighed, key=lambda place: -place.score)  # equal ones stay in their order
 
 
-def _nearest(found: Near) -> list[tuple[Ranked, Reason]]:
-    return [
-        (
-            Ranked(rowid, found.chunks[rowid], min(max(cosine, 0.0), 1.0), {"cosine": cosine}),
-            Reason.EMBEDDING_MATCH,
-        )
-        for rowid, exact in found.cosines.items()
+def _nearest(nearby: NearestNotes) -> list[Ranked]:
+    """Return the notes by their cosines, the nearest first."""
+    places = [
+        Ranked(rowid, nearby.chunks[rowid], min(cosine, 1.0), {"cosine": cosine})
+        for rowid, exact in nearby.cosines.items()
         if (cosine := round(exact, 6)) > 0
     ]
+    return sorted(places, key=lambda place: -place.score)
 
 
-def _fused(ranking: Ranking, found: Near, most: float) -> list[tuple[Ranked, Reason]]:
+def _fused(
+    ranking: RankedNotes, nearby: NearestNotes, most: float
+) -> tuple[list[Ranked], dict[int, Reason]]:
     """Fuse the lexical and semantic scores of each note."""
     from vault_agent.search.rank import fuse
 
     best = {place.rowid: place for place in ranking.places}
     fused = fuse(
         {rowid: sum(place.votes.values()) for rowid, place in best.items()},
-        found.cosines,
+        nearby.cosines,
         ceiling=most,
-        background=found.background,
-        prominence=found.prominence,
+        background=nearby.background,
+        prominence=nearby.prominence,
     )
-    scored = []
-    for rowid, each in fused.items():
+    places: list[Ranked] = []
+    reasons: dict[int, Reason] = {}
+    for rowid, score in fused.items():
         words = best.get(rowid)
-        by_words = words is not None and each.lexical >= each.embedding
-        key = words.key if words is not None and by_words else found.chunks.get(rowid)
-        votes = {"words": round(each.lexical, 4), "meaning": round(each.embedding, 4)}
+        by_words = words is not None and score.lexical >= score.embedding
+        key = words.key if words is not None and by_words else nearby.chunks.get(rowid)
+        votes = {"words": round(score.lexical, 4), "meaning": round(score.embedding, 4)}
         votes = {vote: value for vote, value in votes.items() if value}
-        if not each.lexical:
-            reason = Reason.EMBEDDING_MATCH
+        if not score.lexical:
+            reasons[rowid] = Reason.EMBEDDING_MATCH
         else:
-            reason = Reason.HYBRID_MATCH if each.embedding else Reason.LEXICAL_MATCH
-        score, is_named = round(min(each.score, 1.0), 6), words is not None and words.is_named
-        scored.append((Ranked(rowid, key, score, votes, is_named=is_named), reason))
-    return scored
+            reasons[rowid] = Reason.HYBRID_MATCH if score.embedding else Reason.LEXICAL_MATCH
+        total, is_named = round(min(score.score, 1.0), 6), words is not None and words.is_named
+        places.append(Ranked(rowid, key, total, votes, is_named=is_named))
+    return places, reasons
+
+
+# --- reranking ------------------------------------------------------------------------------------
+
+
+_NOT_RERANKED = "These results are not reranked."
+
+
+async def rerank(
+    snapshot: Snapshot,
+    places: list[Ranked],
+    notes: Mapping[int, StoredNote],
+    scores: Callable[[Sequence[str]], Awaitable[Sequence[float]]],
+    named: Callable[[], Collection[int]],
+) -> tuple[list[Ranked], tuple[Warning, ...]]:
+    """Return the results with the first 30 reordered, or as they are with a warning.
+
+    `scores` returns the relevance of passages, or raises `Unavailable`. `named` blocks, and returns
+    the notes whose name is the query: they stay in front. `notes` has the notes of all `places`.
+    """
+    first = places[:RERANKED]
+    if len(first) < 2:
+        return places, ()
+    texts = await snapshot.threads.run(_passages, snapshot, first, notes)
+    try:
+        relevance = await scores(texts)
+    except Unavailable as reason:
+        return places, (fell_back(reason, _NOT_RERANKED),)
+    return reorder(places, relevance, await snapshot.threads.run(named)), ()
+
+
+def _passages(
+    snapshot: Snapshot, places: Sequence[Ranked], notes: Mapping[int, StoredNote]
+) -> list[str]:
+    """Return the text of each result: title, headings, and the chunk that the result shows."""
+    keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
+    chunks = snapshot.look(reading.chunks, keys)
+    return [
+        document_input("", notes[place.rowid].title, chunk.heading_path, chunk.text)
+        if (chunk := chunks.get(key)) is not None
+        else notes[place.rowid].title
+        for place, key in zip(places, keys, strict=True)
+    ]
+
+
+def reorder(
+    places: Sequence[Ranked], relevance: Sequence[float], named: Collection[int]
+) -> list[Ranked]:
+    """Return the results in the order of their relevance, each with its place before.
+
+    `relevance` has a number for each of the first `places`, on any scale; the others stay behind
+    them. Notes in `named`, whose name is exactly the query, stay in front. The first result gets
+    the highest of the scores, and so on, so that scores still fall and can be weighed.
+    """
+    count = len(relevance)
+    order = sorted(range(count), key=lambda at: (places[at].rowid not in named, -relevance[at], at))
+    best = [
+        places[at]._replace(
+            score=places[new].score,
+            reranked={"relevance": round(relevance[at], 4), "placeBefore": at + 1},
+        )
+        for new, at in enumerate(order)
+    ]
+    return [*best, *places[count:]]

@@ -37,7 +37,7 @@ _CHUNKS = 1_000
 """Number of nearest chunks from which they are chosen. A note may have several of them."""
 
 
-class Near(NamedTuple):
+class NearestNotes(NamedTuple):
     """The nearest notes, each with its nearest chunk."""
 
     cosines: dict[int, float]  # by rowid of the note
@@ -88,7 +88,7 @@ def near(
     admitted: Collection[int] | None = None,
     without: Collection[int] = (),
     witnesses: Iterable[int] = (),
-) -> Near:
+) -> NearestNotes:
     """Return the notes nearest to a unit vector, `DEPTH` at most. Blocking: call it in a thread.
 
     `admitted` restricts the result to these notes; those of `without` are left out. `witnesses` are
@@ -100,10 +100,10 @@ def near(
     matrix.check()
     usual, centre = matrix.used, matrix.centre
     among = usual if admitted is None else _rows_of(matrix, admitted)
-    found = nearest(matrix.vectors, vector, among, _CHUNKS)
+    nearby = nearest(matrix.vectors, vector, among, _CHUNKS)
     cosines: dict[int, float] = {}
     chunks: dict[int, int] = {}
-    keys, values = matrix.chunks_of(found.rows, found.cosines)
+    keys, values = matrix.chunks_of(nearby.rows, nearby.cosines)
     _keep_best(cosines, chunks, keys, values, admitted, without)
     for rowid in list(cosines)[DEPTH:]:
         del cosines[rowid], chunks[rowid]
@@ -114,7 +114,7 @@ def near(
     background = float(centre @ vector)
     best = max(cosines.values(), default=background)
     stands_out = prominence(matrix.vectors, vector, usual, best, background)
-    return Near(cosines, chunks, background, stands_out)
+    return NearestNotes(cosines, chunks, background, stands_out)
 
 
 def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) -> Floats:

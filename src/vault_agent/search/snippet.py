@@ -17,9 +17,9 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_agent.text.names import CONTROLS, MOVING
 from vault_agent.text.placeholders import PLACEHOLDER, without_unfilled
 from vault_agent.text.terms import continues, fold_kana, is_pair, is_unit, located_terms, word_terms
-from vault_agent.text.visible import CONTROLS, MOVING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -133,10 +133,10 @@ def snippets(texts: Sequence[str], information: Mapping[str, float]) -> list[Sni
     time, because the code of a step does not stay in the processor's caches then.
     """
     lines = list(map(plain_line, texts))
-    found = [_matches(line, information) for line in lines]
+    matches = [_matches(line, information) for line in lines]
     return [
-        _of_line(text, line, matches, information)
-        for text, line, matches in zip(texts, lines, found, strict=True)
+        _of_line(text, line, own, information)
+        for text, line, own in zip(texts, lines, matches, strict=True)
     ]
 
 
@@ -181,7 +181,8 @@ def snippet_around(text: str, start: int, end: int) -> Snippet:
     if not _has_range(line):  # it stands in the chunk's own heading, or in an address
         marked, left_out = marked.replace("#", " "), ""
         line = plain_line(marked)
-        line = line if _has_range(line) else _written_line(marked)
+        if not _has_range(line):
+            line = " ".join(_printable(_FIRST_HEADINGS.sub("", marked, count=1)).split())
     line, from_here = _without(line, _START)
     line, to_here = _without(line, _END)
     if not shorter and len(line) <= _SHORT:
@@ -196,8 +197,8 @@ def snippet_around(text: str, start: int, end: int) -> Snippet:
     left = _ELLIPSIS if begin > 0 or first > 0 else ""
     right = _ELLIPSIS if stop < len(line) or last >= 0 else ""
     shift = len(left) - begin
-    shown = begin <= from_here < to_here <= stop
-    match = ((from_here + shift, to_here + shift),) if shown else ()
+    is_shown = begin <= from_here < to_here <= stop
+    match = ((from_here + shift, to_here + shift),) if is_shown else ()
     return Snippet(left + line[begin:stop] + right, match)
 
 
@@ -284,17 +285,8 @@ def _parted(line: str) -> str:
     for item in items:
         own, _, after = item.partition(_BREAK)  # a paragraph behind the item
         parts += (own, after)
-    shown = (" ".join(part.replace(_BREAK, " ").split()) for part in parts)
-    return _SEPARATOR.join(filter(None, shown))
-
-
-def _written_line(markdown: str) -> str:
-    """Return Markdown as one line, with the addresses of links and whatever else is not shown."""
-    return _one_line(_FIRST_HEADINGS.sub("", markdown, count=1))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(_printable(text).split())
+    texts = (" ".join(part.replace(_BREAK, " ").split()) for part in parts)
+    return _SEPARATOR.join(filter(None, texts))
 
 
 def _printable(text: str) -> str:
@@ -487,11 +479,11 @@ def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]
     A word with several of them (parts of a name) counts as the one with the greatest weight.
     """
     sought = _sought(tuple(wanted))
-    found: list[tuple[int, int, str]] = []
+    places: list[tuple[int, int, str]] = []
     if sought.unspaced:
         folded = fold_kana(text)
         for term in sought.unspaced:
-            found += ((at, at + len(term), term) for at in _occurrences(folded, term))
+            places += ((at, at + len(term), term) for at in _occurrences(folded, term))
     for offset, stretch in _promising(text, sought):
         if stretch.isalnum() and stretch.isascii():  # nearly always: it is one word
             parts: Iterable[tuple[tuple[str, ...], int, int]] = (
@@ -500,13 +492,15 @@ def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]
         else:
             parts = located_terms(stretch)
         for terms, start, end in parts:
-            known = [term for term in terms if term in wanted]
-            if known:
+            wanted_terms = [term for term in terms if term in wanted]
+            if wanted_terms:
                 term = (
-                    known[0] if len(known) == 1 else max((wanted[each], each) for each in known)[1]
+                    wanted_terms[0]
+                    if len(wanted_terms) == 1
+                    else max((wanted[term], term) for term in wanted_terms)[1]
                 )
-                found.append((offset + start, offset + end, term))
-    return sorted(set(found))
+                places.append((offset + start, offset + end, term))
+    return sorted(set(places))
 
 
 def _occurrences(text: str, term: str) -> Iterator[int]:
@@ -539,7 +533,7 @@ def _sought(terms: tuple[str, ...]) -> _Sought:
         for term in terms
     }
     begun = {term[:count] for term, count in letters.items()}
-    beginnings = {each: each.capitalize() for each in begun if each.isascii()}
+    beginnings = {beginning: beginning.capitalize() for beginning in begun if beginning.isascii()}
     return _Sought(unspaced, beginnings, len(unspaced) < len(terms))
 
 
@@ -563,7 +557,9 @@ def _begun(text: str, beginnings: Mapping[str, str]) -> list[tuple[int, str]]:
     """
     lowered = text.lower()
     if len(lowered) != len(text):  # `İ` becomes two characters, which would shift offsets
-        lowered = "".join(each.lower() if each.isascii() else each for each in text)
+        lowered = "".join(
+            character.lower() if character.isascii() else character for character in text
+        )
     starts = []
     for beginning, part in beginnings.items():
         start = lowered.find(beginning)

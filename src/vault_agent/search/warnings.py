@@ -14,6 +14,7 @@ from vault_agent.model.warning import Warning
 from vault_agent.store.index import notes as reading
 from vault_agent.text.names import fold
 from vault_agent.text.terms import sequence, terms
+from vault_agent.vault.paths import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,20 +39,20 @@ def unknown_words(
     """
     if not neighbours:
         return ()
-    written: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for hit in hits:
         for start, end in hit.matches:
             word = hit.snippet[start:end]
             for term in sequence(word):
-                written.setdefault(term, word.lower())
-    found: dict[str, UnknownWord] = {}
+                spellings.setdefault(term, word.lower())
+    words: dict[str, UnknownWord] = {}
     for word, position in _words(query):
         parts = {*sequence(word), *terms(word)}
-        if word not in found and parts and parts <= neighbours.keys():
-            similar = [each for part in sequence(word) for each in neighbours[part]]
-            instead = dict.fromkeys(written.get(each, each) for each in similar)
-            found[word] = UnknownWord(position, tuple(instead)[:SUGGESTIONS])
-    return tuple(found.values())
+        if word not in words and parts and parts <= neighbours.keys():
+            similar = [term for part in sequence(word) for term in neighbours[part]]
+            instead = dict.fromkeys(spellings.get(term, term) for term in similar)
+            words[word] = UnknownWord(position, tuple(instead)[:SUGGESTIONS])
+    return tuple(words.values())
 
 
 def _words(query: str) -> Iterator[tuple[str, int]]:
@@ -66,7 +67,7 @@ def _words(query: str) -> Iterator[tuple[str, int]]:
 
 def unknown_everywhere(answers: Sequence[tuple[UnknownWord, ...]]) -> tuple[UnknownWord, ...]:
     """Return the words of a query that are in no note of any vault. `answers` has one a vault."""
-    first, *others = [{each.position: each.instead for each in answer} for answer in answers]
+    first, *others = [{word.position: word.instead for word in answer} for answer in answers]
     positions = [place for place in first if all(place in other for other in others)]
     instead = {
         place: dict.fromkeys(term for answer in (first, *others) for term in answer[place])
@@ -95,25 +96,18 @@ async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning
 
 def _nearest(paths: Iterable[str], wanted: str) -> list[str]:
     """Return the folders whose path, or else whose name, is similar."""
-    folders = {path.rpartition("/")[0] for path in paths} - {""}
-    folders |= {parent for folder in folders for parent in _above(folder)}
-    ordered = sorted(folders)
+    ordered = sorted({folder for path in paths for folder in folders_of(path)})
     wanted = fold(wanted.strip("/"))[:_MAX_CHARACTERS]
     whole = _scores(wanted, [fold(folder) for folder in ordered])
     names = _scores(wanted, [fold(folder.rpartition("/")[2]) for folder in ordered])
     best = {place: max(whole.get(place, 0), names.get(place, 0)) for place in whole | names}
-    found = sorted(best, key=lambda place: (-best[place], ordered[place]))
-    return [ordered[place] for place in found[:SUGGESTIONS]]
+    places = sorted(best, key=lambda place: (-best[place], ordered[place]))
+    return [ordered[place] for place in places[:SUGGESTIONS]]
 
 
 def _scores(wanted: str, names: Sequence[str]) -> dict[int, float]:
-    found = extract(wanted, names, scorer=ratio, score_cutoff=_SIMILAR, limit=SUGGESTIONS)
-    return {place: score for _, score, place in found}
-
-
-def _above(folder: str) -> list[str]:
-    parts = folder.split("/")[:16]
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+    matches = extract(wanted, names, scorer=ratio, score_cutoff=_SIMILAR, limit=SUGGESTIONS)
+    return {place: score for _, score, place in matches}
 
 
 OFF = "Embeddings are off. `vault-agent enable embedding` turns them on. Or leave out the mode."

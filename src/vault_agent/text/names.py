@@ -1,6 +1,7 @@
 """Names of files and tags: which files are notes or attachments, and which names are equal.
 
 One rule decides whether two names are equal: for links and notes, filters and folders, and tags.
+Invisible characters of a name are made visible, so that it can be copied as it is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-
 
 NOTE_SUFFIXES = (".md", ".markdown")
 
@@ -40,10 +40,10 @@ def keys_of(path: str, kind: str | None, identifier: str | None) -> tuple[str, .
 
     They are kept among its aliases, and begin with a mark.
     """
-    found = [ID_MARK + identifier] if identifier else []
+    keys = [ID_MARK + identifier] if identifier else []
     if kind:
-        found.append(f"{TYPE_MARK}{kind}-{stem(path)}")
-    return tuple(found)
+        keys.append(f"{TYPE_MARK}{kind}-{stem(path)}")
+    return tuple(keys)
 
 
 def is_key(name: str) -> bool:
@@ -90,12 +90,12 @@ def slug(text: str, limit: int = 80) -> str:
     with `-`, at most `limit` characters.
     """
     kept = (
-        each if unicodedata.category(each)[0] in "LMN" else " "
-        for each in unicodedata.normalize("NFC", text).lower()
+        character if unicodedata.category(character)[0] in "LMN" else " "
+        for character in unicodedata.normalize("NFC", text).lower()
     )
     words = unicodedata.normalize("NFC", "".join(kept)).split()
     joined = "-".join(words)[:limit].rstrip("-")
-    return joined if any(each.isalnum() for each in joined) else ""
+    return joined if any(character.isalnum() for character in joined) else ""
 
 
 def shown_name(text: str) -> str:
@@ -155,3 +155,40 @@ def page_of(path: str, heading_path: Sequence[str]) -> int | None:
     """Return the page of a part of a PDF, from 1; None for a part of anything else."""
     match = _PAGE.fullmatch(heading_path[0]) if heading_path and kind_of(path) == "pdf" else None
     return int(match[1]) if match else None
+
+
+# --- names with invisible characters --------------------------------------------------------------
+
+
+CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+"""For a character class: line breaks, C0 and C1 controls, and lone surrogates."""
+MOVING = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
+"""For a character class: what reorders or covers other text. Marks and overrides of bidirectional
+text (UAX #9), deprecated format controls, the BOM, and annotations."""
+HIDDEN = MOVING + "\xad\u180e\u200b\u2060-\u2065\U000e0000-\U000e0fff"
+"""For a character class: also what takes no room, down to the tag characters. Joiners stay out:
+words and emoji need them."""
+
+_INVISIBLE = f"[{CONTROLS}{HIDDEN}]"
+
+
+def visible(name: str) -> str:
+    r"""Return a name with invisible characters as `\u{…}`. The name can still be copied back."""
+    return re.sub(_INVISIBLE, as_code, name)
+
+
+def hidden(name: str) -> str:
+    """Return the name that `visible` made visible."""
+    if "\\u{" not in name:
+        return name
+    return re.sub(r"\\u\{([0-9a-f]{1,6})\}", _character, name)
+
+
+def as_code(match: re.Match[str]) -> str:
+    r"""Return the character that was matched as `\u{…}`."""
+    return f"\\u{{{ord(match[0]):x}}}"
+
+
+def _character(match: re.Match[str]) -> str:
+    number = int(match[1], 16)
+    return chr(number) if number <= 0x10FFFF else match[0]

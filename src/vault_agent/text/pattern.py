@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, Protocol
 
 MAX_AUTOMATON_BYTES = 8 << 20
 
@@ -30,27 +27,18 @@ class UnsupportedPattern(Exception):
     """RE2 does not support a pattern, or is not installed. The message says why."""
 
 
-class Match(Protocol):
+class ByteMatch(Protocol):
     """The part of a match that scans use, in bytes."""
 
     def span(self) -> tuple[int, int]:
         """Return its start and end."""
 
 
-class Pattern:
-    """A compiled pattern. It never matches a line end, and `^` and `$` are a line's ends."""
+class Pattern(Protocol):
+    """The part of RE2's object of a pattern that scans use."""
 
-    def __init__(self, search: Callable[[bytes, int], Match | None]) -> None:
-        self.search = search
-
-
-def compile_pattern(pattern: str, *, ignore_case: bool) -> Pattern:
-    """Compile a pattern that matches within lines.
-
-    Raises:
-        UnsupportedPattern: if RE2 does not support it, or is not installed.
-    """
-    return Pattern(compile_re2(pattern, ignore_case=ignore_case, one_line=True).search)
+    def search(self, text: bytes, start: int, /) -> ByteMatch | None:
+        """Return the first match from a place on."""
 
 
 def compile_re2(pattern: str, *, ignore_case: bool, one_line: bool) -> Any:
@@ -79,10 +67,10 @@ def compile_re2(pattern: str, *, ignore_case: bool, one_line: bool) -> Any:
 def _explained(error: Exception, pattern: str) -> str:
     first = error.args[0] if error.args else b""
     message = first.decode("utf-8", "replace") if isinstance(first, bytes) else str(first)
-    known = next((start for start in _KNOWN if message.startswith(start)), None)
-    if known is None:
+    start = next((start for start in _KNOWN if message.startswith(start)), None)
+    if start is None:
         return "RE2 does not support this pattern."
-    fragment = message.removeprefix(known).removeprefix(": ")
+    fragment = message.removeprefix(start).removeprefix(": ")
     place = pattern.find(fragment) + 1 if fragment else 0
     where = f" (at character {place})" if place else ""
-    return f"RE2 does not support this pattern{where}: {_KNOWN[known]}."
+    return f"RE2 does not support this pattern{where}: {_KNOWN[start]}."

@@ -22,7 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.text.visible import HIDDEN
+from vault_agent.text.names import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,6 +37,7 @@ TERMINAL_ESCAPE: Final = (
 _HIDDEN: Final = f"\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\u200c\u200d{HIDDEN}"
 _QUOTES: Final = "“”„«»"
 _WRITTEN_ESCAPE: Final = r"\\{1,15}(?:u001[bB]|x1[bB]|033|e)\[[0-?]{0,20}[A-Za-z]"
+# Escapes of JSON, addresses, HTML, Markdown and terminals, hidden characters, and quotes.
 _ESCAPED: Final = re.compile(
     rf"(?P<gone>{TERMINAL_ESCAPE}|{_WRITTEN_ESCAPE}|[{_HIDDEN}]+|\r(?=\n))"
     rf"|\\{{1,15}}(?:u[0-9A-Fa-f]{{4}}|x[0-9A-Fa-f]{{2}}|[\"'/nrtbf`_*~|<>\[\]$#=:^.+-])|[{_QUOTES}]"
@@ -51,7 +52,7 @@ _WRAPPED: Final = re.compile(
 )
 
 
-class View:
+class MappedText:
     """A changed text whose places are known in the text that it was made of."""
 
     def __init__(self, source: str, pattern: re.Pattern[str]) -> None:
@@ -60,7 +61,7 @@ class View:
         self._pieces: list[tuple[int, int]] = []  # in the source: start, width if replaced
         at = done = 0
         for match in pattern.finditer(source):
-            shown = "" if match.lastgroup == "gone" else _shown(match[0])
+            plain = "" if match.lastgroup == "gone" else _shown(match[0])
             if match.start() > done:
                 self._starts.append(at)
                 self._pieces.append((done, 0))
@@ -68,8 +69,8 @@ class View:
                 at += match.start() - done
             self._starts.append(at)
             self._pieces.append((match.start(), match.end() - match.start()))
-            parts.append(shown)
-            at += len(shown)
+            parts.append(plain)
+            at += len(plain)
             done = match.end()
         self._starts.append(at)
         self._pieces.append((done, 0))
@@ -89,38 +90,25 @@ class View:
         return (start, width) if width else (start + at - self._starts[place], 0)
 
 
-def unescaped(text: str) -> View:
-    """Return a text without escapes and hidden characters, and with plain quotes.
-
-    The escapes are those of JSON, addresses, HTML, Markdown and terminals.
-    """
-    return View(text, _ESCAPED)
-
-
-def joined(text: str) -> View:
-    """Return a text whose long words are whole again where a line was wrapped."""
-    return View(text, _WRAPPED)
-
-
 def _shown(escape: str) -> str:
     if escape[0] == "%":
-        found = chr(int(escape[-2:], 16))
+        character = chr(int(escape[-2:], 16))
     elif escape[0] == "&":
         name = escape[1:-1]
         if name in _ENTITY:
-            found = _ENTITY[name]
+            character = _ENTITY[name]
         else:
-            found = chr(int(name, 0) if name[1] in "xX" else int(name[1:]))
+            character = chr(int(name, 0) if name[1] in "xX" else int(name[1:]))
     elif escape[0] == "\\":
         name = escape.lstrip("\\")
         if name.endswith("\n"):
             return ""
-        found = chr(int(name[1:], 16)) if name[0] in "ux" else _CONTROL.get(name, name)
+        character = chr(int(name[1:], 16)) if name[0] in "ux" else _CONTROL.get(name, name)
     elif escape in _QUOTES:
-        found = '"'
+        character = '"'
     else:
         return ""  # the break of a line
-    return "" if _HIDDEN_ONE.match(found) else found
+    return "" if _HIDDEN_ONE.match(character) else character
 
 
 class Span(NamedTuple):
@@ -186,28 +174,24 @@ def is_variable(value: str) -> bool:
 
 def tokens(text: str) -> list[Span]:
     """Return the tokens of a text that have the form of a vendor, a key, or a command."""
-    found = []
+    spans = []
     for form in _FORMS:
         if any(part in text for part in form.parts):
             pattern = _compiled(form.pattern)
             group = "it" if "it" in pattern.groupindex else 0
-            matches = pattern.finditer(text)
-            found += [
-                Span(*match.span(group), form.kind)
-                for match in matches
-                if not is_variable(match[group])
-            ]
-    return found
+            matches = [m for m in pattern.finditer(text) if not is_variable(m[group])]
+            spans += [Span(*match.span(group), form.kind) for match in matches]
+    return spans
 
 
 def wrapped_tokens(text: str) -> list[Span]:
     """Return the tokens of a known length, and no more than that length."""
-    found = []
+    spans = []
     for form in _FORMS:
         if form.whole and any(part in text for part in form.parts):
             pattern = _compiled(form.whole)
-            found += [Span(*match.span(), form.kind) for match in pattern.finditer(text)]
-    return found
+            spans += [Span(*match.span(), form.kind) for match in pattern.finditer(text)]
+    return spans
 
 
 _PASSWORDS: Final = (
@@ -320,19 +304,21 @@ _QUERY: Final = re.compile(r"&(?=[A-Za-z_][\w.-]{0,40}=)|[;&](?=[A-Za-z][\w .]{0
 def named_values(text: str) -> list[Span]:
     """Return the values that stand beside words such as password, secret and token."""
     lower = _lowered(text)
-    found: list[Span] = []
+    spans: list[Span] = []
     for match in _WORD.finditer(lower):
         span = _value_of(text, lower, match.start(), match.end())
-        if span is not None and (not found or span.start >= found[-1].start):
-            found.append(span)
-    return found
+        if span is not None and (not spans or span.start >= spans[-1].start):
+            spans.append(span)
+    return spans
 
 
 def _lowered(text: str) -> str:
     lower = text.lower()
     if len(lower) == len(text):
         return lower
-    return "".join(each if len(each.lower()) != 1 else each.lower() for each in text)
+    return "".join(
+        character if len(character.lower()) != 1 else character.lower() for character in text
+    )
 
 
 def _value_of(text: str, lower: str, start: int, end: int) -> Span | None:
@@ -375,15 +361,15 @@ def _value_of(text: str, lower: str, start: int, end: int) -> Span | None:
         made = span(_MARKUP.match(text, end), place="set")
         if made is not None:
             return made
-    given = _SET.match(text, end)
-    if given is not None and given["sep"] == "==":
+    setting = _SET.match(text, end)
+    if setting is not None and setting["sep"] == "==":
         return None
-    if given is not None:
-        cell = given["sep"] == "|"
-        tight = given["sep"] == "=" and " " not in given[0][: given.start("sep") - end + 2]
+    if setting is not None:
+        cell = setting["sep"] == "|"
+        tight = setting["sep"] == "=" and " " not in setting[0][: setting.start("sep") - end + 2]
         sure = is_environment or is_option or (tight and opening in {"?", "&", ";"})
         place = "cell" if cell else "sure" if sure else "set"
-        made = span(given, place=place)
+        made = span(setting, place=place)
         if made is not None or is_environment:
             return made
     if word == "passphrase":
@@ -449,7 +435,7 @@ def _is_secret(value: str, *, place: str, password: bool, quoted: bool, ends: bo
     if _PATH.match(value) or _FILE.match(value) or "://" in value:
         return False
     if any(
-        each in lower for each in ("passw", "secret", "token", "contraseñ", "api_key", "apikey")
+        name in lower for name in ("passw", "secret", "token", "contraseñ", "api_key", "apikey")
     ):
         return (
             has_digit and " " not in value and (signs > 0 or (place == "sure" and lower != value))
@@ -500,9 +486,7 @@ def _is_token(value: str, place: str, *, mixed: bool) -> bool:
         return False
     if place == "beside":
         return mixed and value.lower() != value and len(value) >= 20
-    if place == "told":
-        return mixed and len(value) >= 12
-    if place in {"cell", "call"}:
+    if place in {"told", "cell", "call"}:
         return mixed and len(value) >= 12
     if mixed:
         return True
@@ -513,7 +497,7 @@ PRIVATE = "private"
 """The kind of what stands between `<private>` and `</private>`."""
 
 
-class Found(NamedTuple):
+class RedactedPlace(NamedTuple):
     """One redacted place: the kind of its secret, and its line, from 1."""
 
     kind: str
@@ -524,7 +508,7 @@ class Redacted(NamedTuple):
     """A text without its secrets, and what was found in it, in order of the lines."""
 
     text: str
-    found: tuple[Found, ...]
+    places: tuple[RedactedPlace, ...]
 
 
 _MARKED: Final = re.compile(r"<private>[\s\S]*?(?:</private>|\Z)", re.IGNORECASE)
@@ -544,10 +528,10 @@ def redact(text: str, *, home: str | None = None, more: Iterable[re.Pattern[str]
             if match[group] and not match[group].startswith("[redacted"):
                 spans.append(Span(*match.span(group), "custom"))
     parts: list[str] = []
-    found: list[Found] = []
+    places: list[RedactedPlace] = []
     done = 0  # where the last secret ends
     line, counted = 1, 0
-    spans = [each for each in spans if each.start < each.end]
+    spans = [span for span in spans if span.start < span.end]
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
         if start < done:  # a part of the secret before it, or its continuation
             done = max(done, end)
@@ -555,13 +539,13 @@ def redact(text: str, *, home: str | None = None, more: Iterable[re.Pattern[str]
         parts += text[done:start], f"{_OURS}{kind}]"
         line += text.count("\n", counted, start)
         counted = start
-        found.append(Found(kind, line))
+        places.append(RedactedPlace(kind, line))
         done = end
     parts.append(text[done:])
     made = "".join(parts)
     if home and home not in {"/", "\\"}:
         made = re.sub(re.escape(home.rstrip("/\\")) + r"(?![\w.-])", "~", made)
-    return Redacted(made, tuple(found))
+    return Redacted(made, tuple(places))
 
 
 _ENDS: Final = re.compile(r"\\[nr\"]")
@@ -570,7 +554,7 @@ _ENDS: Final = re.compile(r"\\[nr\"]")
 def _spans(text: str) -> list[Span]:
     """Return the secrets of a text, as they stand in it and as a reader would see them."""
     spans = [Span(*match.span(), PRIVATE) for match in _MARKED.finditer(text)]
-    view = unescaped(text)
+    view = MappedText(text, _ESCAPED)
     here = [*tokens(text), *named_values(text)]
     if view.is_same:
         spans += here
@@ -580,12 +564,12 @@ def _spans(text: str) -> list[Span]:
             ends = _ENDS.search(text, start, end)
             spans.append(Span(start, ends.start() if ends else end, kind))
         seen = [*tokens(view.text), *named_values(view.text)]
-        spans += [Span(*view.span(each.start, each.end), each.kind) for each in seen]
-    whole = joined(view.text)
+        spans += [Span(*view.span(secret.start, secret.end), secret.kind) for secret in seen]
+    whole = MappedText(view.text, _WRAPPED)
     if not whole.is_same:
-        for each in wrapped_tokens(whole.text):
-            start, end = whole.span(each.start, each.end)
-            spans.append(Span(*view.span(start, end), each.kind))
+        for token in wrapped_tokens(whole.text):
+            start, end = whole.span(token.start, token.end)
+            spans.append(Span(*view.span(start, end), token.kind))
     return spans
 
 
@@ -616,7 +600,9 @@ def _is_random(run: str) -> bool:
     """
     long = [piece for piece in _WORDS_IN.split(run) if len(piece) >= _RANDOM_LEAST]
     for piece in (*long, _WORDS_IN.sub("", run)):
-        kinds = [0 if each.isdigit() else 1 if each.isupper() else 2 for each in piece]
+        kinds = [
+            0 if character.isdigit() else 1 if character.isupper() else 2 for character in piece
+        ]
         changes = sum(one != other for one, other in pairwise(kinds))
         if (
             len(piece) >= _RANDOM_LEAST

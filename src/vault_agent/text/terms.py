@@ -245,11 +245,15 @@ def sequence(text: str) -> list[str]:
     The parts of `camelCase` names are left out, because they are appended at the end. So is the
     last unit of an unspaced run, because its pairs already contain it.
     """
-    found = analyzer().analyze(split_versions(fold_text(text)))
+    all_terms = analyzer().analyze(split_versions(fold_text(text)))
     return [
         term
-        for index, term in enumerate(found)
-        if not (index and is_unit(term) and found[index - 1] == _with_last(found[index - 1], term))
+        for index, term in enumerate(all_terms)
+        if not (
+            index
+            and is_unit(term)
+            and all_terms[index - 1] == _with_last(all_terms[index - 1], term)
+        )
     ]
 
 
@@ -407,10 +411,10 @@ def _marked_name(name: str) -> str:
 
 def _marked(folded: str) -> str:
     """Return the terms of a text with marks where names have parts."""
-    found = _looked_up(folded)
-    if _VERSION_MARK in found:
-        found = _looked_up(split_versions(folded)).replace(_VERSION_MARK, "")
-    return found
+    marked = _looked_up(folded)
+    if _VERSION_MARK in marked:
+        marked = _looked_up(split_versions(folded)).replace(_VERSION_MARK, "")
+    return marked
 
 
 def _looked_up(text: str) -> str:
@@ -424,8 +428,8 @@ def _finished(marked: str, sign: str) -> str:
         return marked
     pieces = _WITH_PARTS.split(marked)  # terms and parts in turn
     parts = dict.fromkeys(_PARTS.join(dict.fromkeys(pieces[1::2])).split(_PARTS))
-    found = chain.from_iterable(map(_part_terms, parts))
-    return " ".join(("".join(pieces[::2]), *(sign + term for term in found)))
+    part_terms = chain.from_iterable(map(_part_terms, parts))
+    return " ".join(("".join(pieces[::2]), *(sign + term for term in part_terms)))
 
 
 class _Words(dict[bytes, bytes]):
@@ -438,14 +442,14 @@ class _Words(dict[bytes, bytes]):
     def __missing__(self, word: bytes) -> bytes:
         text = word.decode()
         if len(word) < MAX_TERM_BYTES and word.isalpha() and word.islower():
-            [found] = analyzer().analyze(text)  # plain letters: the most frequent case
+            [marked] = analyzer().analyze(text)  # plain letters: the most frequent case
         else:
-            found = " ".join(_terms(text))
+            marked = " ".join(_terms(text))
             if _ENDS_IN_VERSION.search(text):
-                found += _VERSION_MARK
+                marked += _VERSION_MARK
             if not word.islower():
-                found = "".join((found, *(f"{_PARTS}{part}" for part in camel_parts(text))))
-        encoded = found.encode()
+                marked = "".join((marked, *(f"{_PARTS}{part}" for part in camel_parts(text))))
+        encoded = marked.encode()
         if len(word) <= _MAX_WORD_BYTES:
             if len(self) >= _MAX_WORDS:
                 self.clear()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from vault_agent.errors import Forbidden, InvalidRequest
-from vault_agent.text.visible import CONTROLS, MOVING
+from vault_agent.text.names import CONTROLS, MOVING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ import anyio
 
 from vault_agent.errors import Failed
 from vault_agent.indexing.protocol import Clustered, RequestFailed
-from vault_agent.search import broken, columns, graph
+from vault_agent.search import graph, links
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.system.cancelling import in_thread
 
@@ -54,14 +54,12 @@ class Links:
         self._cluster = cluster
         self.warnings = warnings
         self._graphs = graph.Graphs()
-        self._broken = broken.BrokenLinks()
         self._clusters: Clusters | None = None
         self._clustering = anyio.Lock()
 
     def forget(self, revision: str | None) -> None:
         """Drop everything that is kept of other revisions."""
         self._graphs.forget(revision)
-        self._broken.forget(revision)
         if self._clusters is not None and self._clusters.revision != revision:
             self._clusters = None
 
@@ -103,7 +101,7 @@ class Links:
         async def answer(now: Snapshot, whole: Graph) -> Listed[Community]:
             nonlocal clusters, members
             clusters = await self._clusters_of(whole)
-            members = [clusters.members[at] for at in columns.best_connected(whole)]
+            members = [clusters.members[at] for at in graph.best_connected(whole)]
             return await graph.communities(now, whole, clusters, page)
 
         return await self.listed_of_graph(answer), clusters, members
@@ -113,10 +111,10 @@ class Links:
 
         async def answer(now: Snapshot, whole: Graph) -> dict[str, Any]:
             clusters = await self._clusters_of(whole) if member else None
-            read = await columns.rows(now, query)
+            read = await graph.read_rows(now, query)
             if query.as_objects:
-                return await in_thread(columns.objects, whole, read, query)
-            return await in_thread(columns.columns, whole, read, query, clusters)
+                return await in_thread(graph.to_objects, whole, read, query)
+            return await in_thread(graph.to_columns, whole, read, query, clusters)
 
         found: dict[str, Any] = await self._of_graph(answer)
         return found
@@ -124,13 +122,13 @@ class Links:
     async def broken(self, page: Page, faults: Collection[str]) -> Listed[Finding]:
         """Return the links that lead nowhere."""
         return await self.listed_of_graph(
-            lambda now, whole: self._broken.listed(now, whole, page, faults)
+            lambda now, whole: links.broken_links(now, whole, page, faults)
         )
 
     async def wanted(self, page: Page, faults: Collection[str]) -> Listed[Wanted]:
         """Return the targets of links that lead nowhere."""
         return await self.listed_of_graph(
-            lambda now, whole: self._broken.by_target(now, whole, page, faults)
+            lambda now, whole: links.broken_targets(now, whole, page, faults)
         )
 
     async def listed_of_graph(

@@ -11,7 +11,7 @@ import anyio
 from vault_agent.errors import Failed, IndexUnavailable, NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind
-from vault_agent.search.complete import names, stats_of, suggest
+from vault_agent.search.complete import read_names, stats_of, suggest
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.notes import note_by_id
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
     from vault_agent.model.names import Stats, Suggestion, SuggestQuery
     from vault_agent.model.warning import Warning
-    from vault_agent.search.complete import Names
+    from vault_agent.search.complete import NameCatalog
     from vault_agent.store.current import Snapshot
     from vault_agent.system.workers import Allowance
     from vault_agent.vault.root import VaultRoot
@@ -212,7 +212,7 @@ class TypingHelp:
         self._open_vault = open_vault
         self._background = background
         self._allowance = allowance
-        self._names: Names | None = None
+        self._names: NameCatalog | None = None
         self._stats: Stats | None = None
         self._reading = anyio.Lock()
 
@@ -237,12 +237,12 @@ class TypingHelp:
         found: Stats = await self._read(answer)
         return found
 
-    async def _known(self, now: Snapshot) -> Names:
+    async def _known(self, now: Snapshot) -> NameCatalog:
         known = self._names
         if known is None:
             async with self._reading:
                 if self._names is None:
-                    self._names = await names(now)
+                    self._names = await read_names(now)
                 return self._names
         if known.revision != now.revision and not self._reading.statistics().locked:
             self._background.spawn(self._renew)
@@ -250,4 +250,4 @@ class TypingHelp:
 
     async def _renew(self) -> None:
         async with self._reading:
-            self._names = await self._read(names)
+            self._names = await self._read(read_names)

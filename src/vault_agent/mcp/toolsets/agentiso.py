@@ -39,7 +39,7 @@ from vault_agent.mcp.writing import (
     list_or_change_tags,
 )
 from vault_agent.model.writing import Right
-from vault_agent.text.visible import hidden, visible
+from vault_agent.text.names import hidden, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

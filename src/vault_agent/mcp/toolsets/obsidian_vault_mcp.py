@@ -29,8 +29,7 @@ from vault_agent.mcp.tool import (
 from vault_agent.mcp.toolsets.whole import text_fields, whole_note
 from vault_agent.mcp.writing import at_this_moment, perform, write_warnings
 from vault_agent.model.writing import Right
-from vault_agent.text.names import NOTE_SUFFIXES
-from vault_agent.text.visible import hidden
+from vault_agent.text.names import NOTE_SUFFIXES, hidden
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -40,7 +40,7 @@ from vault_agent.model.graph import GraphQuery
 from vault_agent.model.identifiers import identify
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import Right
-from vault_agent.text.visible import visible
+from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -81,12 +81,8 @@ class ClaudeCode:
         """Nothing is left to report."""
 
     def _user(self, entry: dict[str, Any], message: dict[str, Any]) -> None:
-        content = message.get("content")
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        written: list[str] = []
-        for block in blocks if isinstance(blocks, list) else ():
-            if not isinstance(block, dict):
-                continue
+        texts: list[str] = []
+        for block in _blocks(message):
             if block.get("type") == "tool_result":
                 call_id = block.get("tool_use_id")
                 if isinstance(call_id, str):
@@ -95,8 +91,8 @@ class ClaudeCode:
                     self._to.result(call_id, result, failed=failed)
                     self._answered(entry.get("toolUseResult"), call_id, result, failed=failed)
             elif block.get("type") == "text" and isinstance(block.get("text"), str):
-                written.append(block["text"])
-        text = "\n".join(written)
+                texts.append(block["text"])
+        text = "\n".join(texts)
         if entry.get("isSidechain") is True or not text.strip():
             return
         if entry.get("isCompactSummary") is True or text.startswith(_CONTINUED):
@@ -133,11 +129,7 @@ class ClaudeCode:
             names = ("input_tokens", "cache_creation_input_tokens")  # each is read once
             tokens_in = sum(count(usage.get(name)) for name in names)
             self._to.usage(key, tokens_in, count(usage.get("output_tokens")))
-        content = message.get("content")
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        for block in blocks if isinstance(blocks, list) else ():
-            if not isinstance(block, dict):
-                continue
+        for block in _blocks(message):
             if block.get("type") == "text" and isinstance(block.get("text"), str):
                 if entry.get("isSidechain") is not True:
                     self._to.agent(block["text"])
@@ -146,34 +138,42 @@ class ClaudeCode:
                 self._call(block)
 
     def _call(self, block: dict[str, Any]) -> None:
-        name, call_id, sent = block.get("name"), block.get("id"), block.get("input")
-        if not isinstance(call_id, str) or not isinstance(sent, dict):
+        name, call_id, arguments = block.get("name"), block.get("id"), block.get("input")
+        if not isinstance(call_id, str) or not isinstance(arguments, dict):
             return
-        path = sent.get("file_path") or sent.get("notebook_path") or sent.get("path")
+        path = arguments.get("file_path") or arguments.get("notebook_path") or arguments.get("path")
         paths = (path,) if isinstance(path, str) else ()
         if name in _EDITS:
             self._to.call(call_id, paths=paths)
         elif name in _READS:
             self._to.call(call_id, reads=paths)
-        elif name in {"Bash", "PowerShell"} and isinstance(sent.get("command"), str):
-            self._to.call(call_id, command=sent["command"])
+        elif name in {"Bash", "PowerShell"} and isinstance(arguments.get("command"), str):
+            self._to.call(call_id, command=arguments["command"])
         elif name == "TodoWrite":
-            self._to.todos = todo_items(sent.get("todos"))
-        elif name == "TaskCreate" and isinstance(sent.get("subject"), str):
-            self._tasks[str(len(self._tasks) + 1)] = ToDo(sent["subject"], done=False)
+            self._to.todos = todo_items(arguments.get("todos"))
+        elif name == "TaskCreate" and isinstance(arguments.get("subject"), str):
+            self._tasks[str(len(self._tasks) + 1)] = ToDo(arguments["subject"], done=False)
             self._to.todos = tuple(self._tasks.values())
-        elif name == "TaskUpdate" and sent.get("taskId") in self._tasks:
-            task = self._tasks[sent["taskId"]]
-            done = sent.get("status") in {"completed", "deleted"} or (
-                task.done and "status" not in sent
+        elif name == "TaskUpdate" and arguments.get("taskId") in self._tasks:
+            task = self._tasks[arguments["taskId"]]
+            done = arguments.get("status") in {"completed", "deleted"} or (
+                task.done and "status" not in arguments
             )
-            self._tasks[sent["taskId"]] = task._replace(done=done)
+            self._tasks[arguments["taskId"]] = task._replace(done=done)
             self._to.todos = tuple(self._tasks.values())
+
+
+def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    blocks = content if isinstance(content, list) else []
+    return [block for block in blocks if isinstance(block, dict)]
 
 
 def todo_items(items: object) -> tuple[ToDo, ...]:
     """Return a list of to-dos as agents write it: what each says, and its status."""
-    found = []
+    todos = []
     for item in items if isinstance(items, list) else ():
         if isinstance(item, dict):
             text = next(
@@ -182,8 +182,8 @@ def todo_items(items: object) -> tuple[ToDo, ...]:
                 "",
             )  # fmt: skip
             if text.strip():
-                found.append(ToDo(text[:2_000], item.get("status") in {"completed", "cancelled"}))
-    return tuple(found)
+                todos.append(ToDo(text[:2_000], item.get("status") in {"completed", "cancelled"}))
+    return tuple(todos)
 
 
 def text_of(content: object) -> str:

@@ -127,21 +127,21 @@ class Codex:
 
     def _function(self, call_id: str, payload: dict[str, Any]) -> None:
         try:
-            sent = orjson.loads(payload.get("arguments") or "")
+            arguments = orjson.loads(payload.get("arguments") or "")
         except (orjson.JSONDecodeError, TypeError):
             return
-        if not isinstance(sent, dict):
+        if not isinstance(arguments, dict):
             return
         name = payload.get("name")
         if name in _SHELLS:
-            self._shell(call_id, sent)
-        elif name == "apply_patch" and isinstance(sent.get("input"), str):
-            self._to.call(call_id, paths=_PATCHED.findall(sent["input"]))
+            self._shell(call_id, arguments)
+        elif name == "apply_patch" and isinstance(arguments.get("input"), str):
+            self._to.call(call_id, paths=_PATCHED.findall(arguments["input"]))
         elif name == "update_plan":
-            self._to.todos = todo_items(sent.get("plan"))
+            self._to.todos = todo_items(arguments.get("plan"))
 
-    def _shell(self, call_id: str, sent: dict[str, Any]) -> None:
-        command = sent.get("command") or sent.get("cmd")
+    def _shell(self, call_id: str, arguments: dict[str, Any]) -> None:
+        command = arguments.get("command") or arguments.get("cmd")
         if isinstance(command, list) and command and all(isinstance(c, str) for c in command):
             shell = len(command) == 3 and command[1] in {"-lc", "-c", "-Command", "/c"}
             command = command[2] if shell else " ".join(command)
@@ -180,18 +180,18 @@ def _result(output: object) -> tuple[str, bool]:
     text = text_of(output)
     if text.startswith("{"):
         try:
-            found = orjson.loads(text)
+            data = orjson.loads(text)
         except orjson.JSONDecodeError:
-            found = None
-        if isinstance(found, dict) and isinstance(found.get("output"), str):
-            about = found.get("metadata")
-            code = (about if isinstance(about, dict) else found).get("exit_code")
-            return found["output"], isinstance(code, int) and code != 0
+            data = None
+        if isinstance(data, dict) and isinstance(data.get("output"), str):
+            about = data.get("metadata")
+            code = (about if isinstance(about, dict) else data).get("exit_code")
+            return data["output"], isinstance(code, int) and code != 0
     head = text[:2_000]
-    shown = _OUTPUT.search(head)
-    said = _EXIT.search(head, 0, shown.start() if shown else len(head)) or (
+    output_start = _OUTPUT.search(head)
+    said = _EXIT.search(head, 0, output_start.start() if output_start else len(head)) or (
         _EXIT.search(head) if head.startswith("Script ") else None
     )
     failed = said is not None and (said[1] or said[2]) != "0"
     failed = failed or head.startswith(("apply_patch verification failed", "Failed to find"))
-    return (text[shown.end() :] if shown else text), failed
+    return (text[output_start.end() :] if output_start else text), failed

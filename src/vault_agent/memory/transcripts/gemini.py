@@ -47,9 +47,9 @@ class Gemini:
         self._to.at(patch.get("lastUpdated"))
         self._to.title(patch.get("summary"))
         messages = patch.get("messages")
-        for each in messages if isinstance(messages, list) else ():
-            if isinstance(each, dict):
-                self._message(each)
+        for message in messages if isinstance(messages, list) else ():
+            if isinstance(message, dict):
+                self._message(message)
         return True
 
     def end(self) -> None:
@@ -80,19 +80,19 @@ class Gemini:
         return True
 
     def _call(self, call: dict[str, Any], call_id: str) -> None:
-        name, sent = call.get("name"), call.get("args")
-        if not isinstance(sent, dict):
+        name, arguments = call.get("name"), call.get("args")
+        if not isinstance(arguments, dict):
             return
-        path = sent.get("file_path") or sent.get("absolute_path") or sent.get("path")
+        path = arguments.get("file_path") or arguments.get("absolute_path") or arguments.get("path")
         paths = (path,) if isinstance(path, str) else ()
         if name in _EDITS:
             self._to.call(call_id, paths=paths)
         elif name in _READS:
             self._to.call(call_id, reads=paths)
-        elif name == "run_shell_command" and isinstance(sent.get("command"), str):
-            self._to.call(call_id, command=sent["command"])
+        elif name == "run_shell_command" and isinstance(arguments.get("command"), str):
+            self._to.call(call_id, command=arguments["command"])
         elif name == "write_todos":
-            self._to.todos = todo_items(sent.get("todos"))
+            self._to.todos = todo_items(arguments.get("todos"))
             return
         status = call.get("status")
         if status in {"success", "error", "cancelled"}:
@@ -104,8 +104,8 @@ class Gemini:
 
 def _results(result: object) -> Iterator[str]:
     for part in result if isinstance(result, list) else ():
-        found = part.get("functionResponse") if isinstance(part, dict) else None
-        response = found.get("response") if isinstance(found, dict) else None
+        reply = part.get("functionResponse") if isinstance(part, dict) else None
+        response = reply.get("response") if isinstance(reply, dict) else None
         if isinstance(response, dict):
             yield from (
                 response[key] for key in ("output", "error") if isinstance(response.get(key), str)

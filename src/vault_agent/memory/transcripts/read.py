@@ -49,19 +49,18 @@ def read_transcript(
     path: str,
     clean: Callable[[str], str],
     *,
-    environ: Mapping[str, str] | None = None,
     home: Path | None = None,
 ) -> Transcript | None:
     """Return what a transcript says, or None if it may not be opened, or nothing is understood.
 
     `clean` removes secrets from a text.
     """
-    file = open_transcript(agent, path, environ=environ, home=home)
+    file = open_transcript(agent, path, home=home)
     if file is None:
         return None
     with file:
         try:
-            return transcript_of(agent, Lines(file), clean)
+            return transcript_of(agent, TranscriptLines(file), clean)
         except OSError:
             return None
 
@@ -98,7 +97,7 @@ _PART: Final = 1 << 20
 _LINK_FREE: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-class Lines:
+class TranscriptLines:
     """The lines of an open transcript, but those that are too long."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -143,36 +142,28 @@ class Lines:
         return passed
 
 
-def folders_of(agent: str, environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+_FOLDERS: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
+    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude", ("projects",)),
+    "codex": ("CODEX_HOME", ".codex", ("sessions", "archived_sessions")),
+    "gemini": ("", ".gemini", ("",)),
+}
+"""The variable that names the folder of an agent, its usual name, and the folders in it."""
+
+
+def folders_of(agent: str, home: Path | None = None) -> list[Path]:
     """Return the folders that have the transcripts of an agent."""
-    if agent == "claude-code":
-        own = environ.get("CLAUDE_CONFIG_DIR")
-        chosen = [Path(own)] if own else []
-        return tuple(each / "projects" for each in (*chosen, home / ".claude"))
-    if agent == "codex":
-        own = environ.get("CODEX_HOME")
-        chosen = [Path(own)] if own else []
-        return tuple(
-            each / name
-            for each in (*chosen, home / ".codex")
-            for name in ("sessions", "archived_sessions")
-        )
-    if agent == "gemini":
-        return (home / ".gemini",)
-    return ()
+    variable, usual, names = _FOLDERS[agent]
+    own = os.environ.get(variable)
+    folders = [*([Path(own)] if own else []), (home or Path.home()) / usual]
+    return [folder / name for folder in folders for name in names]
 
 
-def open_transcript(
-    agent: str, path: str, *, environ: Mapping[str, str] | None = None, home: Path | None = None
-) -> BinaryIO | None:
+def open_transcript(agent: str, path: str, *, home: Path | None = None) -> BinaryIO | None:
     """Open a transcript, or return None if it is none of this agent, or cannot be opened."""
     place = Path(os.path.normpath(path))
     if "\0" in path or not place.is_absolute():
         return None
-    known = folders_of(
-        agent, os.environ if environ is None else environ, Path.home() if home is None else home
-    )
-    for folder in known:
+    for folder in folders_of(agent, home):
         real = Path(os.path.realpath(folder))
         for spelling in (folder, real):
             if place != spelling and place.is_relative_to(spelling):

@@ -158,7 +158,7 @@ class Recorder:
         if key in self._exchanges:
             before = self._exchanges[key].before
         elif len(self._exchanges) >= MAX_EXCHANGES:  # the first one stays
-            second = next(each for place, each in enumerate(self._exchanges) if place == 1)
+            second = next(number for place, number in enumerate(self._exchanges) if place == 1)
             del self._exchanges[second]
         self._exchanges[key] = Exchange(head_of(text, most), before, self._now, self._manner)
         if not (about or self._unanswered):  # else the agent is still at work
@@ -216,10 +216,10 @@ class Recorder:
             self.edited(call.paths)
         if call.command is None or call.secret:
             return
-        shown = tail_of(text, MAX_RESULT)
-        self._tests = test_summary(shown) or self._tests
+        output = tail_of(text, MAX_RESULT)
+        self._tests = test_summary(output) or self._tests
         if not failed and _COMMITS.search(call.command):
-            hashes = _COMMITTED.findall(shown)
+            hashes = _COMMITTED.findall(output)
             self._commits |= dict.fromkeys(hashes[:MAX_COMMITS])
             self._commits_unseen |= not hashes
             self._manner = REPORTED
@@ -243,8 +243,8 @@ class Recorder:
             started_at=started,
             ended_at=ended,
             exchanges=tuple(
-                each._replace(words=clean(each.words), before=clean(each.before))
-                for each in self._exchanges.values()
+                exchange._replace(words=clean(exchange.words), before=clean(exchange.before))
+                for exchange in self._exchanges.values()
             ),
             last=clean(self._agent[1]),
             last_at=self._agent_at,
@@ -253,17 +253,17 @@ class Recorder:
             edited=tuple(self._edited),
             commits=tuple(self._commits),
             commits_unseen=self._commits_unseen,
-            todos=tuple(ToDo(clean(each.text), each.done) for each in self.todos[:200]),
+            todos=tuple(ToDo(clean(todo.text), todo.done) for todo in self.todos[:200]),
             tests=None if self._tests is None else clean(self._tests),
-            tokens_in=sum(each for each, _ in usage) if usage else None,
-            tokens_out=sum(each for _, each in usage) if usage else None,
+            tokens_in=sum(tokens for tokens, _ in usage) if usage else None,
+            tokens_out=sum(tokens for _, tokens in usage) if usage else None,
             session_id=self._session_id,
             cwd=self._cwd,
         )
 
     def _is_repeated(self, text: str) -> bool:
         recent = list(self._exchanges.values())[-3:]
-        return any(each.words.split() == text.split() for each in recent)
+        return any(exchange.words.split() == text.split() for exchange in recent)
 
     def _key(self, key: object) -> object:
         if key is not None:
