@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from vault_agent.markdown.frontmatter import Frontmatter
     from vault_agent.markdown.links import BodyLinks
-    from vault_agent.markdown.structure import Part, Structure
+    from vault_agent.markdown.structure import BodyPart, Structure
     from vault_agent.markdown.tasks import TaskLine
     from vault_agent.model.notes import Chunk, ExternalLink, Link
 
@@ -283,7 +283,7 @@ BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]++)[ \t]*+\r?$", re.MULTILINE)
 
 
 def _find_blocks(
-    source: str, masked: str, parts: list[Part]
+    source: str, masked: str, parts: list[BodyPart]
 ) -> Iterator[tuple[str, str, int, int, int, int]]:
     """Yield the blocks with an ID, in the order of these, as the first six fields of a `Block`.
 
@@ -331,7 +331,7 @@ def _find_blocks(
         yield name, part.kind, start, text_end, end, at
 
 
-def _innermost(parts: list[Part], index: int, at: int) -> int | None:
+def _innermost(parts: list[BodyPart], index: int, at: int) -> int | None:
     """Return the innermost block around an offset; `index` is the last that starts before it."""
     parent: int | None = index if index >= 0 else None
     while parent is not None and not parts[parent].start <= at < parts[parent].end:

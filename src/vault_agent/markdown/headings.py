@@ -32,7 +32,7 @@ _NOT_SLUG = re.compile(r"[^\w]+|_")
 _REPEATED = re.compile(r"-(\d{1,4})\Z")
 
 
-class Named(Protocol):
+class NamedHeading(Protocol):
     """A heading of a note."""
 
     @property
@@ -94,7 +94,7 @@ def without_id(text: str) -> str:
 class Headings:
     """The headings of a note in order, to find those that a name means."""
 
-    def __init__(self, headings: Sequence[Named]) -> None:
+    def __init__(self, headings: Sequence[NamedHeading]) -> None:
         self.all = headings
 
     def find(self, wanted: Sequence[str], *, strict: bool) -> list[int]:
@@ -167,7 +167,7 @@ class Headings:
     def _ending_with(self, path: Sequence[str]) -> list[int]:
         """Return the headings with which a path of names ends, by the closest way to compare."""
         names = [plain(name) for name in path]
-        ways: tuple[tuple[Callable[[Named], Sequence[str]], Callable[[str], str]], ...] = (
+        ways: tuple[tuple[Callable[[NamedHeading], Sequence[str]], Callable[[str], str]], ...] = (
             (_shown, spelling),
             (_keys, anchor_key),
         )
@@ -204,11 +204,11 @@ def spelling(text: str) -> str:
     return fold(" ".join(text.split()))
 
 
-def _shown(heading: Named) -> Sequence[str]:
+def _shown(heading: NamedHeading) -> Sequence[str]:
     return (spelling(without_id(heading.text)),)
 
 
-def _keys(heading: Named) -> Sequence[str]:
+def _keys(heading: NamedHeading) -> Sequence[str]:
     return heading.key, anchor_key(without_id(heading.text))
 
 

@@ -58,7 +58,7 @@ class MarkdownLink:
     reference: str = ""
 
 
-class Part(NamedTuple):
+class BodyPart(NamedTuple):
     """A block at any depth, as offsets of the body. `parent` and `previous` are indices of parts.
 
     `kind` is "paragraph", "heading", "list", "item", "table", "quote", "code", "html" or "note".
@@ -101,7 +101,7 @@ class Structure:
     unfilled: list[tuple[int, int]] = field(default_factory=list)  # lines of a template
     links: list[MarkdownLink] = field(default_factory=list)
     autolinks: list[MarkdownLink] = field(default_factory=list)  # `<https://…>`
-    parts: list[Part] = field(default_factory=list)  # if asked for, and if a block may have an ID
+    parts: list[BodyPart] = field(default_factory=list)  # if asked for, and if one may have an ID
 
     @property
     def opaque(self) -> list[tuple[int, int]]:
@@ -211,7 +211,8 @@ def _parse(source: str, original: str, with_parts: bool) -> Structure:  # noqa: 
                 parents.append(parent)
                 kind = _PARTS.get(value if value.__class__ is str else next(iter(value)))
                 if kind is not None:
-                    parts.append(Part(kind, span["start"], span["end"], parent, last.get(parent)))
+                    start, end = span["start"], span["end"]
+                    parts.append(BodyPart(kind, start, end, parent, last.get(parent)))
                     last[parent] = parent = len(parts) - 1
             if value.__class__ is str:
                 if value == "Item":
