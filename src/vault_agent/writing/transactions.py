@@ -67,10 +67,18 @@ _MARKS: Final = tuple(
 
 
 class Transactions:
-    """The writes of one vault, each of one file or of several. Every method runs in a thread."""
+    """The writes of one vault, each of one file or of several. Every method runs in a thread.
+
+    Those that take the root of the vault are steps of `run`.
+    """
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+
+    def run(self, write: Write, step: Callable[[VaultRoot], Done]) -> Done:
+        """Open the vault and take the step of a write, unless it is done already under its key."""
+        with self._journal.opened(write) as (root, replayed):
+            return step(root) if replayed is None else (replayed, None)
 
     # --- one file -------------------------------------------------------------------------------
 
@@ -94,69 +102,71 @@ class Transactions:
                 return None
             return self._journal.find(root, real, write, edits=True).data
 
-    def edit(self, path: str, write: Write, plan: Plan) -> Done:
+    def edit(self, path: str, write: Write, plan: Plan, root: VaultRoot) -> Done:
         """Edit a note. Raises `Changed` or `Disturbed` if it is worth another try."""
-        with self._journal.opened(write) as (root, replayed):
-            if replayed is not None:
-                return replayed, None
-            real = self._journal.real(root, write, path)
-            if not is_note(real):
-                raise missing()
-            before = self._journal.find(root, real, write, edits=True).data
-            if all(mark.search(before) for mark in _MARKS):
-                raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
-            if self._journal.limits.dates and not write.by_itself:
-                plan = dating(plan, datetime.now(UTC), whole=write.right is Right.OVERWRITE)
-            planned = run_plan(plan, before)
-            after = spliced(before, planned.splices)
-            said: dict[str, Any] = {"section_hash": planned.section_hash, "line": planned.line}
-            if after == before:
-                digest = content_hash(before)
-                warnings = planned.warnings
-                return replies.unchanged_reply(write, path, before, digest, *warnings, **said), None
-            self._journal.check_size(real, after)
-            redo = partial(text_after, plan) if write.retries else None
-            change = VaultChange.edit(real, before, after, redo=redo)
-            said |= {"spans": len(planned.splices), "created": planned.created}
-            return self._carry_out(root, write, path, [change], planned.warnings, **said)
+        real = self._journal.real(root, write, path)
+        if not is_note(real):
+            raise missing()
+        before = self._journal.find(root, real, write, edits=True).data
+        if all(mark.search(before) for mark in _MARKS):
+            raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
+        if self._journal.limits.dates and not write.by_itself:
+            plan = dating(plan, datetime.now(UTC), whole=write.right is Right.OVERWRITE)
+        planned = run_plan(plan, before)
+        after = spliced(before, planned.splices)
+        said: dict[str, Any] = {"section_hash": planned.section_hash, "line": planned.line}
+        if after == before:
+            digest = content_hash(before)
+            warnings = planned.warnings
+            return replies.unchanged_reply(write, path, before, digest, *warnings, **said), None
+        self._journal.check_size(real, after)
+        redo = partial(text_after, plan) if write.retries else None
+        change = VaultChange.edit(real, before, after, redo=redo)
+        said |= {"spans": len(planned.splices), "created": planned.created}
+        return self._carry_out(root, write, path, [change], planned.warnings, **said)
 
-    def create(self, path: str, write: Write, content: bytes) -> Done:
+    def create(self, path: str, write: Write, content: bytes, root: VaultRoot) -> Done:
         """Create a file and its folders."""
-        with self._journal.opened(write) as (root, replayed):
-            if replayed is not None:
-                return replayed, None
-            self._journal.permission.check_path(write.caller, path)
-            real = place_for_new(root, path)
-            self._journal.permission.check_path(write.caller, real)
-            self._journal.check_size(real, content)
-            change = VaultChange.create(real, content)
-            return self._carry_out(root, write, real, [change], created=True)
+        self._journal.permission.check_path(write.caller, path)
+        real = place_for_new(root, path)
+        self._journal.permission.check_path(write.caller, real)
+        self._journal.check_size(real, content)
+        change = VaultChange.create(real, content)
+        return self._carry_out(root, write, real, [change], created=True)
 
-    def remove(self, path: str, write: Write, *, permanent: bool) -> Done:
+    def upsert(self, path: str, write: Write, content: bytes, plan: Plan, root: VaultRoot) -> Done:
+        """Create a file with `content`, or edit it if it exists."""
+        try:
+            with coded():
+                return self.create(path, write, content, root)
+        except Conflict as error:
+            if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
+                raise
+            existing = error.details.get("path", path)
+        return self.edit(existing, write, plan, root)
+
+    def remove(self, path: str, write: Write, root: VaultRoot, *, permanent: bool) -> Done:
         """Move a file to the trash, or remove it; or move a folder there, if a person asks."""
-        with self._journal.opened(write) as (root, replayed):
-            if replayed is not None:
-                return replayed, None
-            real = self._journal.real(root, write, path)
-            if permanent:
-                _check_kept(root, real)
-                before = self._journal.find(root, real, write, edits=False).data
-                change = VaultChange.remove(real, before)
-                return self._carry_out(root, write, real, [change])
-            target = self._free_in_trash(root, real)
-            if write.caller.is_person and folder_exists(root, real):
-                move = VaultChange.move(real, target)
-                return self._carry_out(root, write, path, [move], trash_path=target)
-            text = None  # only a note has a diff
-            if is_note(real):
-                text = self._journal.find(root, real, write, edits=False).data
-                digest, size = content_hash(text), len(text)
-            else:
-                file = self._journal.find_hash(root, real, write)
-                digest, size = file.digest, file.stat.st_size
-            move = VaultChange.move(real, target, digest, size)
-            gone = replace(move, before=text, hash_after=None)
-            return self._carry_out(root, write, path, [gone], trash_path=target)
+        real = self._journal.real(root, write, path)
+        if permanent:
+            _check_kept(root, real)
+            before = self._journal.find(root, real, write, edits=False).data
+            change = VaultChange.remove(real, before)
+            return self._carry_out(root, write, real, [change])
+        target = self._free_in_trash(root, real)
+        if write.caller.is_person and folder_exists(root, real):
+            move = VaultChange.move(real, target)
+            return self._carry_out(root, write, path, [move], trash_path=target)
+        text = None  # only a note has a diff
+        if is_note(real):
+            text = self._journal.find(root, real, write, edits=False).data
+            digest, size = content_hash(text), len(text)
+        else:
+            file = self._journal.find_hash(root, real, write)
+            digest, size = file.digest, file.stat.st_size
+        move = VaultChange.move(real, target, digest, size)
+        gone = replace(move, before=text, hash_after=None)
+        return self._carry_out(root, write, path, [gone], trash_path=target)
 
     # --- several files --------------------------------------------------------------------------
 
@@ -165,38 +175,39 @@ class Transactions:
         with self._journal.opened(write) as (_, replayed):
             return None if replayed is not None else self._journal.log.last_seq()
 
-    def transact(self, write: Write, plan: Callable[[], Transaction], since: int | None) -> Done:
+    def transact(
+        self, write: Write, plan: Callable[[], Transaction], since: int | None, root: VaultRoot
+    ) -> Done:
         """Change several files. See `Writing.transact`."""
-        with self._journal.opened(write) as (root, replayed):
-            if replayed is not None:
-                return replayed, None
-            if since is not None and since != self._journal.log.last_seq():
-                raise Overtaken
-            transaction = plan()
-            return self._transact(root, write, transaction)
+        if since is not None and since != self._journal.log.last_seq():
+            raise Overtaken
+        return self._transact(root, write, plan())
 
     def undo(
-        self, write_id: str | None, write: Write, *, copy_beside: bool, at_once: int | None
+        self,
+        write_id: str | None,
+        write: Write,
+        root: VaultRoot,
+        *,
+        copy_beside: bool,
+        at_once: int | None,
     ) -> Done:
         """Take back a write. See `Writing.undo`."""
-        with self._journal.opened(write) as (root, replayed):
-            if replayed is not None:
-                return replayed, None
-            logged: LoggedWrite | None
-            logged, warnings = self._to_take_back(write_id, write)
-            if at_once is not None and len(logged.changes) > at_once:
-                raise NeedsJob
-            try:
-                transaction = plan_undo(root, self._journal.disk, self._journal.log, logged)
-            except Touched as touched:
-                if not copy_beside or touched.before is None:
-                    details = {"writeId": logged.write_id}
-                    raise Conflict("UNDO_CONFLICT", touched.what, details) from None
-                transaction = self._copy_beside(root, write, touched, touched.before)
-                logged = None
-            transaction = replace(transaction, warnings=(*transaction.warnings, *warnings))
-            undoes = None if logged is None else logged.write_id
-            return self._transact(root, write, transaction, undoes)
+        logged: LoggedWrite | None
+        logged, warnings = self._to_take_back(write_id, write)
+        if at_once is not None and len(logged.changes) > at_once:
+            raise NeedsJob
+        try:
+            transaction = plan_undo(root, self._journal.disk, self._journal.log, logged)
+        except Touched as touched:
+            if not copy_beside or touched.before is None:
+                details = {"writeId": logged.write_id}
+                raise Conflict("UNDO_CONFLICT", touched.what, details) from None
+            transaction = self._copy_beside(root, write, touched, touched.before)
+            logged = None
+        transaction = replace(transaction, warnings=(*transaction.warnings, *warnings))
+        undoes = None if logged is None else logged.write_id
+        return self._transact(root, write, transaction, undoes)
 
     # --- the log --------------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from vault_agent.model.writing import IndexState, LoggedWrite, Write, Writer, Written
     from vault_agent.system.crash import CrashReport
     from vault_agent.system.workers import Allowance
+    from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.journal import Journal
     from vault_agent.writing.plan import Plan, Transaction
     from vault_agent.writing.transactions import Done
@@ -133,23 +134,13 @@ class Writing:
 
     async def upsert(self, path: str, write: Write, content: bytes, plan: Plan) -> Written:
         """Create a file with `content`, or edit it if it exists. Raises as both."""
-
-        def step() -> Done:
-            try:
-                return self._transactions.create(path, write, content)
-            except Conflict as error:
-                if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
-                    raise
-                existing = error.details.get("path", path)
-            return self._transactions.edit(existing, write, plan)
-
+        step = partial(self._transactions.upsert, path, write, content, plan)
         return await self._carried_out(write, step, path, retries=write.retries, creates=True)
 
     async def remove(self, path: str, write: Write, *, permanent: bool = False) -> Written:
         """Move a file to `.trash/`, or remove it. Its bytes stay in the log. Raises as `edit`."""
-        return await self._carried_out(
-            write, lambda: self._transactions.remove(path, write, permanent=permanent), path
-        )
+        step = partial(self._transactions.remove, path, write, permanent=permanent)
+        return await self._carried_out(write, step, path)
 
     async def last_write(self, write: Write) -> int | None:
         """Return the number of the last write, for a plan that is made before `transact`.
@@ -177,9 +168,8 @@ class Writing:
             Overtaken: if another write came after `since`.
             VaultAgentError: what `plan` raises, and as `edit`.
         """
-        return await self._carried_out(
-            write, lambda: self._transactions.transact(write, plan, since)
-        )
+        step = partial(self._transactions.transact, write, plan, since)
+        return await self._carried_out(write, step)
 
     async def undo(
         self,
@@ -202,8 +192,9 @@ class Writing:
             VaultAgentError: as `edit`.
         """
         write = replace(write, operation=UNDO)
-        undo = partial(self._transactions.undo, copy_beside=copy_beside, at_once=at_once)
-        return await self._carried_out(write, lambda: undo(write_id, write), retries=True)
+        undo = partial(self._transactions.undo, write_id, write)
+        step = partial(undo, copy_beside=copy_beside, at_once=at_once)
+        return await self._carried_out(write, step, retries=True)
 
     def may_write(self, caller: Writer, path: str) -> bool:
         """Whether a caller may change the note at a path, by its folder alone."""
@@ -444,7 +435,7 @@ class Writing:
     async def _carried_out(
         self,
         write: Write,
-        step: Callable[[], Done],
+        step: Callable[[VaultRoot], Done],
         path: str | None = None,
         *,
         retries: bool = False,
@@ -468,7 +459,9 @@ class Writing:
                 await self._wait_until_back(path)
             done: list[Done] = []
             try:
-                await self._tried(lambda: done.append(step()), path, retries=retries)
+                await self._tried(
+                    lambda: done.append(self._transactions.run(write, step)), path, retries=retries
+                )
             finally:
                 self._follow_unsure()
                 if done:
