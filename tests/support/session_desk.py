@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.clocks import PATIENCE
 from tests.support.made_sessions import Made, Writer
 from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
@@ -85,6 +86,8 @@ class Desk:
                 if vault.jobs.running is None:
                     await vault.submit(JobKind.INDEX)
                 await indexed(vault)
+            # An agent gives up after a moment; on a busy machine git alone takes longer.
+            app.sessions._deliver_seconds = PATIENCE
             yield app
 
     def writer(self, session_id: str = "", began: float = NOW - 600) -> Writer:
