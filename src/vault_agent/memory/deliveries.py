@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config.memory_sections import MemorySettings
     from vault_agent.memory.recall import Memory
-    from vault_agent.memory.session import Session
-    from vault_agent.memory.session_store import SessionStore
+    from vault_agent.memory.session import Session, SessionStore
     from vault_agent.model.memory import Address, Recalled, RecalledNote
     from vault_agent.model.sessions import SessionEvent
     from vault_agent.store.index.facts import NoteFacts

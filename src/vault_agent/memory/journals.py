@@ -65,8 +65,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config.memory_sections import JournalSettings
     from vault_agent.memory.collected import Collected, Collector
-    from vault_agent.memory.session import Session
-    from vault_agent.memory.session_store import SessionStore
+    from vault_agent.memory.session import Session, SessionStore
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults

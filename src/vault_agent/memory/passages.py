@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
 
 
-MAX_TOKENS: Final = 60
+MAX_PASSAGE_TOKENS: Final = 60
 """Of a passage."""
 _MIN_TOKENS: Final = 25
 """A shorter passage is followed by the next one."""
@@ -181,17 +181,17 @@ def _fit(text: str) -> str:
     it.
     """
     before, mark, words = text.partition("User: ")
-    if tokens_of(text) <= MAX_TOKENS or not (mark and before):
-        return cut(text, MAX_TOKENS)
+    if tokens_of(text) <= MAX_PASSAGE_TOKENS or not (mark and before):
+        return cut(text, MAX_PASSAGE_TOKENS)
     speaker = _SPEAKER.match(before)
     label = speaker[0] if speaker else ""
     end = f"{mark}{words}"
     # More characters than have room, so that a long text does not take long.
-    parts = before.removeprefix(label)[-4 * MAX_TOKENS :].split(" ")
-    while parts and tokens_of(f"{label}… {' '.join(parts)}{end}") > MAX_TOKENS:
+    parts = before.removeprefix(label)[-4 * MAX_PASSAGE_TOKENS :].split(" ")
+    while parts and tokens_of(f"{label}… {' '.join(parts)}{end}") > MAX_PASSAGE_TOKENS:
         parts.pop(0)
     said = " ".join(parts)
-    return cut(f"{label}… {said}{end}" if said else end, MAX_TOKENS)
+    return cut(f"{label}… {said}{end}" if said else end, MAX_PASSAGE_TOKENS)
 
 
 # --- what is shown of a note ----------------------------------------------------------------------

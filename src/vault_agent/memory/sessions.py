@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from vault_agent.memory.deliveries import Deliveries
     from vault_agent.memory.journals import Journals
-    from vault_agent.memory.session import Session
-    from vault_agent.memory.session_store import SessionStore
+    from vault_agent.memory.session import Session, SessionStore
     from vault_agent.model.sessions import SessionEvent
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.shared import KnownVaults
