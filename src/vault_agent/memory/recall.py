@@ -23,16 +23,18 @@ from vault_agent.memory.facts import (
     named_tags,
     type_of,
 )
-from vault_agent.memory.passages import (
+from vault_agent.memory.preamble import (
+    Remembered,
     asks_to_continue,
     identifiers,
+    index_of,
     is_open,
     names_it,
     parts_of,
+    preamble,
     same_subject,
     says_something,
 )
-from vault_agent.memory.preamble import Remembered, index_of, preamble
 from vault_agent.memory.score import (
     ASKED,
     Candidate,
