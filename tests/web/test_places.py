@@ -99,6 +99,12 @@ def test_editing_begins_and_ends_where_one_reads(desk: Desk):
     assert text.locator(".cm-line").first.evaluate(place) == before
     page.get_by_role("button", name="Done").click()
     in_view(page, "Section 40")
+    line = page.evaluate("history.state.top")
+    page.keyboard.press("e")
+    expect(text).to_be_focused()
+    page.get_by_role("button", name="Done").click()
+    in_view(page, "Section 40")
+    assert abs(page.evaluate("history.state.top") - line) < 1, "each round would move it on"
 
 
 def test_a_task_is_ticked_while_reading(desk: Desk):

@@ -1,7 +1,7 @@
 // The words that are made or chosen, and what `Intl` does with numbers and dates.
 
 /** The locale of numbers and dates: an English one, as the words are. */
-export const locale = /^en\b/i.test(navigator.language) ? navigator.language : "en";
+const locale = /^en\b/i.test(navigator.language) ? navigator.language : "en";
 
 /** @param {number} n @param {string} one @param {string} many */
 export const some = (n, one, many) => (n === 1 ? one : many);

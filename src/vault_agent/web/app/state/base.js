@@ -40,7 +40,7 @@ function scalar(text) {
  * Read maps, lists and single values, of which each has a line of its own.
  * @param {string} source @returns {any}
  */
-export function readYaml(source) {
+function readYaml(source) {
   const lines = source.split(/\r?\n/).filter((line) => !/^\s*(#|$|---$)/.test(line));
   const depth = () => (lines.length ? /** @type {RegExpExecArray} */ (INDENT.exec(lines[0]))[0].length : -1);
   /** @param {number} indent */

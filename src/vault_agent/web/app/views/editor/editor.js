@@ -45,6 +45,7 @@ import { showCursor, together } from "./sync.js";
 const PREVIEW = () => import("./preview.js");
 const CONFLICT = () => import("./conflict.js"); // with the part that shows differences
 
+const AIR = 16; // px above the line at which one begins
 const MODES = /** @type {const} */ (["off", "beside", "instead"]);
 
 /** @param {{ reading: Reading }} given */
@@ -101,8 +102,8 @@ function Page({ reading }) {
   /** The line of the file at the top of the view, with a fraction; or 0. */
   const topLine = () => {
     const [text, pane] = [view.current, source.current];
-    const y = text && pane ? pane.getBoundingClientRect().top - text.documentTop : 0;
-    if (!text || y <= 0) return 0;
+    const y = text && pane ? pane.getBoundingClientRect().top + AIR - text.documentTop : 0;
+    if (!text || y <= AIR) return 0;
     const block = text.lineBlockAtHeight(y);
     return text.state.doc.lineAt(block.from).number + above() + (y - block.top) / Math.max(1, block.height);
   };
@@ -188,7 +189,7 @@ function Page({ reading }) {
       const { from } = made.state.doc.line(Math.max(1, Math.min(made.state.doc.lines, first - above())));
       made.dispatch({
         selection: { anchor: from },
-        effects: EditorView.scrollIntoView(from, { y: "start", yMargin: 16 }),
+        effects: EditorView.scrollIntoView(from, { y: "start", yMargin: AIR }),
       });
     } else made.dispatch({ selection: { anchor: firstPlace(made.state.doc.toString()) } });
     made.focus();
@@ -365,7 +366,7 @@ function Outline({ view }) {
       close();
       view.current?.dispatch({
         selection: { anchor: at },
-        effects: EditorView.scrollIntoView(at, { y: "start", yMargin: 16 }),
+        effects: EditorView.scrollIntoView(at, { y: "start", yMargin: AIR }),
       });
       view.current?.focus();
     };

@@ -81,7 +81,7 @@ export function copyPath(path) {
 }
 
 /** Write the text of a note that is gone to a new one. */
-export async function saveAsNew() {
+async function saveAsNew() {
   const open = editing.peek();
   if (!open) return null;
   const text = wholeText();
