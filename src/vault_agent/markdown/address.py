@@ -92,7 +92,7 @@ def _only(matches: Sequence[Section]) -> Section:
     raise Conflict(
         "HEADING_AMBIGUOUS",
         f"The note has {len(matches)} such headings.",
-        {"headings": [_listed(section) for section in matches[:MAX_LISTED]]},
+        {"headings": [_describe(section) for section in matches[:MAX_LISTED]]},
     )
 
 
@@ -109,7 +109,7 @@ def _not_found(document: Document, name: str) -> NotFound:
         {
             "headings": [_heading_line(document.sections[index]) for index in nearest],
             "more": len(texts) - len(nearest),
-            "nearest": [_listed(document.sections[index]) for index in nearest],
+            "nearest": [_describe(document.sections[index]) for index in nearest],
         },
     )
 
@@ -118,5 +118,5 @@ def _heading_line(section: Section) -> str:
     return f"{'#' * section.level} {section.text}"
 
 
-def _listed(section: Section) -> dict[str, Any]:
+def _describe(section: Section) -> dict[str, Any]:
     return {"headingId": section.id, "line": section.line, "headingPath": list(section.path)}

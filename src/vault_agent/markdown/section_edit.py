@@ -86,7 +86,7 @@ def edit_section(
     own = text.own(content)
     if address.block_id:
         block = find_block(document, address.block_id)
-        edited = text.edited(_in_block(text, block, action, own))
+        edited = text.edited(_change_block(text, block, action, own))
         hash_before = section_hash(text.text, block)
         return SectionEdit(edited.splices, hash_before, _block_hash(edited.after, block))
     try:
@@ -94,11 +94,11 @@ def edit_section(
     except NotFound:
         if not (create_if_missing and address.heading and action in _CREATING):
             raise
-        return _created(text, address.heading, own)
+        return _create(text, address.heading, own)
     if action == "renameHeading":
-        changes = [_renamed(text, section, own)]
+        changes = [_rename(text, section, own)]
     else:
-        changes = _in_section(text, section, action, own, deep=deep)
+        changes = _change_section(text, section, action, own, deep=deep)
     if any(not section.start <= change.start <= change.end <= section.end for change in changes):
         raise not_proven("Another section would change.")
     edited = text.edited(changes)
@@ -112,11 +112,11 @@ def edit_section(
     return SectionEdit(edited.splices, section_hash(text.text, section), hash_after)
 
 
-def _in_section(
+def _change_section(
     text: Text, section: Section, action: Action, content: str, *, deep: bool
 ) -> list[TextChange]:
     if action == "replace":
-        return _replaced(text, section, content)
+        return _replace(text, section, content)
     if not content:
         return []
     if action == "append":
@@ -127,7 +127,7 @@ def _in_section(
             "insertBefore": section.start,
             "insertAfter": section.end,
         }[action]
-    return [_inserted(text, at, content)]
+    return [_insert(text, at, content)]
 
 
 def _content_end(text: str, start: int, end: int) -> int:
@@ -139,14 +139,14 @@ def _content_end(text: str, start: int, end: int) -> int:
     return min(match.end(), end) if match else end
 
 
-def _closed(text: str, at: int, content: str, ending: str) -> str:
+def _close(text: str, at: int, content: str, ending: str) -> str:
     """Return text as whole lines for an offset at the start of a line, or at an open end."""
     if at and text[at - 1] not in "\r\n":
         content = ending + content
     return content + before(content, ending, blank_line=False) if at < len(text) else content
 
 
-def _inserted(text: Text, at: int, content: str, end: int | None = None) -> TextChange:
+def _insert(text: Text, at: int, content: str, end: int | None = None) -> TextChange:
     """Return the change that puts lines at an offset, in place of those up to `end`.
 
     If the next heading would become a part of the content, because it is underlined, an empty line
@@ -154,7 +154,7 @@ def _inserted(text: Text, at: int, content: str, end: int | None = None) -> Text
     """
     end = at if end is None else end
     ending = text.line_end() or line_end_of(content)
-    lines = _closed(text.text, at, content, ending) if end < len(text.text) else content
+    lines = _close(text.text, at, content, ending) if end < len(text.text) else content
     if end == len(text.text) and at and text.text[at - 1] not in "\r\n":
         lines = ending + lines
     sections = text.document.sections
@@ -170,7 +170,7 @@ def _inserted(text: Text, at: int, content: str, end: int | None = None) -> Text
     return TextChange(at, end, lines)
 
 
-def _replaced(text: Text, section: Section, content: str) -> list[TextChange]:
+def _replace(text: Text, section: Section, content: str) -> list[TextChange]:
     """Return the change of all between a heading and the end of its section.
 
     Empty lines at both ends stay, unless the content has its own.
@@ -187,7 +187,7 @@ def _replaced(text: Text, section: Section, content: str) -> list[TextChange]:
         content = _with_line_end(text.text, end, content)
     if not content:
         return [TextChange(start, end, "")]
-    return [_inserted(text, start, content, end)]
+    return [_insert(text, start, content, end)]
 
 
 def _with_line_end(text: str, end: int, content: str) -> str:
@@ -210,7 +210,7 @@ def _without_heading(content: str, section: Section) -> str:
     return content
 
 
-def _renamed(text: Text, section: Section, name: str) -> TextChange:
+def _rename(text: Text, section: Section, name: str) -> TextChange:
     """Return the change of the text of a heading.
 
     Raises:
@@ -255,7 +255,7 @@ def _prove_renamed(before: Text, after: Text, section: Section) -> None:
             raise _no_heading_text()
 
 
-def _created(text: Text, path: tuple[str, ...], content: str) -> SectionEdit:
+def _create(text: Text, path: tuple[str, ...], content: str) -> SectionEdit:
     """Make a heading with content, at the end of its parent's section or of the note."""
     document = text.document
     name = without_marks(path[-1])
@@ -297,24 +297,24 @@ def _level(document: Document) -> int:
     return min(levels)
 
 
-def _in_block(text: Text, block: Block, action: Action, content: str) -> list[TextChange]:
+def _change_block(text: Text, block: Block, action: Action, content: str) -> list[TextChange]:
     whole = text.text
     ending = text.line_end() or line_end_of(content)
     if action == "renameHeading":
         raise InvalidRequest("INVALID_REQUEST", "A block is not a heading.")
     if action == "replace":
-        return [_replaced_block(text, block, content)]
+        return [_replace_block(text, block, content)]
     if not content:
         return []
     if action in ("insertBefore", "insertAfter"):
         at = block.start if action == "insertBefore" else block.end
         return [_beside(whole, at, content, ending, apart=block.kind != "item")]
     if action == "prepend":
-        return [TextChange(block.start, block.start, _closed(whole, block.start, content, ending))]
+        return [TextChange(block.start, block.start, _close(whole, block.start, content, ending))]
     at = block.text_end
     if block.kind == "paragraph":  # the ID stays behind its last line
         return [TextChange(at, at, ending + content.rstrip("\r\n"))]
-    return [TextChange(at, at, _closed(whole, at, content, ending))]
+    return [TextChange(at, at, _close(whole, at, content, ending))]
 
 
 def _beside(whole: str, at: int, content: str, ending: str, *, apart: bool) -> TextChange:
@@ -322,7 +322,7 @@ def _beside(whole: str, at: int, content: str, ending: str, *, apart: bool) -> T
 
     Empty lines keep it `apart`, so that it does not become a part of the block with the ID.
     """
-    content = _closed(whole, at, content, ending)
+    content = _close(whole, at, content, ending)
     if apart and at and whole[:at].strip():
         content = before(whole[:at], ending, blank_line=True) + content.lstrip("\r\n")
     if apart and at < len(whole) and whole[at] not in "\r\n":
@@ -330,7 +330,7 @@ def _beside(whole: str, at: int, content: str, ending: str, *, apart: bool) -> T
     return TextChange(at, at, content)
 
 
-def _replaced_block(text: Text, block: Block, content: str) -> TextChange:
+def _replace_block(text: Text, block: Block, content: str) -> TextChange:
     mark = re.compile(rf"(?<!\S)\^{re.escape(block.id)}[ \t]*$", re.MULTILINE)
     whole = text.text
     end = block.end

@@ -43,7 +43,7 @@ def edit_tags(
         InvalidRequest: `INVALID_REQUEST` if a tag to add is none by Obsidian's rules, or is also to
             be removed.
     """
-    wanted, unwanted = _named(add), _named(remove)
+    wanted, unwanted = _by_name(add), _by_name(remove)
     for tag in wanted.values():
         insertable(tag)
         if [name for name, *_ in tags.tag_spans(f"#{tag}")] != [tag]:
@@ -59,7 +59,7 @@ def edit_tags(
     return (*in_keys, *in_text)
 
 
-def _named(names: Iterable[str]) -> dict[str, str]:
+def _by_name(names: Iterable[str]) -> dict[str, str]:
     """Return tags by their folded names, without `#`."""
     tags_by_name: dict[str, str] = {}
     for name in names:
@@ -154,19 +154,19 @@ def _in_text(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
         for tag, start, end in own_tags
         if fold(tag) in unwanted
     ]
-    changes = _joined(text.text, changes)
+    changes = _join(text.text, changes)
     missing = [tag for name, tag in wanted.items() if name not in held]
     stay = [tag for tag, _, _ in own_tags if fold(tag) not in unwanted]
     if not missing:
-        return _proven(text, changes, stay)
+        return _prove(text, changes, stay)
     try:
         addition = _at_the_end(text, body, missing, own_tags, changes)
-        return _proven(text, [*changes, addition], [*stay, *missing])
+        return _prove(text, [*changes, addition], [*stay, *missing])
     except Failed:  # the end is in code or in a comment that is not closed
-        return _proven(text, [_at_the_start(text, body, missing), *changes], [*missing, *stay])
+        return _prove(text, [_at_the_start(text, body, missing), *changes], [*missing, *stay])
 
 
-def _proven(text: Text, changes: list[TextChange], expected: list[str]) -> tuple[Splice, ...]:
+def _prove(text: Text, changes: list[TextChange], expected: list[str]) -> tuple[Splice, ...]:
     """Return the splices, after which the text has exactly these tags.
 
     Raises:
@@ -192,7 +192,7 @@ def _removal(text: str, body: int, start: int, end: int) -> TextChange:
     return TextChange(start, end + (text[end : end + 1] in (" ", "\t")), "")
 
 
-def _joined(text: str, changes: list[TextChange]) -> list[TextChange]:
+def _join(text: str, changes: list[TextChange]) -> list[TextChange]:
     """Return removals without overlaps: tags in a row may share a space.
 
     A row at the start of its line takes the space after it, as one tag there does. The space would

@@ -94,7 +94,7 @@ def set_status(
     """
     text = editable(note)
     tasks = text.document.tasks
-    task = _found(text.text, tasks, wanted)
+    task = _find_task(text.text, tasks, wanted)
     rest = text.text[task.rest : task.end]
     placed = placed_fields(rest)
     was = _status(text.text[task.symbol])
@@ -167,7 +167,7 @@ def _indent_below(text: str, start: int) -> int:
     return len(match["indent"].expandtabs(4)) if match is not None else 0
 
 
-def _found(text: str, tasks: Sequence[TaskLine], wanted: TaskAddress) -> TaskLine:
+def _find_task(text: str, tasks: Sequence[TaskLine], wanted: TaskAddress) -> TaskLine:
     for task in tasks:
         if task.line == wanted.line and _fits(text, task, wanted):
             return task
@@ -211,20 +211,20 @@ def _status_changes(
 ) -> list[TextChange]:
     date_name = {Status.DONE: "done", Status.CANCELLED: "cancelled"}.get(becomes)
     changes = [
-        _without(rest, field)
+        _remove_field(rest, field)
         for name in ("done", "cancelled")
         if name != date_name and (field := placed.of(name)) is not None
     ]
     if date_name is not None:
         present = placed.of(date_name)
         if present is not None:
-            changes.append(_valued(present, today))
+            changes.append(_set_value(present, today))
         else:
             changes.append(TextChange(placed.end, placed.end, written(date_name, today, form)))
     return sorted(changes)
 
 
-def _without(rest: str, field: Field) -> TextChange:
+def _remove_field(rest: str, field: Field) -> TextChange:
     """Return the change that takes a field away, with the spaces before it.
 
     They stay if text follows at once: they are all that keeps it from what is before.
@@ -235,7 +235,7 @@ def _without(rest: str, field: Field) -> TextChange:
     return TextChange(start, field.end, "")
 
 
-def _valued(field: Field, value: str) -> TextChange:
+def _set_value(field: Field, value: str) -> TextChange:
     return TextChange(field.value_start, field.value_start + len(field.value), value)
 
 
@@ -254,10 +254,10 @@ def _occurrence(text: str, task: TaskLine, placed: Placed, today: date) -> str:
     if following is None:
         raise _unsupported("The recurrence of the task has no next day.")
     rest = text[task.rest : task.end]
-    changes = [_valued(field, str(_moved(day, following - reference))) for field, day in dates]
-    changes += [_without(rest, field) for field in placed.fields if field.name in _NOT_COPIED]
+    changes = [_set_value(field, str(_shift(day, following - reference))) for field, day in dates]
+    changes += [_remove_field(rest, field) for field in placed.fields if field.name in _NOT_COPIED]
     if (created := placed.of("created")) is not None:
-        changes.append(_valued(created, str(today)))
+        changes.append(_set_value(created, str(today)))
     # A block ID names one block, so that of the task is not repeated.
     changes.append(TextChange(placed.end, len(rest.rstrip(" \t")), ""))
     return f"{text[task.start : task.box]}[{_OPEN}]{spliced(rest, sorted(changes))}"
@@ -270,7 +270,7 @@ def _day(field: Field) -> date:
         raise _unsupported("A date of the task does not exist.") from None
 
 
-def _moved(day: date, by: timedelta) -> date:
+def _shift(day: date, by: timedelta) -> date:
     try:
         return day + by
     except OverflowError:

@@ -93,7 +93,7 @@ def fill(template: str, *, title: str, now: datetime, values: Mapping[str, str])
         return formatted(now, match["format"] or default)
 
     end = frontmatter.bounds(template).end
-    head = _filled_head(template[:end], filled)
+    head = _fill_head(template[:end], filled)
     _check_keys(template[:end], head)
     return head + _PLACE.sub(filled, template[end:])
 
@@ -135,7 +135,7 @@ def formatted(now: datetime, form: str) -> str:
     return _TOKEN.sub(token, form)
 
 
-def _filled_head(head: str, filled: Callable[[re.Match[str]], str]) -> str:
+def _fill_head(head: str, filled: Callable[[re.Match[str]], str]) -> str:
     """Fill frontmatter. A value with a title or a variable is written as YAML, quoted if needed."""
     places = list(_PLACE.finditer(head))
     unquoted = {number for number, place in enumerate(places) if not place["now"]}

@@ -145,11 +145,11 @@ class WriteLog:
         with translated():
             kept.create()
             if kept.sizes() and not (path.exists() and path.stat().st_size):
-                raise _damaged()
+                raise _log_damaged()
             try:
                 return cls(open_prepared(path, _prepare), kept)
             except IndexUnavailable:
-                raise _damaged() from None
+                raise _log_damaged() from None
 
     def close(self) -> None:
         """Close the log."""
@@ -160,14 +160,14 @@ class WriteLog:
 
     def keep(self, durable: Iterable[bytes], others: Iterable[bytes] = ()) -> None:
         """Keep the bytes of files. Those of `durable` are on the disk after this."""
-        with _refused():
+        with _refuse():
             self._kept.keep(durable, others)
 
     def bytes_of(self, digest: bytes | None) -> bytes | None:
         """Return the bytes with a hash, or None if they are not kept."""
         if digest is None:
             return None
-        with _refused():
+        with _refuse():
             return self._kept.get(digest)
 
     # --- writing --------------------------------------------------------------------------------
@@ -417,11 +417,11 @@ class WriteLog:
     def _all(self, where: str, *values: object) -> list[LoggedWrite]:
         with self._reading() as connection:
             rows = connection.execute(
-                f"SELECT {_listed(_WRITE)} FROM write WHERE {where}", values
+                f"SELECT {_list_columns(_WRITE)} FROM write WHERE {where}", values
             ).fetchall()
             changes: dict[int, list[VaultChange]] = {}
             for seq, kind, *fields in connection.execute(
-                f"SELECT seq, {_listed(_CHANGE)} FROM change"
+                f"SELECT seq, {_list_columns(_CHANGE)} FROM change"
                 " WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq, position",
                 (json_array([row[0] for row in rows]),),
             ):
@@ -438,18 +438,18 @@ class WriteLog:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with _refused(), self._lock:
+        with _refuse(), self._lock:
             yield self._connection
 
     @contextmanager
     def _transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
-        with _refused(), self._lock:
+        with _refuse(), self._lock:
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             with transaction(self._connection):
                 yield self._connection
 
 
-def _listed(columns: Sequence[str]) -> str:
+def _list_columns(columns: Sequence[str]) -> str:
     return ", ".join("id AS write_id" if name == "write_id" else name for name in columns)
 
 
@@ -476,7 +476,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     migrate(connection, "writes.sql")
 
 
-def _damaged() -> Unavailable:
+def _log_damaged() -> Unavailable:
     return Unavailable(
         "WRITE_LOG_DAMAGED",
         "The log of writes is damaged: writes.db and the folder writes, in the folder of the index."
@@ -485,13 +485,13 @@ def _damaged() -> Unavailable:
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
+def _refuse() -> Iterator[None]:
     """Turn damage of the log, and any failure of the disk, into the refusal of a write."""
     try:
         with translated():
             yield
     except IndexUnavailable:
-        raise _damaged() from None
+        raise _log_damaged() from None
     except VaultAgentError as error:
         raise Failed(
             "DISK_FULL",

@@ -160,7 +160,7 @@ class Disk:
                     with suppress(FileExistsError):
                         move_new(to_folder, to, folder, name)
                     raise Changed  # noqa: TRY301 - new folders are removed
-                _synced_or_back(folder, name, to_folder, to)
+                _sync_or_undo(folder, name, to_folder, to)
         except BaseException:
             remove_folders(root, made)
             raise
@@ -320,7 +320,7 @@ def _remove(pair: Pair, before: bytes) -> None:
         with suppress(FileExistsError):  # somebody has made a new one, which is newer
             move_new(spare, temporary, folder, name)
         raise Changed(None if not spare.exists(temporary) else content_hash(before))
-    _synced_or_back(folder, name, spare, temporary)
+    _sync_or_undo(folder, name, spare, temporary)
 
 
 def _respell(folder: Folder, name: str, temporary: str, to: str) -> None:
@@ -331,10 +331,10 @@ def _respell(folder: Folder, name: str, temporary: str, to: str) -> None:
     except BaseException:
         move_new(folder, temporary, folder, name)
         raise
-    _synced_or_back(folder, name, folder, to)
+    _sync_or_undo(folder, name, folder, to)
 
 
-def _synced_or_back(folder: Folder, name: str, to_folder: Folder, to: str) -> None:
+def _sync_or_undo(folder: Folder, name: str, to_folder: Folder, to: str) -> None:
     """Make a rename durable, or take it back."""
     try:
         to_folder.sync()

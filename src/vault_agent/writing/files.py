@@ -133,7 +133,7 @@ class Files:
 
             if since is None:
                 return await self.writing.transact(write, plan)
-            planned = await _planned(plan, work)
+            planned = await _make_plan(plan, work)
             return await self.writing.transact(write, lambda: planned, since)
 
     async def rename_heading(
@@ -263,7 +263,7 @@ def _links_from_outside(reader: LinkReader, path: str) -> list[LinkFrom]:
     return [link for link in links if not lies_in(link.source, path)]
 
 
-async def _planned(plan: Callable[[], Transaction], work: NoteWork) -> Transaction:
+async def _make_plan(plan: Callable[[], Transaction], work: NoteWork) -> Transaction:
     """Make a plan in a thread. If the caller is cancelled, its work on large notes ends."""
     planning = asyncio.ensure_future(asyncio.to_thread(plan))
     try:

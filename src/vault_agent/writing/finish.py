@@ -104,7 +104,7 @@ class Finisher:
         if content_hash(removed) == change.hash_before:
             return True
         if now is None:
-            with self._displaced(root, change) as pair:
+            with self._open_displaced(root, change) as pair:
                 move_new(pair.spare, pair.temporary, pair.folder, pair.name)
             return False
         self.keep_beside(root, logged, change.path, removed)
@@ -202,10 +202,10 @@ class Finisher:
             if change.before is None or change.after is None:
                 return None
             if now != change.before:
-                new = _planned_anew(change, now)
+                new = _plan_anew(change, now)
                 if new is None or new == now:
                     return None if new is None else change
-                change = self._revised(logged.seq, position, change, now, new)
+                change = self._revise(logged.seq, position, change, now, new)
             try:
                 if self._disk.apply(root, change):
                     return change
@@ -229,13 +229,13 @@ class Finisher:
     ) -> None:
         """Give a person's file its name back. If it has a newer one, keep it beside that."""
         if self._hash_at(root, change.path) in (change.hash_after, None):
-            with self._displaced(root, change) as pair:
+            with self._open_displaced(root, change) as pair:
                 give_back(pair, change.hash_after or b"")
         else:
             self.keep_beside(root, logged, change.path, displaced)
 
     @contextmanager
-    def _displaced(self, root: VaultRoot, change: VaultChange) -> Iterator[Pair]:
+    def _open_displaced(self, root: VaultRoot, change: VaultChange) -> Iterator[Pair]:
         """Open the folders of a note and of the file that was displaced.
 
         The folder of the note is made again if somebody has removed it.
@@ -246,7 +246,7 @@ class Finisher:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
             yield Pair(*note, spare, temporary)
 
-    def _revised(
+    def _revise(
         self, seq: int, position: int, change: VaultChange, before: bytes, after: bytes
     ) -> VaultChange:
         """Log an edit of other bytes in the place of an edit."""
@@ -334,7 +334,7 @@ def new_write(
     )
 
 
-def _planned_anew(change: VaultChange, now: bytes) -> bytes | None:
+def _plan_anew(change: VaultChange, now: bytes) -> bytes | None:
     """Return the bytes that a file has now with an edit of other bytes, None if they conflict."""
     if change.redo is not None:
         with suppress(VaultAgentError):

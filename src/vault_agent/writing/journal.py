@@ -138,7 +138,7 @@ class Journal:
         with coded(), self.open_root() as root:
             if self._unrecorded:
                 self._log_ends()
-            yield root, self._replayed(write)
+            yield root, self._replay(write)
 
     def _log_ends(self) -> None:
         """Log the ends that could not be logged when the disk was full. Threads share the list."""
@@ -151,7 +151,7 @@ class Journal:
                     self._unrecorded.append((seq, warning))
                     raise
 
-    def _replayed(self, write: Write) -> Written | None:
+    def _replay(self, write: Write) -> Written | None:
         if write.key is None or write.dry_run:
             return None
         earlier = self.log.with_key(write.caller.name, write.key)
@@ -182,7 +182,7 @@ class Journal:
 
         Raises `Disturbed` while somebody writes it.
         """
-        with _disturbed():
+        with _watch_for_changes():
             file = self.disk.find(root, path, edits=edits)
         digest = content_hash(file.data)
         check_hash(write, digest)
@@ -191,7 +191,7 @@ class Journal:
 
     def find_hash(self, root: VaultRoot, path: str, write: Write) -> FileHash:
         """Hash a file that is to be moved to the trash. Raises as `find`."""
-        with _disturbed():
+        with _watch_for_changes():
             file = self.disk.find_hash(root, path)
         check_hash(write, file.digest)
         self._check_quiet(path, file.digest, file.stat.st_mtime)
@@ -299,7 +299,7 @@ class Journal:
             if change.kind in (ChangeKind.EDIT, ChangeKind.REMOVE) and (position or is_left):
                 self.linger.add(logged, position)
             elif not position:
-                self._swept(root, logged)
+                self._sweep(root, logged)
         return logged, left
 
     def _carry_out_first(self, root: VaultRoot, logged: LoggedWrite) -> bool:
@@ -312,7 +312,7 @@ class Journal:
             if changed.left is not None:
                 self.linger.add(logged, 0, left=changed.left)
             else:
-                self._swept(root, logged)
+                self._sweep(root, logged)
             raise
         except BaseException as error:
             self.may_have_changed(logged)
@@ -347,7 +347,7 @@ class Journal:
             self.is_interrupted = True
             return False
 
-    def _swept(self, root: VaultRoot, logged: LoggedWrite) -> None:
+    def _sweep(self, root: VaultRoot, logged: LoggedWrite) -> None:
         with suppress(Failed, OSError, CannotOpen):
             self.finisher.sweep(root, logged, 0)
 
@@ -363,7 +363,7 @@ class Journal:
 
 
 @contextmanager
-def _disturbed() -> Iterator[None]:
+def _watch_for_changes() -> Iterator[None]:
     """Raise `Disturbed` if a file changes while it is read."""
     try:
         yield

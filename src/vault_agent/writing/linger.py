@@ -201,7 +201,7 @@ class Linger:
         base = content_hash(saved)
         self._log.keep([saved])
         now = self._disk.read(root, change.path)
-        new = self._merged(lingering, saved, now)
+        new = self._merge(lingering, saved, now)
         if new is None and now is not None and content_hash(now) == lingering.result:
             # Ours alone is there: the person's text goes into the note, ours beside it.
             self._finisher.keep_beside(root, lingering.logged, change.path, now)
@@ -218,7 +218,7 @@ class Linger:
             due=time.monotonic() + self._seconds,
         )
 
-    def _merged(self, lingering: Lingering, saved: bytes, now: bytes | None) -> bytes | None:
+    def _merge(self, lingering: Lingering, saved: bytes, now: bytes | None) -> bytes | None:
         """Return the saved text with our edit, or None if that is not possible."""
         if now is None or now == saved:
             return now

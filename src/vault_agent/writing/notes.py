@@ -192,7 +192,7 @@ async def add_task(
         VaultAgentError: as `Writing.edit`.
     """
     address = None if section is None else PartAddress(heading=section)
-    work = partial(_added, task=task, form=form, address=address)
+    work = partial(_add, task=task, form=form, address=address)
     return await writing.edit(path, write, Costly(work, lambda _, planned: planned))
 
 
@@ -237,7 +237,7 @@ async def set_task(
     return replace(reply, warnings=(*reply.warnings, warning))
 
 
-def _added(note: bytes, task: NewTask, form: str, address: PartAddress | None) -> Planned:
+def _add(note: bytes, task: NewTask, form: str, address: PartAddress | None) -> Planned:
     """Return the edit that adds a task to a note."""
     text = edit.editable(note)
     line = task_edit.new_line(text, task, form)

@@ -98,7 +98,7 @@ class Costly(Generic[_T]):
             TooLarge: `NOTE_TOO_LARGE`.
             VaultAgentError: what the work raises.
         """
-        result = await _result_of(self.work, note, allowance)
+        result = await _do_work(self.work, note, allowance)
 
         def plan(now: bytes) -> Sequence[Splice] | Planned:
             return self.planned(now, result if now == note else self.work(now))
@@ -128,7 +128,7 @@ class NoteWork:
         if allowance is None or loop is None:
             return [work(note) for work, note in tasks]
         large = {
-            place: asyncio.run_coroutine_threadsafe(_result_of(work, note, allowance), loop)
+            place: asyncio.run_coroutine_threadsafe(_do_work(work, note, allowance), loop)
             for place, (work, note) in enumerate(tasks)
             if not allowance.is_small(len(note))
         }
@@ -147,7 +147,7 @@ class NoteWork:
             future.cancel()
 
 
-async def _result_of(work: Work[_T], note: bytes, allowance: Allowance) -> _T:
+async def _do_work(work: Work[_T], note: bytes, allowance: Allowance) -> _T:
     try:
         return await allowance.run(len(note), work, note)
     except WorkerCrashed:

@@ -93,7 +93,7 @@ async def rename_heading(
     Raises:
         VaultAgentError: as `edit_section`.
     """
-    work = partial(_renamed, address=address, text=text, links=links)
+    work = partial(_rename, address=address, text=text, links=links)
 
     def planned(note: bytes, result: tuple[SectionEdit, list[LinkFrom]]) -> Planned:
         edit, broken = result
@@ -110,7 +110,7 @@ async def rename_heading(
     return await writing.edit(path, _without_hash(write), Costly(work, planned))
 
 
-def _renamed(
+def _rename(
     note: bytes, address: PartAddress, text: str, links: Sequence[LinkFrom]
 ) -> tuple[SectionEdit, list[LinkFrom]]:
     """Return the edit of a heading, and the links that it breaks."""

@@ -292,7 +292,7 @@ class Transactions:
         self, root: VaultRoot, write: Write, transaction: Transaction, undoes: str | None = None
     ) -> Done:
         """Check the changes of a transaction, and carry them out."""
-        changes = [self._checked(root, write, change) for change in transaction.changes]
+        changes = [self._check(root, write, change) for change in transaction.changes]
         path, warnings = transaction.path, transaction.warnings
         hashes = (change.hash_before for change in changes)
         if (first := next(filter(None, hashes), None)) is not None:
@@ -353,7 +353,7 @@ class Transactions:
         if journal.linger.is_below(folder):
             raise Disturbed
 
-    def _checked(self, root: VaultRoot, write: Write, change: VaultChange) -> VaultChange:
+    def _check(self, root: VaultRoot, write: Write, change: VaultChange) -> VaultChange:
         """Check the paths and the size of a change. Return it with the links of its path followed.
 
         Only deletions and their undo may touch the trash.
@@ -367,13 +367,13 @@ class Transactions:
             journal.check_size(change.path, change.after)
         if change.kind not in (ChangeKind.EDIT, ChangeKind.MOVE, ChangeKind.REMOVE):
             return change
-        path = self._existing(root, write, change.path)
+        path = self._follow_links(root, write, change.path)
         if change.kind is ChangeKind.EDIT:
             with suppress(OSError, CannotOpen):  # it comes into being before
                 journal.disk.check(root, path)
         return replace(change, path=path)
 
-    def _existing(self, root: VaultRoot, write: Write, path: str) -> str:
+    def _follow_links(self, root: VaultRoot, write: Write, path: str) -> str:
         """Return a path with its links followed, or as it is if it comes into being before."""
         if path.startswith(f"{TRASH}/"):
             return path
@@ -432,12 +432,12 @@ def dating(plan: Plan, now: datetime, *, whole: bool = False) -> Plan:
 
     def dated(note: bytes) -> Planned:
         planned = run_plan(plan, note)
-        return replace(planned, splices=_dated(note, planned.splices, now, whole=whole))
+        return replace(planned, splices=_add_date(note, planned.splices, now, whole=whole))
 
     return dated
 
 
-def _dated(
+def _add_date(
     note: bytes, splices: Sequence[Splice], now: datetime, *, whole: bool
 ) -> Sequence[Splice]:
     after = spliced(note, splices)

@@ -53,11 +53,11 @@ def plan_undo(root: VaultRoot, disk: Disk, log: WriteLog, logged: LoggedWrite) -
     if logged.state is not WriteState.DONE:
         raise NotFound("WRITE_NOT_FOUND", "This write was already taken back, or never done.")
     if not logged.kept:
-        raise _expired()
+        raise _undo_expired()
     changes: list[VaultChange] = []
     later = _Later(root, disk)
     for change in reversed(logged.changes):
-        for back in _taken_back(root, log, later, change):
+        for back in _reverse(root, log, later, change):
             changes.append(back)
             later.change(back)
     main = next(
@@ -146,18 +146,18 @@ class _Later:
             self._moves.append(change)
 
 
-def _taken_back(
+def _reverse(
     root: VaultRoot, log: WriteLog, later: _Later, change: VaultChange
 ) -> Iterator[VaultChange]:
     before = log.bytes_of(change.hash_before)
     if before is None and change.hash_before is not None and change.kind is not ChangeKind.MOVE:
-        raise _expired()
+        raise _undo_expired()
     path = change.path
     match change.kind:
         case ChangeKind.EDIT:
-            yield from _edit_back(log, change, before or b"", _now(later, change, before))
+            yield from _reverse_edit(log, change, before or b"", _read_now(later, change, before))
         case ChangeKind.CREATE:
-            now = _now(later, change, before)
+            now = _read_now(later, change, before)
             if now is not None and content_hash(now) != change.hash_after:
                 raise Touched(path, None)
             if now is not None:
@@ -180,7 +180,7 @@ def _taken_back(
             yield VaultChange.make_folder(path)
 
 
-def _now(later: _Later, change: VaultChange, before: bytes | None) -> bytes | None:
+def _read_now(later: _Later, change: VaultChange, before: bytes | None) -> bytes | None:
     """Return the bytes of a file as it is now, or None if there is none.
 
     Raises:
@@ -193,7 +193,7 @@ def _now(later: _Later, change: VaultChange, before: bytes | None) -> bytes | No
     return later.read(path)
 
 
-def _edit_back(
+def _reverse_edit(
     log: WriteLog, change: VaultChange, before: bytes, now: bytes | None
 ) -> Iterator[VaultChange]:
     if now is None:
@@ -208,5 +208,5 @@ def _edit_back(
         yield VaultChange.edit(change.path, now, text)
 
 
-def _expired() -> NotFound:
+def _undo_expired() -> NotFound:
     return NotFound("UNDO_EXPIRED", "The bytes before this write are no longer kept.")

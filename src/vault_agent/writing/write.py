@@ -90,7 +90,7 @@ class Writing:
     async def read(self, path: str, write: Write) -> bytes:
         """Return the bytes of a file that `write` may change. Raises as `edit`."""
         await self._require_ready()
-        return await self._tried(lambda: self._transactions.read(path, write), retries=True)
+        return await self._try(lambda: self._transactions.read(path, write), retries=True)
 
     async def edit(self, path: str, write: Write, plan: Plan) -> Written:
         """Edit a note that exists.
@@ -113,10 +113,10 @@ class Writing:
             read = partial(self._transactions.read_to_plan, path, write, SMALL_BYTES)
             note = None
             with suppress(NotFound):  # it may be away for a moment
-                note = await self._tried(read, retries=True)
+                note = await self._try(read, retries=True)
             plan = plan if note is None else await plan.done_for(note, self.allowance)
         step = partial(self._transactions.edit, path, write, plan)
-        return await self._carried_out(write, step, path, retries=write.retries)
+        return await self._carry_out(write, step, path, retries=write.retries)
 
     async def create(self, path: str, write: Write, content: bytes) -> Written:
         """Create a file that does not exist, and its folders. It never replaces one.
@@ -130,17 +130,17 @@ class Writing:
             VaultAgentError: as `edit`.
         """
         step = partial(self._transactions.create, path, write, content)
-        return await self._carried_out(write, step, path, creates=True)
+        return await self._carry_out(write, step, path, creates=True)
 
     async def upsert(self, path: str, write: Write, content: bytes, plan: Plan) -> Written:
         """Create a file with `content`, or edit it if it exists. Raises as both."""
         step = partial(self._transactions.upsert, path, write, content, plan)
-        return await self._carried_out(write, step, path, retries=write.retries, creates=True)
+        return await self._carry_out(write, step, path, retries=write.retries, creates=True)
 
     async def remove(self, path: str, write: Write, *, permanent: bool = False) -> Written:
         """Move a file to `.trash/`, or remove it. Its bytes stay in the log. Raises as `edit`."""
         step = partial(self._transactions.remove, path, write, permanent=permanent)
-        return await self._carried_out(write, step, path)
+        return await self._carry_out(write, step, path)
 
     async def last_write(self, write: Write) -> int | None:
         """Return the number of the last write, for a plan that is made before `transact`.
@@ -169,7 +169,7 @@ class Writing:
             VaultAgentError: what `plan` raises, and as `edit`.
         """
         step = partial(self._transactions.transact, write, plan, since)
-        return await self._carried_out(write, step)
+        return await self._carry_out(write, step)
 
     async def undo(
         self,
@@ -194,7 +194,7 @@ class Writing:
         write = replace(write, operation=UNDO)
         undo = partial(self._transactions.undo, write_id, write)
         step = partial(undo, copy_beside=copy_beside, at_once=at_once)
-        return await self._carried_out(write, step, retries=True)
+        return await self._carry_out(write, step, retries=True)
 
     def may_write(self, caller: Writer, path: str) -> bool:
         """Whether a caller may change the note at a path, by its folder alone."""
@@ -244,7 +244,7 @@ class Writing:
         A defect is reported to `on_crash`, `health` shows it, and the work goes on after a pause.
         """
         pause = _FIRST_PAUSE
-        while not await self._recovered():
+        while not await self._try_to_recover():
             await anyio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
         expire_at = time.monotonic() + _EXPIRE_SECONDS
@@ -254,7 +254,7 @@ class Writing:
             try:
                 await self.look()
                 if self._journal.is_interrupted:
-                    await self._recovered()
+                    await self._try_to_recover()
                 if time.monotonic() >= expire_at:
                     expire_at += _EXPIRE_SECONDS
                     await self._expire()
@@ -329,7 +329,7 @@ class Writing:
         if self._refusal is not None:
             raise self._refusal.again()
 
-    async def _recovered(self) -> bool:
+    async def _try_to_recover(self) -> bool:
         """Recover, and return whether writes are accepted or impossible."""
         async with self._locks.everything():
             try:
@@ -404,7 +404,7 @@ class Writing:
         except (VaultAgentError, CannotOpen, OSError):
             return False  # the write itself says what is wrong
 
-    async def _tried(
+    async def _try(
         self, step: Callable[[], _T], path: str | None = None, *, retries: bool = False
     ) -> _T:
         """Run a step in a thread, again if somebody else changes the note meanwhile.
@@ -432,7 +432,7 @@ class Writing:
                     ) from None
                 await anyio.sleep(self._times.look)
 
-    async def _carried_out(
+    async def _carry_out(
         self,
         write: Write,
         step: Callable[[VaultRoot], Done],
@@ -459,36 +459,36 @@ class Writing:
                 await self._wait_until_back(path)
             done: list[Done] = []
             try:
-                await self._tried(
+                await self._try(
                     lambda: done.append(self._transactions.run(write, step)), path, retries=retries
                 )
             finally:
                 self._follow_unsure()
                 if done:
-                    following = await to_its_end(self._announced(*done[0], write))
+                    following = await to_its_end(self._announce_write(*done[0], write))
         return await asyncio.shield(following)
 
-    async def _announced(
+    async def _announce_write(
         self, reply: Written, logged: LoggedWrite | None, write: Write
     ) -> asyncio.Future[Written]:
         if logged is not None:
             self._on_written(logged)
             if logged.warning is not None:
                 await self._read_conflicts()
-        return self._kept(asyncio.create_task(self._followed(reply, write)))
+        return self._keep(asyncio.create_task(self._wait_for_index(reply, write)))
 
     def _follow_unsure(self) -> None:
         """Hand what failed writes may have changed, and copies beside, to the index."""
         if paths := self._journal.take_unsure():
-            self._kept(asyncio.ensure_future(self._follow(paths, 0)))
+            self._keep(asyncio.ensure_future(self._follow(paths, 0)))
 
-    def _kept(self, task: asyncio.Future[_T]) -> asyncio.Future[_T]:
+    def _keep(self, task: asyncio.Future[_T]) -> asyncio.Future[_T]:
         """Keep a task until it ends, since the loop itself keeps none alive."""
         self._following.add(task)
         task.add_done_callback(self._following.discard)
         return task
 
-    async def _followed(self, reply: Written, write: Write) -> Written:
+    async def _wait_for_index(self, reply: Written, write: Write) -> Written:
         """Wait until searches find a write, and return its reply."""
         if reply.write_id is None:
             return reply
