@@ -62,23 +62,19 @@ class Disk:
         """
         with at(root, path) as (folder, name):
             file = folder.read(name)
-            _check_mode(folder, name, file.stat)
-            if edits:
-                _check_replaceable(folder, file.stat)
+            _check_writable(folder, name, file.stat, edits=edits)
             return file
 
     def check(self, root: VaultRoot, path: str) -> None:
         """Check that a file can be edited, without reading it. Raises as `find`."""
         with at(root, path) as (folder, name):
-            status = folder.stat(name)
-            _check_mode(folder, name, status)
-            _check_replaceable(folder, status)
+            _check_writable(folder, name, folder.stat(name), edits=True)
 
     def find_hash(self, root: VaultRoot, path: str) -> FileHash:
         """Hash a file that is to be moved. Raises as `find`."""
         with at(root, path) as (folder, name):
             file = folder.hash(name)
-            _check_mode(folder, name, file.stat)
+            _check_writable(folder, name, file.stat, edits=False)
             return file
 
     def read(self, root: VaultRoot, path: str) -> bytes | None:
@@ -353,11 +349,6 @@ def _is(folder: Folder, name: str, data: bytes) -> bool:
         raise
 
 
-def _check_mode(folder: Folder, name: str, status: os.stat_result) -> None:
-    if not status.st_mode & 0o222 or not _may_write(folder, name):
-        raise Forbidden("FILE_NOT_WRITABLE", "The file is read-only.")
-
-
 def _may_write(folder: Folder, name: str) -> bool:
     return os.access(
         folder.call_path(name),
@@ -367,12 +358,16 @@ def _may_write(folder: Folder, name: str) -> bool:
     )
 
 
-def _check_replaceable(folder: Folder, file: os.stat_result) -> None:
-    """Refuse to edit a file that cannot be replaced by one with the new bytes.
+def _check_writable(folder: Folder, name: str, file: os.stat_result, *, edits: bool) -> None:
+    """Refuse a file that is read-only, and an edit of one that cannot be replaced by a new file.
 
     Raises:
         Forbidden: `FILE_NOT_WRITABLE`.
     """
+    if not file.st_mode & 0o222 or not _may_write(folder, name):
+        raise Forbidden("FILE_NOT_WRITABLE", "The file is read-only.")
+    if not edits:
+        return
     if file.st_nlink > 1:
         raise Forbidden(
             "FILE_NOT_WRITABLE",

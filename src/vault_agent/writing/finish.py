@@ -87,7 +87,7 @@ class Finisher:
         return self.is_done(root, change)
 
     def _is_edited(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
-        now = self._hash_at(root, change.path)
+        now = self._disk.hash(root, change.path)
         displaced = self._disk.read_temporary(root, change)
         if displaced is None or content_hash(displaced) == change.hash_after:
             return now == change.hash_after
@@ -98,7 +98,7 @@ class Finisher:
 
     def _is_removed(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
         removed = self._disk.read_temporary(root, change)
-        now = self._hash_at(root, change.path)
+        now = self._disk.hash(root, change.path)
         if removed is None:
             return now is None
         if content_hash(removed) == change.hash_before:
@@ -163,9 +163,9 @@ class Finisher:
     def is_done(self, root: VaultRoot, change: VaultChange) -> bool:
         """Whether a change that is no edit was carried out."""
         if change.kind == ChangeKind.CREATE:
-            return self._hash_at(root, change.path) == change.hash_after
+            return self._disk.hash(root, change.path) == change.hash_after
         if change.kind == ChangeKind.REMOVE:
-            return self._hash_at(root, change.path) is None
+            return self._disk.hash(root, change.path) is None
         if change.kind in (ChangeKind.MAKE_FOLDER, ChangeKind.REMOVE_FOLDER):
             return _exists(root, change.path) is (change.kind == ChangeKind.MAKE_FOLDER)
         return self._finish_respelling(root, change) or (
@@ -228,7 +228,7 @@ class Finisher:
         self, root: VaultRoot, logged: LoggedWrite, change: VaultChange, displaced: bytes
     ) -> None:
         """Give a person's file its name back. If it has a newer one, keep it beside that."""
-        if self._hash_at(root, change.path) in (change.hash_after, None):
+        if self._disk.hash(root, change.path) in (change.hash_after, None):
             with self._open_displaced(root, change) as pair:
                 give_back(pair, change.hash_after or b"")
         else:
@@ -289,9 +289,6 @@ class Finisher:
                 self.settle(root, copy, lambda *_: None)
         self.copies.append(to)
         self._log.warn(logged.seq, "WRITE_CONFLICT")
-
-    def _hash_at(self, root: VaultRoot, path: str) -> bytes | None:
-        return self._disk.hash(root, path)
 
 
 def free_beside(root: VaultRoot, disk: Disk, path: str, what: str, data: bytes) -> str:
