@@ -17,7 +17,7 @@ from tests.test_package import REPOSITORY, script
 from vault_agent import __version__
 from vault_agent.cli.clients import CLIENTS
 from vault_agent.cli.hook import hook_options
-from vault_agent.cli.relay import Options, options_of
+from vault_agent.cli.relay import RelayOptions, options_of
 from vault_agent.mcp.tools import own_tools
 from vault_agent.model.writing import Right
 
@@ -84,7 +84,7 @@ def test_the_hooks_call_the_program_for_their_agent(agent: str):
 
 def test_the_entry_starts_the_relay():
     assert read("plugin/.mcp.json") == {"mcpServers": {"vault-agent": ENTRY}}
-    assert options_of(ENTRY["args"]) == Options()
+    assert options_of(ENTRY["args"]) == RelayOptions()
 
 
 def test_the_skill_is_short_and_says_when_it_is_for():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import suppress
 from functools import partial
@@ -18,7 +17,6 @@ from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from vault_agent.cli.command import Invocation
     from vault_agent.cli.servers import Server
@@ -153,20 +151,7 @@ def unknown_folders(config: Config) -> list[str]:
         roots.append(config.vault.root)
     if not all(map(is_folder, roots)):
         return []
-    return [folder for folder in folders if not any(_has(root, folder) for root in roots)]
-
-
-def _has(root: Path, folder: str) -> bool:
-    """Whether a vault has a folder of exactly this name, as weights compare it."""
-    here = str(root)
-    for name in folder.split("/") if folder else ():
-        try:
-            if name not in os.listdir(here):  # noqa: PTH208 - here is text
-                return False
-        except OSError:
-            return False
-        here = os.path.join(here, name)  # noqa: PTH118
-    return os.path.isdir(here)  # noqa: PTH112
+    return [folder for folder in folders if not any(is_folder(root / folder) for root in roots)]
 
 
 def about_key(before: Config | None, now: Config) -> Iterator[str]:

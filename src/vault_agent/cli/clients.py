@@ -38,7 +38,7 @@ class Hooks(NamedTuple):
     advice: str = "They take effect in new sessions."
 
 
-class Client(NamedTuple):
+class Program(NamedTuple):
     """A client. It has a command of its own for MCP servers, a file with a section, or neither.
 
     Args:
@@ -125,9 +125,9 @@ ALIASES = {
     "vs-code": "vscode",
 }
 """Other names of clients."""
-CLIENTS: dict[str, Client] = {
-    "amp": Client("Amp", file=_home(".config", "amp", "settings.json"), section="amp.mcpServers"),
-    "claude-code": Client(
+CLIENTS: dict[str, Program] = {
+    "amp": Program("Amp", file=_home(".config", "amp", "settings.json"), section="amp.mcpServers"),
+    "claude-code": Program(
         "Claude Code",
         "claude",
         ("mcp", "add", "-s", "user", NAME, "--", "{}"),
@@ -142,9 +142,9 @@ CLIENTS: dict[str, Client] = {
             ),
         ),
     ),
-    "claude-desktop": Client("Claude Desktop", file=_desktop),
-    "cline": Client("Cline (VS Code)", file=_cline),
-    "codex": Client(
+    "claude-desktop": Program("Claude Desktop", file=_desktop),
+    "cline": Program("Cline (VS Code)", file=_cline),
+    "codex": Program(
         "Codex CLI",
         "codex",
         ("mcp", "add", NAME, "--", "{}"),
@@ -157,11 +157,11 @@ CLIENTS: dict[str, Client] = {
             advice="Codex runs them only after you have trusted them: type /hooks there.",
         ),
     ),
-    "continue": Client(
+    "continue": Program(
         "Continue (this folder)",
         file=lambda: Path.cwd() / ".continue" / "mcpServers" / "vault-agent.json",
     ),
-    "copilot-cli": Client(
+    "copilot-cli": Program(
         "Copilot CLI",
         file=_home(".copilot", "mcp-config.json"),
         entry=lambda command: {
@@ -171,8 +171,8 @@ CLIENTS: dict[str, Client] = {
             "tools": ["*"],
         },
     ),
-    "cursor": Client("Cursor", file=_home(".cursor", "mcp.json")),
-    "gemini": Client(
+    "cursor": Program("Cursor", file=_home(".cursor", "mcp.json")),
+    "gemini": Program(
         "Gemini CLI",
         "gemini",
         ("mcp", "add", "-s", "user", NAME, "{}"),
@@ -184,7 +184,7 @@ CLIENTS: dict[str, Client] = {
             entry=(("name", NAME), ("timeout", _MILLISECONDS)),
         ),
     ),
-    "goose": Client(
+    "goose": Program(
         "Goose",
         file=_goose,
         section="extensions",
@@ -198,13 +198,13 @@ CLIENTS: dict[str, Client] = {
             "timeout": 300,
         },
     ),
-    "jetbrains": Client(
+    "jetbrains": Program(
         "JetBrains AI Assistant",
         by_hand="Settings | Tools | AI Assistant | Model Context Protocol (MCP) | Add | As JSON",
     ),
-    "junie": Client("Junie (JetBrains)", file=_home(".junie", "mcp", "mcp.json")),
-    "lm-studio": Client("LM Studio", file=_home(".lmstudio", "mcp.json")),
-    "opencode": Client(
+    "junie": Program("Junie (JetBrains)", file=_home(".junie", "mcp", "mcp.json")),
+    "lm-studio": Program("LM Studio", file=_home(".lmstudio", "mcp.json")),
+    "opencode": Program(
         "opencode",
         file=_home(".config", "opencode", "opencode.json"),
         section="mcp",
@@ -214,14 +214,14 @@ CLIENTS: dict[str, Client] = {
             advice="Restart the program.",
         ),
     ),
-    "vscode": Client(
+    "vscode": Program(
         "VS Code (this folder)",
         file=lambda: Path.cwd() / ".vscode" / "mcp.json",
         section="servers",
         entry=lambda command: {"type": "stdio", "command": command[0], "args": command[1:]},
     ),
-    "windsurf": Client("Windsurf", file=_home(".codeium", "windsurf", "mcp_config.json")),
-    "zed": Client(
+    "windsurf": Program("Windsurf", file=_home(".codeium", "windsurf", "mcp_config.json")),
+    "zed": Program(
         "Zed",
         file=_home(".config", "zed", "settings.json"),
         section="context_servers",
@@ -269,7 +269,7 @@ def complete_client(
     ]
 
 
-def with_hooks() -> dict[str, tuple[Client, Hooks]]:
+def with_hooks() -> dict[str, tuple[Program, Hooks]]:
     """Return the clients that have hooks, by name."""
     return {
         name: (client, client.hooks) for name, client in CLIENTS.items() if client.hooks is not None

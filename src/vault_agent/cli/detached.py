@@ -47,14 +47,14 @@ FLAGS: Final = {
 _ERROR: Final = re.compile(r"([A-Z][A-Z_]+): (.+)")
 
 
-class Start(NamedTuple):
+class StartCommand(NamedTuple):
     """How to start the server: its arguments and its environment."""
 
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
 
 
-def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> Start:
+def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> StartCommand:
     """Return how to start a server with these settings from any folder.
 
     `config_file` is a file that was chosen instead of the user's default one. Relative paths become
@@ -75,10 +75,10 @@ def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> Start:
             arguments += [FLAGS[name], str(value)]
         elif KEYS[name].of_server:
             environment[KEYS[name].environment] = str(value)
-    return Start(tuple(arguments), environment)
+    return StartCommand(tuple(arguments), environment)
 
 
-def start(how: Start, folder: Path) -> ServerAddress:
+def start(how: StartCommand, folder: Path) -> ServerAddress:
     """Start a server for the index in `folder`, and return its address once it answers.
 
     Raises:

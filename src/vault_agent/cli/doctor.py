@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from vault_agent.cli.indexes import Index
+    from vault_agent.cli.indexes import IndexFolder
     from vault_agent.config import Config
     from vault_agent.config.sections import EmbeddingSettings
-    from vault_agent.models.embedder import EndpointCheck as Answer
+    from vault_agent.models.embedder import EndpointCheck
 
 _LEAST_FREE_BYTES = 200 << 20
 _LOOKS = {True: ("ok", "added"), False: ("not ok", "removed"), None: ("-", "faint")}
@@ -45,7 +45,7 @@ _KEPT_BEFORE = ("sessions-before", "sessions.db", "session-texts.db", "spool")
 read again by `journal import`."""
 
 
-def ask_embedder(settings: EmbeddingSettings) -> Answer:
+def ask_embedder(settings: EmbeddingSettings) -> EndpointCheck:
     """Request one vector from the endpoint of these settings. Raises as `check_endpoint`."""
     from vault_agent.config import endpoint_settings
     from vault_agent.models.embedder import check_endpoint
@@ -70,7 +70,7 @@ def ask_reranker(config: Config) -> None:
     asyncio.run(test())
 
 
-class Check(NamedTuple):
+class Finding(NamedTuple):
     """A check: its name, whether it passed (None: not in use), what it says, what to type."""
 
     name: str
@@ -104,7 +104,7 @@ def command(invocation: Invocation) -> int:
     return Exit.FAILURE if wrong else Exit.SUCCESS
 
 
-def _show(check: Check) -> None:
+def _show(check: Finding) -> None:
     word, look = _LOOKS[check.ok]
     first, *others = fitted(clean(check.what), margin=_MARGIN)
     say(f"{style(f'{word:<7}', look)} {check.name:<10} {first}")
@@ -112,7 +112,7 @@ def _show(check: Check) -> None:
         say(" " * _MARGIN + line)
 
 
-def _checks(invocation: Invocation) -> Iterator[Check]:
+def _checks(invocation: Invocation) -> Iterator[Finding]:
     from vault_agent.config import build_config
     from vault_agent.config.layers import config_path, read_text, unused_settings
 
@@ -123,13 +123,13 @@ def _checks(invocation: Invocation) -> Iterator[Check]:
     try:
         config = build_config(invocation.layers())
     except Misconfigured as error:
-        yield Check("settings", False, error.message, _repair_of(error, invocation))
+        yield Finding("settings", False, error.message, _repair_of(error, invocation))
         return
     unused = unused_settings(read_text(config_path(invocation.config)) or "")
     for problem in unused:
-        yield Check("settings", None, str(problem), f"vault-agent config unset {problem.key}")
+        yield Finding("settings", None, str(problem), f"vault-agent config unset {problem.key}")
     if not unused:
-        yield Check("settings", True, "all are valid")
+        yield Finding("settings", True, "all are valid")
     for check in _vaults():
         yield check
     yield _folder(config)
@@ -139,7 +139,7 @@ def _checks(invocation: Invocation) -> Iterator[Check]:
         for check in _server(invocation, config):
             yield check
     except VaultAgentError as error:
-        yield Check("server", False, error.message)
+        yield Finding("server", False, error.message)
     yield _key(config)
     for check in _ranking(config):
         yield check
@@ -164,7 +164,7 @@ def _repair_of(error: Misconfigured, invocation: Invocation) -> str:
     return f"correct {in_home(config_path(invocation.config))}"
 
 
-def _config_file(invocation: Invocation) -> Check:
+def _config_file(invocation: Invocation) -> Finding:
     from vault_agent.config.keys import CONFIG_ENV
     from vault_agent.config.layers import config_path
 
@@ -173,41 +173,41 @@ def _config_file(invocation: Invocation) -> Check:
         mode = path.stat().st_mode
     except OSError:
         if invocation.config is not None or CONFIG_ENV in os.environ:
-            return Check("config", False, f"{in_home(path)} does not exist or cannot be read")
-        return Check("config", None, f"{in_home(path)} does not exist: defaults apply")
+            return Finding("config", False, f"{in_home(path)} does not exist or cannot be read")
+        return Finding("config", None, f"{in_home(path)} does not exist: defaults apply")
     if os.name != "nt" and stat.S_IMODE(mode) & 0o077:
         what = f"{in_home(path)} can be read by other users of this computer, and may hold a key"
-        return Check("config", False, what, f"chmod 600 {in_home(path)}")
-    return Check("config", True, in_home(path))
+        return Finding("config", False, what, f"chmod 600 {in_home(path)}")
+    return Finding("config", True, in_home(path))
 
 
-def _vaults() -> Iterator[Check]:
+def _vaults() -> Iterator[Finding]:
     """Check the list of vaults. Without a problem, the other checks and `vaults` show them."""
     from vault_agent.cli.vaults import problems
     from vault_agent.config.registry import registry_path
 
     try:
         for name, problem in problems():
-            yield Check("vaults", False, f"{name}: {problem}")
+            yield Finding("vaults", False, f"{name}: {problem}")
     except Misconfigured as error:
         what = f"{in_home(registry_path())}: {error.message}"
-        yield Check("vaults", False, what, "then: vault-agent init, in each project")
+        yield Finding("vaults", False, what, "then: vault-agent init, in each project")
 
 
-def _folder(config: Config) -> Check:
+def _folder(config: Config) -> Finding:
     root = config.vault.root
     if root is None:
-        return Check("notes", False, "no folder is set", "vault-agent setup")
+        return Finding("notes", False, "no folder is set", "vault-agent setup")
     try:
         with os.scandir(root) as entries:
             next(entries, None)
     except OSError as error:
         what = f"{in_home(root)} cannot be read: {error.strerror or type(error).__name__}"
-        return Check("notes", False, what, "vault-agent setup --folder PATH")
-    return Check("notes", True, in_home(root))
+        return Finding("notes", False, what, "vault-agent setup --folder PATH")
+    return Finding("notes", True, in_home(root))
 
 
-def _disk(invocation: Invocation, config: Config) -> Iterator[Check]:
+def _disk(invocation: Invocation, config: Config) -> Iterator[Finding]:
     from vault_agent.cli.indexes import described, gone, known_indexes
     from vault_agent.config import index_directory, index_parent
 
@@ -215,34 +215,34 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Check]:
         folder = index_directory(config)
     except Misconfigured as error:
         if error.code == "CONFIG_INVALID":
-            yield Check("disk", False, error.message, _repair_of(error, invocation))
+            yield Finding("disk", False, error.message, _repair_of(error, invocation))
         return
     nearest = _nearest(folder)
     free = shutil.disk_usage(nearest).free
     what = f"{free / 1e9:,.1f} GB are free for the index in {in_home(index_parent(config))}"
     if not os.access(nearest, os.W_OK):
         what = f"{in_home(nearest)} cannot be written"
-        yield Check("disk", False, what, "vault-agent config set index.dir PATH")
+        yield Finding("disk", False, what, "vault-agent config set index.dir PATH")
     elif free < _LEAST_FREE_BYTES:
-        yield Check("disk", False, what, "free some space")
+        yield Finding("disk", False, what, "free some space")
     else:
-        yield Check("disk", True, what)
-    unused: list[Index] = []
+        yield Finding("disk", True, what)
+    unused: list[IndexFolder] = []
     with suppress(VaultAgentError):  # a lock that is no file: the check of the server tells it
         unused = gone(known_indexes(index_parent(config) / "indexes"))
     # Without an index of its own, a moved vault may still take one of them over.
     if unused and _is_there(config) and is_folder(folder):
         what = f"{described(unused)} of vaults that are not in their places"
-        yield Check("indexes", None, what, "vault-agent vaults")
+        yield Finding("indexes", None, what, "vault-agent vaults")
     for file in (*index_parent(config).glob("*.damaged"), *folder.glob("*.damaged")):
         what = f"a damaged {file.stem}.db was set aside as {in_home(file)}"
-        yield Check("state", None, what, "remove it when you no longer need it")
+        yield Finding("state", None, what, "remove it when you no longer need it")
     data = index_parent(config)
     kept = [path for name in _KEPT_BEFORE for path in sorted(data.glob(name))]
     if kept:
         names = ", ".join(in_home(path) for path in kept)
         what = f"an earlier version kept sessions in {names}: nothing reads them now"
-        yield Check("sessions", None, what, "vault-agent memory journal import; then remove them")
+        yield Finding("sessions", None, what, "vault-agent memory journal import; then remove them")
 
 
 def _nearest(folder: Path) -> Path:
@@ -252,7 +252,7 @@ def _nearest(folder: Path) -> Path:
     return folder
 
 
-def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
+def _server(invocation: Invocation, config: Config) -> Iterator[Finding]:
     from vault_agent.cli.status import index_state, watch_hindrance, watch_state
 
     server = server_here(invocation.layers())
@@ -264,19 +264,19 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
         if error.code == "SERVER_UNAVAILABLE":
             yield _port(invocation, config)
         else:
-            yield Check("server", False, error.message, f"{STOP}, then {START}")
+            yield Finding("server", False, error.message, f"{STOP}, then {START}")
         return
     health = reply.read(Health)
     if health.version != __version__:
         what = f"version {health.version} runs at {endpoint}, and this is {__version__}"
-        yield Check("server", False, what, START)
+        yield Finding("server", False, what, START)
     elif server is not None and server.is_gone and _is_there(config):
-        yield Check("server", False, f"{server.name} is no longer in its place", STOP)
+        yield Finding("server", False, f"{server.name} is no longer in its place", STOP)
     elif server is not None and server.refused:
         what = f"runs at {endpoint} with older settings: {server.refused}"
-        yield Check("server", False, what)
+        yield Finding("server", False, what)
     else:
-        yield Check("server", True, f"version {health.version} runs at {endpoint}")
+        yield Finding("server", True, f"version {health.version} runs at {endpoint}")
     hindrance = watch_hindrance(health, reply.warnings)
     building = health.running_job is not None
     # A job that runs mends what it can. Without one, the index is checked for being stale below.
@@ -285,50 +285,50 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Check]:
         warning for warning in reply.warnings if warning.code not in mended and warning != hindrance
     ]
     state = index_state(health, reply.warnings)
-    yield Check("index", health.index.available or building, state)
+    yield Finding("index", health.index.available or building, state)
     for warning in problems if health.index.available else ():
         excluded = warning.details["path"] if warning.code == "NOTES_EXCLUDED" else None
         place = "" if excluded is None else f"{clean(excluded)}: "
         works = None if excluded is not None else False  # it may be what the person wants
-        yield Check("index", works, f"{warning.code}: {place}{warning.message}")
+        yield Finding("index", works, f"{warning.code}: {place}{warning.message}")
     if health.index.stale and not building:
-        yield Check("index", False, "notes have changed since the last run", "vault-agent index")
+        yield Finding("index", False, "notes have changed since the last run", "vault-agent index")
     watching = health.watch is not None and health.watch.enabled
     works = hindrance is None if watching else None
     fix = "" if watching else "vault-agent enable watch"
-    yield Check("watch", works, watch_state(health, reply.warnings), fix)
+    yield Finding("watch", works, watch_state(health, reply.warnings), fix)
 
 
 def _is_there(config: Config) -> bool:
     return config.vault.root is not None and is_folder(config.vault.root)
 
 
-def _port(invocation: Invocation, config: Config) -> Check:
+def _port(invocation: Invocation, config: Config) -> Finding:
     from vault_agent.cli.servers import with_way_out
     from vault_agent.system.ports import require_bindable
 
     if any("server.endpoint" in layer.values for layer in invocation.layers()):
-        return Check("server", False, f"none answers at {config.endpoint}")
+        return Finding("server", False, f"none answers at {config.endpoint}")
     try:
         require_bindable(config.server.host, config.server.port)
     except Misconfigured as error:
-        return Check("server", False, with_way_out(error, server_at(invocation.layers())).message)
+        return Finding("server", False, with_way_out(error, server_at(invocation.layers())).message)
     what = f"none runs; port {config.server.port} is free"
-    return Check("server", False, what, START if _is_there(config) else "")
+    return Finding("server", False, what, START if _is_there(config) else "")
 
 
-def _key(config: Config) -> Check:
+def _key(config: Config) -> Finding:
     from vault_agent.config.access import changes_notes
 
     if config.server.api_key is not None:
         page = "; `vault-agent ui` opens the web page" if config.web.enabled else ""
-        return Check("key", True, f"every request needs it{page}")
+        return Finding("key", True, f"every request needs it{page}")
     if changes_notes(config):
-        return Check("key", None, "made when the server starts, as notes may be changed")
-    return Check("key", None, "not needed: notes cannot be changed")
+        return Finding("key", None, "made when the server starts, as notes may be changed")
+    return Finding("key", None, "not needed: notes cannot be changed")
 
 
-def _ranking(config: Config) -> Iterator[Check]:
+def _ranking(config: Config) -> Iterator[Finding]:
     from vault_agent.cli.applying import unknown_folders
 
     unknown: list[str] = []
@@ -336,33 +336,33 @@ def _ranking(config: Config) -> Iterator[Check]:
         unknown = unknown_folders(config)
     if unknown:
         what = f"search.folders names what no vault has: {', '.join(unknown)}"
-        yield Check("folders", False, what, "vault-agent config set search.folders FOLDER=WEIGHT")
+        yield Finding("folders", False, what, "vault-agent config set search.folders FOLDER=WEIGHT")
 
 
-def _embedding(config: Config) -> Check:
+def _embedding(config: Config) -> Finding:
     if not config.embedding.enabled:
         what = "off: searches find words only"
-        return Check("embedding", None, what, "vault-agent enable embedding")
+        return Finding("embedding", None, what, "vault-agent enable embedding")
     try:
         answer = ask_embedder(config.embedding)
     except VaultAgentError as error:
-        return Check("embedding", False, error.message)
+        return Finding("embedding", False, error.message)
     where = config.embedding.endpoint
     what = "works, built in" if where == BUILT_IN else f"answers at {where}"
-    return Check("embedding", True, f"{answer.model} {what}")
+    return Finding("embedding", True, f"{answer.model} {what}")
 
 
-def _rerank(config: Config) -> Check:
+def _rerank(config: Config) -> Finding:
     if not config.rerank.enabled:
-        return Check("rerank", None, "off: results keep the order of the search")
+        return Finding("rerank", None, "off: results keep the order of the search")
     try:
         ask_reranker(config)
     except VaultAgentError as error:
-        return Check("rerank", False, error.message)
-    return Check("rerank", True, f"a reranker answers at {config.rerank.endpoint}")
+        return Finding("rerank", False, error.message)
+    return Finding("rerank", True, f"a reranker answers at {config.rerank.endpoint}")
 
 
-def _agents(invocation: Invocation, config: Config) -> Iterator[Check]:
+def _agents(invocation: Invocation, config: Config) -> Iterator[Finding]:
     from vault_agent.cli.connecting import check, known_agents
     from vault_agent.config.connection import hook_settings
 
@@ -372,45 +372,47 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Check]:
         again = f"vault-agent agent connect {agent.name} --force"
         if agent.entry == "other":
             what = f"{agent.title} starts another command than this vault-agent"
-            yield Check("agents", False, what, again)
+            yield Finding("agents", False, what, again)
         elif agent.entry == "unreadable":
-            yield Check("agents", False, f"the settings of {agent.title} cannot be read")
+            yield Finding("agents", False, f"the settings of {agent.title} cannot be read")
         if agent.hooks == "outdated":
-            yield Check("hooks", False, f"{agent.title} calls another command", again)
+            yield Finding("hooks", False, f"{agent.title} calls another command", again)
         elif agent.hooks == "unreadable" and agent.entry != "unreadable":
-            yield Check("hooks", False, f"the hooks of {agent.title} cannot be read")
+            yield Finding("hooks", False, f"the hooks of {agent.title} cannot be read")
     for name in agents_without_folder(config):
         what = f"A folder of the agent {name} is not in the vault, so it is refused"
-        yield Check("agents", False, what, f"vault-agent agent set {name} --folder FOLDER")
+        yield Finding("agents", False, what, f"vault-agent agent set {name} --folder FOLDER")
     keyed = len(config.agents)
     own = f"; {counted(keyed, 'agent')} {'has a key' if keyed == 1 else 'have keys'} of its own"
     names = ", ".join(agent.title for agent in connected)
     if not connected:
         what = "no program here is connected" + (own if keyed else "")
-        yield Check("agents", None, what, "vault-agent agent connect CLIENT")
+        yield Finding("agents", None, what, "vault-agent agent connect CLIENT")
     elif not config.mcp.enabled:
-        yield Check("agents", False, f"{names}: the server refuses them", "vault-agent enable mcp")
+        yield Finding(
+            "agents", False, f"{names}: the server refuses them", "vault-agent enable mcp"
+        )
     else:
         try:
             tools = check(invocation)
         except VaultAgentError as error:
             again = f"vault-agent agent connect {connected[0].name}"
-            yield Check("agents", False, error.message, again)
+            yield Finding("agents", False, error.message, again)
         else:
-            yield Check("agents", True, f"{names}: {counted(len(tools), 'tool')}")
+            yield Finding("agents", True, f"{names}: {counted(len(tools), 'tool')}")
     if hooked := [agent.title for agent in agents if agent.hooks == "installed"]:
         on = hook_settings(invocation.layers()).enabled
         what = ", ".join(hooked) + ("" if on else ": they do nothing, as memory is off")
-        yield Check("hooks", on, what, "" if on else "vault-agent enable memory")
+        yield Finding("hooks", on, what, "" if on else "vault-agent enable memory")
 
 
-def _service(invocation: Invocation) -> Check:
+def _service(invocation: Invocation) -> Finding:
     from vault_agent.cli.service import is_active, is_installed
 
     if not is_installed(invocation):
-        return Check("service", None, "not installed", "vault-agent serve --at-login install")
+        return Finding("service", None, "not installed", "vault-agent serve --at-login install")
     if is_active(invocation):
-        return Check("service", True, "installed and running")
-    return Check(
+        return Finding("service", True, "installed and running")
+    return Finding(
         "service", False, "installed, but not running", "vault-agent serve --at-login install"
     )

@@ -41,16 +41,6 @@ _MODEL = "nomic-embed-text"
 _RERANKER = "http://127.0.0.1:8080/v1/rerank"
 
 
-class _Rights(click.Choice[str]):
-    """One right, or several separated by commas."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the rights, each checked."""
-        return ",".join(
-            super(_Rights, self).convert(right.strip(), param, ctx) for right in value.split(",")
-        )
-
-
 @click.command("enable", cls=Command)
 @click.argument("feature", metavar="[FEATURE]", required=False, type=click.Choice(tuple(FEATURES)))
 @click.option("--off", is_flag=True, help="Turn it off. Its other settings stay.")
@@ -59,10 +49,9 @@ class _Rights(click.Choice[str]):
 )
 @click.option(
     "--allow",
-    metavar="RIGHT",
+    metavar="RIGHTS",
     multiple=True,
-    type=_Rights(tuple(right.value for right in Right)),
-    callback=lambda _context, _option, typed: tuple(",".join(typed).split(",")) if typed else (),
+    callback=lambda _context, _option, typed: _parts(",".join(typed)),
     help="More rights of agents there, such as move,delete.",
 )
 @click.option("--model", metavar="NAME", help="The model, for embedding and rerank.")

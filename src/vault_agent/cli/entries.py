@@ -18,7 +18,7 @@ from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
     from vault_agent.cli.client_files import Settings
-    from vault_agent.cli.clients import Client
+    from vault_agent.cli.clients import Program
 
 State = Literal["installed", "other", "missing", "unreadable"]
 """Whether a client has our entry: `other` is one with another command."""
@@ -41,7 +41,7 @@ def our_program() -> list[str]:
     return [program] if program else [sys.executable, "-m", "vault_agent"]
 
 
-def snippet(client: Client, command: list[str]) -> str:
+def snippet(client: Program, command: list[str]) -> str:
     """Return what to type, or what to write into the client's file."""
     if client.program:
         return shlex.join(_call(client, client.add, command))
@@ -51,7 +51,7 @@ def snippet(client: Client, command: list[str]) -> str:
     return json.dumps(entry, indent=2)
 
 
-def state(client: Client, command: list[str]) -> State:
+def state(client: Program, command: list[str]) -> State:
     """Return whether a client has our entry, with this command. Its programs are not started."""
     place = client.file or client.kept
     if place is None:
@@ -69,7 +69,7 @@ def state(client: Client, command: list[str]) -> State:
     return "installed" if call == command else "other"
 
 
-def install(client: Client, command: list[str], *, force: bool) -> str:
+def install(client: Program, command: list[str], *, force: bool) -> str:
     """Tell the client of our server, and return what was done.
 
     Raises:
@@ -102,7 +102,7 @@ def install(client: Client, command: list[str], *, force: bool) -> str:
     return f"{client.title}: vault-agent is in {path}. Restart it."
 
 
-def uninstall(client: Client) -> str:
+def uninstall(client: Program) -> str:
     """Remove our server from the client, and return what was done.
 
     Raises:
@@ -130,7 +130,7 @@ def uninstall(client: Client) -> str:
     return f"{client.title}: vault-agent is no longer in {path}."
 
 
-def _section(client: Client, settings: Settings) -> Settings:
+def _section(client: Program, settings: Settings) -> Settings:
     """Return the servers of a client.
 
     Raises:
@@ -142,7 +142,7 @@ def _section(client: Client, settings: Settings) -> Settings:
     return section
 
 
-def _unchanged(client: Client, what: str, command: list[str] | None = None) -> Misconfigured:
+def _unchanged(client: Program, what: str, command: list[str] | None = None) -> Misconfigured:
     assert client.file is not None  # noqa: S101 - the callers have looked
     return Misconfigured(
         "CLIENT_CONFIG_INVALID",
@@ -151,14 +151,14 @@ def _unchanged(client: Client, what: str, command: list[str] | None = None) -> M
     )
 
 
-def _call(client: Client, arguments: tuple[str, ...], command: list[str]) -> list[str]:
+def _call(client: Program, arguments: tuple[str, ...], command: list[str]) -> list[str]:
     call = [client.program]
     for argument in arguments:
         call += command if argument == "{}" else [argument]
     return call
 
 
-def _run(client: Client, arguments: tuple[str, ...], command: list[str]) -> None:
+def _run(client: Program, arguments: tuple[str, ...], command: list[str]) -> None:
     program = shutil.which(client.program)
     if program is None:
         raise Misconfigured(

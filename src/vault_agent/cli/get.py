@@ -35,7 +35,7 @@ from vault_agent.system.files import replacing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from vault_agent.cli.names import Place
+    from vault_agent.cli.names import NamedPlace
     from vault_agent.client.client import Client, Reply
 
 
@@ -86,7 +86,7 @@ show = copy(note)
 show.name = "show"
 
 
-def _section(text: str, outline: dict[str, Any], place: Place) -> str:
+def _section(text: str, outline: dict[str, Any], place: NamedPlace) -> str:
     """Return the section with the place's heading, block or line: to the next heading like it."""
     headings = outline["headings"]
     line = place.line or 1

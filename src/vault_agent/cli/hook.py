@@ -54,7 +54,7 @@ _STARTS: Final = ("SessionStart", "session.created", START)
 _UNTRUSTED: Final = "This project has a vault that you have not allowed yet. It is not used."
 
 
-class Options(NamedTuple):
+class HookOptions(NamedTuple):
     """The options of `vault-agent memory hook`."""
 
     agent: str = "generic"
@@ -76,7 +76,7 @@ class Handled(NamedTuple):
     without_server: tuple[Layer, ...] | None = None
 
 
-def hook_options(arguments: list[str]) -> Options | None:
+def hook_options(arguments: list[str]) -> HookOptions | None:
     """Return the options of a hook, or None if the arguments are those of another command.
 
     What is not understood is left out: an agent may take an error as an order to stop.
@@ -89,10 +89,10 @@ def hook_options(arguments: list[str]) -> Options | None:
         name, assigned, value = argument.partition("=")
         if name in ("--agent", "--config", "--endpoint"):
             values[name.removeprefix("--")] = value if assigned else next(remaining, "")
-    return Options(**values)
+    return HookOptions(**values)
 
 
-def run_hook(options: Options) -> None:
+def run_hook(options: HookOptions) -> None:
     """Read one event from standard input, pass it on, print what it brings, and end the process."""
     # The time since the process began is at least that of its CPU.
     began = time.monotonic() - time.process_time()
@@ -213,7 +213,7 @@ def start_server(layers: tuple[Layer, ...], config: Path | None) -> bool:
     return True
 
 
-def _handled(options: Options, began: float) -> Handled:
+def _handled(options: HookOptions, began: float) -> Handled:
     """Return what follows from the event on standard input."""
     if os.environ.get(OFF_ENV, "").lower() not in ("", "0", "false"):
         return Handled()

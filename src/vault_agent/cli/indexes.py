@@ -22,7 +22,7 @@ _SHORTEST_ID = 4
 _NAME = re.compile(r"[0-9a-f]{32}")
 
 
-class Index(NamedTuple):
+class IndexFolder(NamedTuple):
     """The folder of an index: its vault, its size in bytes, and when it last changed."""
 
     folder: Path
@@ -57,7 +57,7 @@ class Index(NamedTuple):
         return [what for what, files in kept.items() if any(self.folder.glob(files))]
 
 
-def remove_index(index: Index, *, yes: bool) -> bool:
+def remove_index(index: IndexFolder, *, yes: bool) -> bool:
     """Delete an index, and ask first if it has what cannot be made again. Return whether.
 
     Raises:
@@ -79,20 +79,20 @@ def remove_index(index: Index, *, yes: bool) -> bool:
     return True
 
 
-def described(indexes: Sequence[Index]) -> str:
+def described(indexes: Sequence[IndexFolder]) -> str:
     """Return the number and the size of indexes."""
     number = "1 index" if len(indexes) == 1 else f"{len(indexes)} indexes"
     return f"{number}, {megabytes(sum(index.size for index in indexes))}"
 
 
-def _require_unused(index: Index) -> None:
+def _require_unused(index: IndexFolder) -> None:
     if is_serving(index.folder):
         raise Busy(
             "INDEX_LOCKED", f"A server uses the index {index.folder.name[:8]}. Stop it first."
         )
 
 
-def gone(indexes: Sequence[Index]) -> list[Index]:
+def gone(indexes: Sequence[IndexFolder]) -> list[IndexFolder]:
     """Return the indexes whose vaults are not in their places, and that no server uses."""
     return [index for index in indexes if index.is_gone and not index.served]
 
@@ -104,7 +104,7 @@ def folder_of_indexes(invocation: Invocation) -> Path:
     return index_parent(build_config(invocation.layers())) / "indexes"
 
 
-def known_indexes(parent: Path) -> list[Index]:
+def known_indexes(parent: Path) -> list[IndexFolder]:
     """Return the indexes by the folders of their vaults, those of unknown vaults last."""
     from datetime import UTC, datetime
 
@@ -118,12 +118,12 @@ def known_indexes(parent: Path) -> list[Index]:
         changed = max((file.st_mtime for file in files), default=folder.stat().st_mtime)
         when = datetime.fromtimestamp(changed, UTC).isoformat()
         indexes.append(
-            Index(folder, noted_vault(folder), sum(sizes.values()), when, is_serving(folder))
+            IndexFolder(folder, noted_vault(folder), sum(sizes.values()), when, is_serving(folder))
         )
     return sorted(indexes, key=lambda index: (index.vault is None, str(index.vault), index.folder))
 
 
-def index_of(indexes: Sequence[Index], text: str) -> Index | None:
+def index_of(indexes: Sequence[IndexFolder], text: str) -> IndexFolder | None:
     """Return the index whose ID begins so, or the one of a vault in this folder."""
     if len(text) < _SHORTEST_ID:
         return None

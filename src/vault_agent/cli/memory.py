@@ -160,10 +160,10 @@ def hook(invocation: Invocation, agent: str) -> None:
 
     `vault-agent agent connect` writes it into an agent's settings.
     """
-    from vault_agent.cli.hook import Options, run_hook
+    from vault_agent.cli.hook import HookOptions, run_hook
 
     config = str(invocation.config) if invocation.config is not None else None
-    run_hook(Options(agent, config, invocation.endpoint))
+    run_hook(HookOptions(agent, config, invocation.endpoint))
 
 
 @command.command("promote")

@@ -53,7 +53,7 @@ class LocalVault(NamedTuple):
     index_folder: Path
 
 
-class Shown(NamedTuple):
+class ShownResult(NamedTuple):
     """A result that was printed: a note ID or chunk ID, the line of the match, and its vault."""
 
     id: str
@@ -105,7 +105,7 @@ def remember(
     _keep(vault.index_folder / _RESULTS, rows)
 
 
-def recalled(folder: Path | None, number: int) -> Shown | None:
+def recalled(folder: Path | None, number: int) -> ShownResult | None:
     """Return the result of this number, from 1, or None if it was not printed."""
     if folder is None:
         return None
@@ -116,7 +116,7 @@ def recalled(folder: Path | None, number: int) -> Shown | None:
         return None
     if not isinstance(identifier, str) or not isinstance(line, int | None):
         return None
-    return Shown(identifier, line, vault[0] if vault and isinstance(vault[0], str) else None)
+    return ShownResult(identifier, line, vault[0] if vault and isinstance(vault[0], str) else None)
 
 
 def _keep(file: Path, rows: list[Any]) -> None:
@@ -126,7 +126,7 @@ def _keep(file: Path, rows: list[Any]) -> None:
         replace_file(file, orjson.dumps(rows), durable=False)
 
 
-class Place(NamedTuple):
+class NamedPlace(NamedTuple):
     """A note, and the place in it that was named. `path` is known if the server was asked."""
 
     note_id: str
@@ -177,7 +177,7 @@ def is_title(text: str) -> bool:
     return not _ID.fullmatch(text) and not _NUMBER.fullmatch(text)
 
 
-def find(invocation: Invocation, client: Client, text: str) -> Place:
+def find(invocation: Invocation, client: Client, text: str) -> NamedPlace:
     """Return the place that a person means. An ID is not looked up.
 
     It is of the project's vault inside a trusted project, else of the default one, unless a vault
@@ -195,7 +195,7 @@ def find(invocation: Invocation, client: Client, text: str) -> Place:
     return look_up(client, name) if match is None else _place(match)
 
 
-def find_part(invocation: Invocation, client: Client, text: str) -> Place:
+def find_part(invocation: Invocation, client: Client, text: str) -> NamedPlace:
     """Return the place that a person wants to read. NOTE#HEADING is a heading of a note.
 
     A name with # in it comes first. Changes are not sent to what is named so: a heading that is
@@ -247,7 +247,7 @@ def _in_requests(vault: str | None) -> str | None:
     return None if vault == DEFAULT else vault
 
 
-def _result(invocation: Invocation, client: Client, text: str) -> Place:
+def _result(invocation: Invocation, client: Client, text: str) -> NamedPlace:
     """Return the place of a result of the last search, and print which note it is.
 
     Without such a result, the number is the name of a note.
@@ -280,7 +280,7 @@ def _result(invocation: Invocation, client: Client, text: str) -> Place:
     return _place(match, result.line)._replace(path=note.path)
 
 
-def look_up(client: Client, text: str) -> Place:
+def look_up(client: Client, text: str) -> NamedPlace:
     """Return the place that a text means, found by the server.
 
     Raises:
@@ -311,7 +311,7 @@ def look_up(client: Client, text: str) -> Place:
         kind = "notes" if all(is_note(note["path"]) for note in notes) else "files"
         raise NotFound("NOTE_AMBIGUOUS", f"{number} {kind} have this name.", {"notes": notes})
     (note,) = notes
-    return Place(
+    return NamedPlace(
         note["noteId"], line=data.get("line"), heading=data.get("heading"), path=note["path"]
     )
 
@@ -330,13 +330,13 @@ def heading_line(outline: dict[str, Any], heading: str) -> int | None:
 
 def whole_text(client: Client, note_id: str, path: str | None = None) -> str:
     """Return the text of a note of any size. Raises NotFound: `NOTE_NOT_FOUND`."""
-    place = Place(note_id, path=path)
+    place = NamedPlace(note_id, path=path)
     reply = client.call("GET /notes/{noteId}", **place.file, allow_large=True)
     return str(reply.envelope["data"]["content"])
 
 
-def _place(match: re.Match[str], line: int | None = None) -> Place:
-    return Place(match[1], int(match[2]) if match[2] else None, line)
+def _place(match: re.Match[str], line: int | None = None) -> NamedPlace:
+    return NamedPlace(match[1], int(match[2]) if match[2] else None, line)
 
 
 def known_folder(invocation: Invocation) -> Path | None:

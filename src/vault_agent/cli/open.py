@@ -35,7 +35,7 @@ from vault_agent.model.reading import ChunkContent
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
-    from vault_agent.cli.names import Place
+    from vault_agent.cli.names import NamedPlace
     from vault_agent.client.client import Client
 
 _TICKET = "POST /ui/tickets"
@@ -51,7 +51,7 @@ _WITH_LINES = ("text", "code", "csv", "base")
 """The kinds of attachments whose indexed text is the file itself."""
 
 
-def place_of(view: str, note: Place | None = None) -> str:
+def place_of(view: str, note: NamedPlace | None = None) -> str:
     """Return a place in the page: a view, and a note in it."""
     if note is None:
         return f"/{view}"
@@ -223,7 +223,7 @@ def _open(way: str, file: Path, line: int | None, *, page: int | None) -> None:
         _open_by_system(obsidian_address(file) if way == "obsidian" else str(file), way)
 
 
-def _passage(client: Client, place: Place) -> ChunkContent | None:
+def _passage(client: Client, place: NamedPlace) -> ChunkContent | None:
     """Return the chunk that was named. Of an attachment, it is the first one otherwise."""
     of_note = is_note(place.path or "")
     if of_note and (place.chunk is None or place.line is not None):
@@ -251,7 +251,7 @@ def _way_of_file(passage: ChunkContent | None, way: str) -> str:
     return "editor" if has_lines and _editor() else "program"
 
 
-def _line_of_heading(client: Client, place: Place) -> int | None:
+def _line_of_heading(client: Client, place: NamedPlace) -> int | None:
     """Return the line of the heading that was named, or None for a whole note."""
     if place.heading is None:
         return None

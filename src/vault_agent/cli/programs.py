@@ -6,7 +6,7 @@ import asyncclick as click
 from asyncclick.shell_completion import get_completion_class
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.relay import Options, relay
+from vault_agent.cli.relay import RelayOptions, relay
 from vault_agent.cli.terminal import envelope, say
 
 
@@ -24,7 +24,7 @@ def mcp(
     """
     config = None if invocation.config is None else str(invocation.config)
     relay(
-        Options(
+        RelayOptions(
             config,
             invocation.endpoint,
             invocation.api_key,

@@ -36,7 +36,7 @@ _SECONDS_TO_END = 10.0
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 
-class Options(NamedTuple):
+class RelayOptions(NamedTuple):
     """The options of `vault-agent mcp`. They are paths and names as given."""
 
     config: str | None = None
@@ -56,7 +56,7 @@ _VALUES = {
 }
 
 
-def options_of(arguments: list[str]) -> Options | None:
+def options_of(arguments: list[str]) -> RelayOptions | None:
     """Return the options of a relay, or None if these arguments need the parser.
 
     The parser is needed for other commands and for wrong arguments. Its import takes longer than
@@ -78,10 +78,10 @@ def options_of(arguments: list[str]) -> Options | None:
             values[_VALUES[name]] = chosen
         else:
             return None
-    return Options(**values) if command else None  # type: ignore[arg-type]  # by name, as above
+    return RelayOptions(**values) if command else None  # type: ignore[arg-type]  # by name, as above
 
 
-def relay(options: Options) -> None:
+def relay(options: RelayOptions) -> None:
     """Relay until the client is gone, and end the process.
 
     Raises:
@@ -105,7 +105,7 @@ def relay(options: Options) -> None:
 class _Finder:
     """Finds the server of the configured vault, or starts one in the background."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: RelayOptions) -> None:
         self._options = options
         flags = {
             "server.endpoint": options.endpoint,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
@@ -50,15 +50,6 @@ _MAX_LIMIT = 50
 _MOST_CHARACTERS = 1_000
 
 
-class Ranking(TypedDict):
-    """The fields of the requests of both commands."""
-
-    mode: str | None
-    limit: int
-    filters: dict[str, Any]
-    explain: bool
-
-
 ranking_options = with_options(
     click.option(
         "-m",
@@ -77,9 +68,14 @@ ranking_options = with_options(
 """The options that `search` and `related` share."""
 
 
-def ranking(*, mode: str | None, limit: int, explain: bool, **filters: Any) -> Ranking:
+def ranking(*, mode: str | None, limit: int, explain: bool, **filters: Any) -> dict[str, Any]:
     """Return the options as fields of a request. The server validates them."""
-    return Ranking(mode=mode, limit=limit, filters=chosen_filters(**filters), explain=explain)
+    return {
+        "mode": mode,
+        "limit": limit,
+        "filters": chosen_filters(**filters),
+        "explain": explain,
+    }
 
 
 def searched(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:

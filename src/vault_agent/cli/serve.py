@@ -251,10 +251,11 @@ def _replace(
 ) -> Running:
     """Stop the server that runs here, if one does, and start one of this version in its place.
 
-    A service is restarted by the system. `flags` include those that are repeated, and `config` is
+    `flags` include those that are repeated, and `config` is
     what they and the settings give; its vault must exist. Ctrl-C does not leave a server stopped.
 
     Raises:
+        Busy: `INDEX_LOCKED` if it is a service.
         VaultAgentError: as `start` and `stop`.
     """
     layers = invocation.layers(flags)
@@ -262,7 +263,11 @@ def _replace(
     if before is not None and not _has_port(before, config):
         servers.port_in_use(invocation, flags, config, until_idle=until_idle)
     if before is not None and _runs_as_service(invocation, before):
-        return _restarted_service(invocation, before)
+        raise Busy(
+            "INDEX_LOCKED",
+            f"A service runs version {before.address.version}, and this is {__version__}.",
+            remedy="To update it: `vault-agent serve --at-login install`.",
+        )
 
     with _uninterrupted():
         if before is not None:
@@ -299,14 +304,6 @@ def _runs_as_service(invocation: Invocation, server: Server) -> bool:
     return is_active(invocation)
 
 
-def _restarted_service(invocation: Invocation, before: Server) -> Running:
-    from vault_agent.cli.service import restart_service
-
-    restart_service(invocation)
-    server = servers.wait_until_served(invocation, but_not=before.address.pid)
-    return servers.Running(server.address, server.folder, before, as_service=True)
-
-
 def _require_flags(invocation: Invocation, flags: dict[str, Any], server: Server) -> None:
     """Raise Busy `INDEX_LOCKED` if a running server was started without one of these flags."""
     from vault_agent.config import build_config
@@ -339,8 +336,6 @@ def _tell_running(invocation: Invocation, flags: dict[str, Any], running: Runnin
         return
     follow_first_index(address.endpoint, layers)
     state = "runs in the background" if running.is_new else "already runs"
-    if running.as_service:
-        state = "runs as a service"
     say(f"vault-agent {state} at {style(address.endpoint, 'strong')}")
     vault = noted_vault(running.folder)
     rows = {"vault": in_home(vault), "process": str(address.pid)}

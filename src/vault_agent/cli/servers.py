@@ -174,7 +174,6 @@ class Running(NamedTuple):
         before: the server that ran when the command began, if one did.
         beside: the server of another vault that keeps the configured port, if one does.
         taken: why the usual port could not be used.
-        as_service: whether the system runs it as a service.
     """
 
     address: ServerAddress
@@ -182,7 +181,6 @@ class Running(NamedTuple):
     before: Server | None = None
     beside: Server | None = None
     taken: Misconfigured | None = None
-    as_service: bool = False
 
     @property
     def about_port(self) -> str | None:

@@ -36,7 +36,7 @@ _SECONDS = 30.0
 _PLACES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME")  # where settings and indexes are
 
 
-class Service(NamedTuple):
+class SystemService(NamedTuple):
     """How a system runs the server: its file, and the commands for it."""
 
     file: Path
@@ -47,7 +47,7 @@ class Service(NamedTuple):
     is_running: tuple[str, ...]
 
 
-def service_of(platform: str, home: Path, variables: Mapping[str, str], log: Path) -> Service:
+def service_of(platform: str, home: Path, variables: Mapping[str, str], log: Path) -> SystemService:
     """Return the service of a platform, as in `sys.platform`.
 
     The server gets `variables` in its environment. `log` gets the log on macOS; on Linux the
@@ -65,7 +65,7 @@ def service_of(platform: str, home: Path, variables: Mapping[str, str], log: Pat
     )
 
 
-def _systemd(home: Path, variables: Mapping[str, str]) -> Service:
+def _systemd(home: Path, variables: Mapping[str, str]) -> SystemService:
     file = home / ".config" / "systemd" / "user" / _UNIT
     # In `ExecStart`, unlike in `Environment`, a dollar sign begins a variable.
     words = " ".join(_quoted(word).replace("$", "$$") for word in (*PROGRAM, "serve"))
@@ -74,7 +74,7 @@ def _systemd(home: Path, variables: Mapping[str, str]) -> Service:
     )
     text = files("vault_agent.cli").joinpath("systemd.txt").read_text("utf-8")
     control = ("systemctl", "--user")
-    return Service(
+    return SystemService(
         file,
         Template(text).substitute(environment=variable, command=words).encode(),
         start=((*control, "daemon-reload"), (*control, "enable", "--now", _UNIT)),
@@ -90,7 +90,7 @@ def _quoted(word: str) -> str:
     return f'"{text}"'
 
 
-def _launchd(home: Path, variables: Mapping[str, str], log: Path) -> Service:
+def _launchd(home: Path, variables: Mapping[str, str], log: Path) -> SystemService:
     file = home / "Library" / "LaunchAgents" / f"{_LABEL}.plist"
     agent: dict[str, Any] = {
         "Label": _LABEL,
@@ -104,7 +104,7 @@ def _launchd(home: Path, variables: Mapping[str, str], log: Path) -> Service:
         "EnvironmentVariables": dict(variables),
     }
     domain = f"gui/{os.getuid()}" if hasattr(os, "getuid") else "gui"
-    return Service(
+    return SystemService(
         file,
         plistlib.dumps(agent),
         start=(("launchctl", "bootstrap", domain, str(file)),),
@@ -148,7 +148,7 @@ def at_login(invocation: Invocation, action: str) -> int:
     return Exit.SUCCESS if installed else Exit.NOT_FOUND
 
 
-def install_service(invocation: Invocation) -> tuple[Service, str]:
+def install_service(invocation: Invocation) -> tuple[SystemService, str]:
     """Install and start the service, or update it. A server in the background ends first.
 
     Raises:
@@ -227,11 +227,6 @@ def is_active(invocation: Invocation) -> bool:
         return False
 
 
-def restart_service(invocation: Invocation) -> None:
-    """Restart the service, which reads the config file again. Raises `SERVICE_FAILED`."""
-    _control(_service(invocation, Path.home()).restart)
-
-
 def remove_service(invocation: Invocation) -> Path | None:
     """Stop the service and remove its file. Return the file, None if none is installed.
 
@@ -250,12 +245,12 @@ def remove_service(invocation: Invocation) -> Path | None:
     return service.file
 
 
-def _is_running(service: Service) -> bool:
+def _is_running(service: SystemService) -> bool:
     has_control = service.file.is_file() and shutil.which(service.is_running[0]) is not None
     return has_control and _run(service.is_running).returncode == 0
 
 
-def _service(invocation: Invocation, folder: Path) -> Service:
+def _service(invocation: Invocation, folder: Path) -> SystemService:
     from vault_agent.cli.detached import LOG
 
     # The system starts the server without the variables of this shell.
@@ -265,7 +260,7 @@ def _service(invocation: Invocation, folder: Path) -> Service:
     return service_of(sys.platform, Path.home(), variables, folder / LOG)
 
 
-def _require_control(service: Service) -> None:
+def _require_control(service: SystemService) -> None:
     program = service.start[0][0]
     if shutil.which(program) is None:
         raise Misconfigured("SERVICE_UNSUPPORTED", f"This computer has no {program}.")
@@ -291,7 +286,7 @@ def _failed(error: OSError) -> Failed:
     return Failed("SERVICE_FAILED", f"The service's file cannot be changed: {reason}.")
 
 
-def _tell(invocation: Invocation, service: Service, state: str, *, running: bool) -> None:
+def _tell(invocation: Invocation, service: SystemService, state: str, *, running: bool) -> None:
     if invocation.json:
         envelope({"file": str(service.file), "state": state, "running": running})
         return

@@ -19,7 +19,7 @@ from vault_agent.model.reading import NoteFrontmatter
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
-    from vault_agent.cli.names import Place
+    from vault_agent.cli.names import NamedPlace
     from vault_agent.client.client import Client
 
 command = Noun("tags")
@@ -83,7 +83,7 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
     listing.close("No notes.", "note")
 
 
-def _tags_of(invocation: Invocation, client: Client, place: Place) -> None:
+def _tags_of(invocation: Invocation, client: Client, place: NamedPlace) -> None:
     reply = client.call("GET /notes/{noteId}/frontmatter", **place.file)
     if invocation.passed_on(reply):
         return

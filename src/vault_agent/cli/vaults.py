@@ -50,7 +50,7 @@ from vault_agent.system.files import expanded, is_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from vault_agent.cli.indexes import Index
+    from vault_agent.cli.indexes import IndexFolder
     from vault_agent.config.layers import Layer
 
 command = Noun("vaults")
@@ -101,13 +101,13 @@ def show(invocation: Invocation) -> None:
         tell("Several vaults are off: vault-agent enable vaults")
 
 
-def _unlisted(indexes: Sequence[Index], layers: Sequence[Layer]) -> list[Index]:
+def _unlisted(indexes: Sequence[IndexFolder], layers: Sequence[Layer]) -> list[IndexFolder]:
     """Return the indexes of folders that are no vault of the list."""
     listed = {vault_root(layers), *(entry.root for entry in read_registry())}
     return [index for index in indexes if index.vault is None or index.vault not in listed]
 
 
-def _index_row(index: Index) -> dict[str, Any]:
+def _index_row(index: IndexFolder) -> dict[str, Any]:
     return {
         "id": index.folder.name,
         "vault": str(index.vault) if index.vault else None,
