@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
-from vault_agent.cli.listing import with_options
+from vault_agent.cli.list import with_options
 from vault_agent.cli.names import named_file, whole_text
 from vault_agent.cli.terminal import (
     DECLINED,

@@ -34,10 +34,10 @@ _REASONS = {
 }
 
 
-command = Noun("journal")
+journal_command = Noun("journal")
 
 
-@command.by_itself
+@journal_command.by_itself
 @click.option("--all", "everything", is_flag=True, help="Also sessions that have no journal.")
 @click.option(
     "--state",
@@ -48,7 +48,7 @@ command = Noun("journal")
     "-n", "--limit", type=click.IntRange(1, _MOST), default=50, show_default=True, help="Journals."
 )
 @click.pass_obj
-def show(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
+def journals(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
     """List the journals of agents' sessions, and write missing ones.
 
     It says what is missing. Inside a project, only its sessions are listed. SESSION is the ID of
@@ -65,7 +65,7 @@ def show(invocation: Invocation, everything: bool, state: str | None, limit: int
     journals = reply.envelope["data"]["journals"]
     left_out = [journal for journal in journals if is_plain and journal["state"] == "skipped"]
     for journal in [journal for journal in journals if journal not in left_out][:limit]:
-        say(_line(journal))
+        say(_journal_line(journal))
     if not journals:
         tell("There are no journals. They begin with the next session of an agent with hooks.")
     if left_out:
@@ -76,7 +76,7 @@ def show(invocation: Invocation, everything: bool, state: str | None, limit: int
         )
 
 
-@command.command("make")
+@journal_command.command("make")
 @click.argument("session_id", metavar="[SESSION]", required=False)
 @click.option("--all", "everything", is_flag=True, help="All sessions that have none.")
 @click.pass_obj
@@ -90,7 +90,7 @@ def make(invocation: Invocation, session_id: str | None, everything: bool) -> No
         raise click.UsageError("give a SESSION or --all")
     with client_here(invocation, only_trusted=True) as client:
         if session_id is not None:
-            wanted = [_whole(client, session_id)]
+            wanted = [_whole_session(client, session_id)]
         else:
             page = client.call("GET /journals", state="all", limit=_MOST)
             journals = page.envelope["data"]["journals"]
@@ -101,7 +101,7 @@ def make(invocation: Invocation, session_id: str | None, everything: bool) -> No
         envelope({"journals": made}, distinct_warnings(replies))
         return
     for journal in made:
-        say(_line(journal))
+        say(_journal_line(journal))
     if made:
         tell("To see what is written: vault-agent memory journal")
     else:
@@ -112,7 +112,7 @@ def _lacks_one(journal: dict[str, Any]) -> bool:
     return journal["state"] in {"pending", "incomplete"}
 
 
-@command.command("import")
+@journal_command.command("import")
 @click.option(
     "-n",
     "--limit",
@@ -131,7 +131,7 @@ def import_(invocation: Invocation, limit: int) -> None:
     made, total = import_here(invocation, limit)
     if not invocation.json:
         tell(f"{counted(total, 'session')} of this project on this disk, {len(made)} of them new.")
-    number = _follow(invocation, made) if made else None
+    number = _wait_for_journals(invocation, made) if made else None
     if invocation.json:
         envelope({"found": total, "added": made, "written": number})
     elif number is not None:
@@ -182,7 +182,7 @@ def import_here(invocation: Invocation, limit: int) -> tuple[list[str], int]:
     return made, len(sessions)
 
 
-def _follow(invocation: Invocation, made: list[str]) -> int | None:
+def _wait_for_journals(invocation: Invocation, made: list[str]) -> int | None:
     """Wait until a running server has tried all journals. Return how many there are."""
     try:
         with client_here(invocation, only_trusted=True) as client:
@@ -208,7 +208,7 @@ def _follow(invocation: Invocation, made: list[str]) -> int | None:
         return None
 
 
-def _whole(client: Client, session: str) -> str:
+def _whole_session(client: Client, session: str) -> str:
     """Return the ID of one of the latest sessions by its beginning."""
     latest = client.call("GET /journals", state="all", limit=_MOST)
     return whole_id(
@@ -220,7 +220,7 @@ def _reason(journal: dict[str, Any]) -> str:
     return _REASONS.get(journal["reason"], str(journal["reason"]))
 
 
-def _line(journal: dict[str, Any]) -> str:
+def _journal_line(journal: dict[str, Any]) -> str:
     day = journal["startedAt"][:10]
     why = f" ({_reason(journal)})" if journal["reason"] is not None else ""
     name = journal["path"] or journal["sessionId"]

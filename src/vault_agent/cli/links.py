@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Exit, Invocation, Noun
-from vault_agent.cli.listing import Listing, limit_option, tell_more
+from vault_agent.cli.list import Listing, limit_option, tell_more
 from vault_agent.cli.names import choose_vault, find, find_attachment
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.search import line_of

@@ -1,16 +1,319 @@
-"""`vault-agent list`."""
+"""Lists of several pages and trees, and the options that choose notes.
+
+A list is a screenful at a terminal, and all of it in a pipe.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation
-from vault_agent.cli.listing import Listing, note_filters, page_options, show_tree
 from vault_agent.cli.scope import client_here
-from vault_agent.cli.terminal import clean, is_terminal, say, style
+from vault_agent.cli.terminal import (
+    DAY,
+    DAYS,
+    clean,
+    distinct_warnings,
+    envelope,
+    is_terminal,
+    pass_on,
+    quoted,
+    say,
+    style,
+    tell,
+    warn,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from typing import TypeAlias
+
+    from vault_agent.cli.command import Invocation
+    from vault_agent.client.client import Client, Reply
+    from vault_agent.model.warning import Warning as Notice
+
+    Ask: TypeAlias = Callable[[int | None, str | None], Reply]
+    """Asks for a page: at most so many rows, None for the server's default, after a cursor."""
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+SCREENFUL = 50
+"""Rows at a terminal, and of a JSON reply."""
+MAX_PAGE = 200
+_MOST_TAGS = 1_000
+_ALL_TAGS = "All tags: vault-agent tags"
+
+
+def with_options(*options: Callable[[Any], Any]) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds several options, the first one on top."""
+
+    def add(function: _Function) -> _Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+def note_filters(*names: str) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds these filters: `paths`, `tags`, `properties` and so on."""
+    return with_options(*(_FILTERS[name] for name in names))
+
+
+def chosen_filters(**filters: Any) -> dict[str, Any]:
+    """Return the filters that were given, as they are in a request's body."""
+    chosen = {name: value for name, value in filters.items() if value}
+    if "properties" in chosen:
+        chosen["properties"] = dict(chosen["properties"])
+    return chosen
+
+
+def _tags(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
+    """Return tags without the `#` that people type."""
+    del context, option
+    return tuple(tag.removeprefix("#") for tag in value)
+
+
+def _pairs(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
+    """Return the names and values of properties."""
+    del context, option
+    return tuple(map(_named_value, value))
+
+
+def _named_value(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise click.UsageError("--property takes NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+_FILTERS = {
+    "paths": click.option("--path", "paths", multiple=True, help="Only under this folder or glob."),
+    "tags": click.option(
+        "--tag",
+        "tags",
+        multiple=True,
+        callback=_tags,
+        help="Only with this tag. Repeat to require several tags.",
+    ),
+    "types": click.option(
+        "--type", "types", multiple=True, help="Only with this frontmatter `type`."
+    ),
+    "properties": click.option(
+        "--property",
+        "properties",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_pairs,
+        help="Only with this frontmatter property. Repeat to require several.",
+    ),
+    "after": click.option(
+        "--after",
+        metavar="DATE",
+        type=DAY,
+        help=f"Only notes of this day or later: {DAYS}.",
+    ),
+    "before": click.option(
+        "--before",
+        metavar="DATE",
+        type=DAY,
+        help=f"Only notes of this day or earlier: {DAYS}.",
+    ),
+}
+
+
+def limit_option(noun: str, usual: int = SCREENFUL) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds `--limit`."""
+    what = f"{noun}. Default: {usual} at a terminal and with --json, else all."
+    return click.option("-n", "--limit", type=click.IntRange(1), help=what)
+
+
+def page_options(noun: str) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds `--limit`, and `--cursor` for scripts."""
+    cursor = click.option("--cursor", hidden=True, help="Continue a reply of --json.")
+    return with_options(limit_option(noun), cursor)
+
+
+@dataclass
+class Listing:
+    """A list of one vault.
+
+    Args:
+        key: the name of the rows in a reply.
+        limit: the most rows that are wanted; None for the usual number.
+        cursor: where the list goes on.
+        page: the most rows of a reply.
+        screenful: the usual number at a terminal and of a JSON reply; None for the server's.
+    """
+
+    invocation: Invocation
+    key: str
+    limit: int | None
+    cursor: str | None = None
+    page: int = MAX_PAGE
+    screenful: int | None = SCREENFUL
+    printed: int = 0
+    total: int | None = None
+    _is_explained: bool = False  # why there are no rows
+    _next: str | None = None  # the cursor of the rows that are left; "" if there is none
+    _notices: list[tuple[Notice, ...]] = field(default_factory=list)  # of each page
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows are wanted: in a pipe, unless a limit was given."""
+        return self.limit is None and not self.invocation.json and not is_terminal(sys.stdout)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether rows are left."""
+        return self._next is not None
+
+    def rows(self, ask: Ask) -> Generator[list[dict[str, Any]]]:
+        """Yield the rows of each page as it comes. With `--json`, print one reply instead."""
+        replies: list[Reply] = []
+        rows: list[dict[str, Any]] = []
+        for reply, page in self._pages(ask):
+            if not self.invocation.json:
+                yield page
+            else:
+                replies.append(reply)
+                rows += page
+        if len(replies) == 1:
+            pass_on(replies[0].body)
+        elif replies:
+            data = {**replies[0].envelope["data"], self.key: rows}
+            data |= {"hasMore": self._next is not None, "nextCursor": self._next}
+            envelope(data, distinct_warnings(replies))
+
+    def explain_nothing(self, client: Client, tags: Iterable[str]) -> None:
+        """Print which of the tags no note has, if the list is empty."""
+        if not self.printed and not self.invocation.json:
+            self._is_explained = tell_missing_tags(client, tags)
+
+    def close(self, none: str, noun: str) -> Exit:
+        """Print that there is nothing, or how many rows are left and how to see them.
+
+        Return the exit code, which is another one if a folder or note that was named is missing.
+        """
+        code = exit_code_of(self.printed, self.warnings())
+        if self.invocation.json:
+            return code
+        warn(self.warnings())
+        is_explained = self._is_explained or code == Exit.NOT_FOUND
+        if not self.printed and self._next is None and not is_explained:
+            tell(none)
+        if self._next is not None:
+            tell_more(self.printed, self.total, noun)
+        return code
+
+    def _pages(self, ask: Ask) -> Generator[tuple[Reply, list[dict[str, Any]]]]:
+        room = sys.maxsize if self.whole else self.limit or self.screenful
+        cursor = self.cursor
+        while True:
+            wanted = None if room is None else min(room, self.page)
+            reply = ask(wanted, cursor)
+            data = reply.envelope["data"]
+            rows = data[self.key][:wanted]
+            if cursor is None and isinstance(data.get("total"), int):
+                self.total = data["total"]
+            self.printed += len(rows)
+            self._notices.append(tuple(reply.warnings))
+            cursor = data.get("nextCursor") if data.get("hasMore") else None
+            room = None if room is None else room - len(rows)
+            if data.get("hasMore") and (cursor is None or not room):
+                self._next = cursor or ""
+            yield reply, rows
+            if cursor is None or not room:
+                return
+
+    def warnings(self) -> list[Notice]:
+        """Return the warnings of the replies, each once, without those that a later page ends."""
+        kept: dict[tuple[str, str], Notice] = {}
+        for place, notices in enumerate(self._notices, 1):
+            continued = place < len(self._notices) or self._next is None
+            for notice in notices:
+                if notice.code != "REGEX_INCOMPLETE" or not continued:
+                    kept.setdefault((notice.code, notice.message), notice)
+        return list(kept.values())
+
+
+def tell_missing_tags(client: Client, tags: Iterable[str], vaults: Sequence[str] = ()) -> bool:
+    """Print which of the tags no note has, with the tags like it. Return whether one is missing.
+
+    With `vaults`, no note of these has it, else none of the client's vault.
+    """
+    places = vaults or (client.vault_name,)
+    missing = [tag for tag in tags if not any(count_notes(client, tag, of) for of in places)]
+    if not missing:
+        return False
+    from difflib import get_close_matches  # seldom needed
+
+    names: dict[str, str] = {}
+    for client.vault_name in places:
+        data = client.call("GET /tags", limit=_MOST_TAGS).envelope["data"]
+        names |= {name.casefold(): name for name in _names_of(data["tags"])}
+    for tag in missing:
+        near = [names[name] for name in get_close_matches(tag.casefold(), names, cutoff=0.7)]
+        like_it = f"Tags like it: {', '.join(map(clean, near))}" if near else _ALL_TAGS
+        tell(f"No note has the tag {quoted(tag)}. {like_it}")
+    return True
+
+
+def count_notes(client: Client, tag: str, vault: str | None) -> int:
+    """Return how many notes of a vault have a tag."""
+    client.vault_name = vault
+    return int(client.call("GET /notes", tag=tag, limit=1).envelope["data"]["total"])
+
+
+def _names_of(branches: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for branch in branches:
+        yield branch["tag"]
+        yield from _names_of(branch["children"])
+
+
+def exit_code_of(printed: int, warnings: Iterable[Notice]) -> Exit:
+    """Return the exit code for so many rows: another one if a folder that was named is missing."""
+    is_missing = any(notice.code == "FOLDER_NOT_FOUND" for notice in warnings)
+    return Exit.NOT_FOUND if is_missing and not printed else Exit.SUCCESS
+
+
+def tell_more(printed: int, total: int | None, noun: str) -> None:
+    """Print how many rows are left, if that is known, and how to see them."""
+    if total is not None:
+        tell(f"{total - printed:,} more: --limit {total}")
+    else:
+        tell(f"There are more {noun}s: --limit {max(10 * printed, SCREENFUL)}")
+
+
+def show_tree(invocation: Invocation, call: str, key: str, **options: Any) -> None:
+    """Print the tree of tags or folders; `key` names an entry in the reply."""
+    with client_here(invocation) as client:
+        reply = client.call(call, **options)
+    if invocation.passed_on(reply):
+        return
+    data = reply.envelope["data"]
+    branches = data[f"{key}s"]
+    widest = max((len(f"{branch['total']:,}") for branch in branches), default=0)
+    for branch in branches:
+        _show_branch(branch, key, widest, 0)
+    if not branches:
+        tell(f"No {key}s.")
+    if data["truncated"]:
+        tell("There are more: use --limit, --depth or --prefix")
+    warn(reply.warnings)
+
+
+def _show_branch(branch: dict[str, Any], key: str, widest: int, level: int) -> None:
+    name = branch[key]
+    # Below its parent, only the last part is shown.
+    label = name.rpartition("/")[2] if level else name
+    say(f"{branch['total']:>{widest},}  {'  ' * level}{style(clean(label), 'strong')}")
+    for child in branch["children"]:
+        _show_branch(child, key, widest, level + 1)
+
 
 _SORTS = ("path", "updated", "created", "title", "connections")
 

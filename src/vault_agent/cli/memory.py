@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli import journal
+from vault_agent.cli.journal import journal_command
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.names import find, whole_id
 from vault_agent.cli.scope import client_here
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 command = Noun("memory")
-command.add_command(journal.command)
+command.add_command(journal_command)
 
 
 @command.command("show")

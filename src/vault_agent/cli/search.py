@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation
-from vault_agent.cli.listing import (
+from vault_agent.cli.list import (
     chosen_filters,
     exit_code_of,
     note_filters,
