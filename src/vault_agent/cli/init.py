@@ -295,7 +295,7 @@ def _name_agents(invocation: Invocation, report: Report) -> None:
 
 def _count_past_sessions(invocation: Invocation, project: Project, switched: Sequence[str]) -> int:
     """Return how many sessions on this disk can become journals. `switched` will be turned on."""
-    from vault_agent.cli.journal import count_here
+    from vault_agent.cli.memory import count_here
     from vault_agent.config import build_config
 
     enabled = "journal.enabled" in switched or build_config(invocation.layers()).journal.enabled
@@ -318,7 +318,7 @@ def _takes_past_sessions(invocation: Invocation, report: Report, count: int, *, 
 def _take_past_sessions(invocation: Invocation, report: Report) -> None:
     """Let the server write journals of the sessions on this disk. It is started."""
     from vault_agent.cli.hook import start_server
-    from vault_agent.cli.journal import import_here
+    from vault_agent.cli.memory import import_here
 
     made, _ = import_here(invocation, _PAST)
     if made:
