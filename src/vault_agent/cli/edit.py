@@ -7,7 +7,10 @@ from typing import Any
 
 import asyncclick as click
 
-from vault_agent.cli.changing import (
+from vault_agent.cli.command import Group, Invocation, Noun
+from vault_agent.cli.names import find
+from vault_agent.cli.terminal import clean, envelope, pass_on, quoted, say, style, tell, warn
+from vault_agent.cli.write import (
     change,
     existing,
     how,
@@ -16,9 +19,6 @@ from vault_agent.cli.changing import (
     text_of,
     text_options,
 )
-from vault_agent.cli.command import Group, Invocation, Noun
-from vault_agent.cli.names import find
-from vault_agent.cli.terminal import clean, envelope, pass_on, quoted, say, style, tell, warn
 from vault_agent.errors import NotFound
 
 _ACTIONS = {

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli.changing import change, how, how_options
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import choose_vault, is_title, look_up, named_file, seems_file
+from vault_agent.cli.write import change, how, how_options
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
-    from vault_agent.cli.changing import How
+    from vault_agent.cli.write import How
     from vault_agent.client.client import Client
 
 _QUESTION = "Move it to {path}?"

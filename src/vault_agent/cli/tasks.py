@@ -8,12 +8,12 @@ from typing import Any
 
 import asyncclick as click
 
-from vault_agent.cli.changing import change, existing, how, how_options
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.list import Listing, note_filters, page_options
 from vault_agent.cli.names import find
 from vault_agent.cli.scope import client_here
 from vault_agent.cli.terminal import DAY, DAYS, clean, is_terminal, say, style
+from vault_agent.cli.write import change, existing, how, how_options
 
 _TASK_ID = re.compile(r"[0-9a-f]{32}:[1-9][0-9]*:[0-9a-f]{8}")
 _SHOWN = ("due", "scheduled", "start", "done", "cancelled", "priority", "recurrence")

@@ -1,24 +1,316 @@
-"""`vault-agent write` and `vault-agent new`."""
+"""Sends a change of notes: shows the difference, asks, sends, and says what was done."""
 
 from __future__ import annotations
 
-from typing import Any
+import difflib
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
-from vault_agent.cli.changing import (
-    assignments,
-    change,
-    existing,
-    how,
-    how_options,
-    json_value,
-    text_of,
-    text_options,
-)
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.list import with_options
+from vault_agent.cli.names import named_file, whole_text
 from vault_agent.cli.scope import client_here
-from vault_agent.cli.terminal import clean, quoted, say, style, tell
+from vault_agent.cli.terminal import (
+    DECLINED,
+    agreed,
+    can_ask,
+    clean,
+    counted,
+    is_terminal,
+    quoted,
+    say,
+    style,
+    tell,
+    warn,
+)
+from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
+from vault_agent.text.names import is_note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from vault_agent.cli.command import Invocation
+    from vault_agent.client.client import Client, Reply
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+_WAIT_MS = 10_000
+"""How long a command waits until a search finds the change. A server that reopens may need it."""
+_VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "made"}
+_NOTHING_WRITTEN = "Nothing was written, because of --dry-run."
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """The options that all commands have that change notes."""
+
+    dry_run: bool = False
+    expected_hash: str | None = None
+    no_wait: bool = False
+    yes: bool = False
+
+    def body(self) -> dict[str, Any]:
+        """Return the fields of a request."""
+        fields: dict[str, Any] = {}
+        if self.dry_run:
+            fields["dryRun"] = True
+        if self.expected_hash is not None:
+            fields["expectedHash"] = self.expected_hash
+        fields["waitMs"] = 0 if self.no_wait else _WAIT_MS
+        return fields
+
+
+def how_options(*, asks: bool = False) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds the options of `How`. `asks`: the command may ask first."""
+    options = [
+        click.option("--dry-run", is_flag=True, help="Show the difference, and write nothing."),
+        click.option(
+            "--expected-hash",
+            metavar="HASH",
+            help="Refuse if the note has another hash: its first 16 digits or more.",
+        ),
+        click.option(
+            "--no-wait", is_flag=True, help="Do not wait until a search finds the change."
+        ),
+    ]
+    if asks:
+        options.append(click.option("-y", "--yes", is_flag=True, help="Do not ask."))
+    return with_options(*options)
+
+
+def how(options: dict[str, Any]) -> How:
+    """Take the options of `How` out of a command's options."""
+    names = [name for name in How.__slots__ if name in options]
+    return How(**{name: options.pop(name) for name in names})
+
+
+def existing(invocation: Invocation, client: Client, name: str) -> dict[str, str]:
+    """Return the fields that name an existing note, which a person means by a name.
+
+    Raises:
+        InvalidRequest: if the name is that of an attachment.
+        NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
+    """
+    file = named_file(invocation, client, name)
+    if file.path is not None and not is_note(file.path):
+        what = "This is an attachment. It can be moved and deleted, but not edited."
+        raise InvalidRequest("INVALID_REQUEST", what)
+    return file.body
+
+
+def text_options(function: _Function) -> _Function:
+    """Add the options that say which text to write."""
+    function = click.option("-t", "--text", help="The text itself.")(function)
+    return click.option(
+        "-f", "--file", metavar="FILE|-", help="Read the text from a file, or - for stdin."
+    )(function)
+
+
+def text_of(options: dict[str, Any]) -> str:
+    """Take the text out of a command's options, or read it from a file or standard input.
+
+    Raises:
+        UsageError: if there is none, or the file cannot be read or is not UTF-8.
+    """
+    file, text = options.pop("file"), options.pop("text")
+    if file is not None and text is not None:
+        raise click.UsageError("give either --text or --file")
+    if text is not None:
+        return str(text)
+    if file is None and is_terminal(sys.stdin):
+        raise click.UsageError("give the text with --text, with --file, or by a pipe")
+    try:
+        if file in (None, "-"):
+            text = sys.stdin.buffer.read().decode("utf-8-sig")
+            if not text:  # the command before it has probably failed
+                raise click.UsageError("Standard input is empty. For an empty note: --text ''")
+            return text
+        return Path(file).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise click.UsageError("the text is not UTF-8") from None
+    except OSError as error:
+        raise click.UsageError(f"the file cannot be read: {error.strerror}") from None
+
+
+def change(
+    invocation: Invocation,
+    client: Client,
+    operation: str,
+    body: Mapping[str, Any],
+    chosen: How,
+    *,
+    asks: str = "",
+) -> int | None:
+    """Send a change and say what was done. Return the exit code, None for success.
+
+    `asks` is the question of a change that can hide text from its reader, such as "Delete it?".
+    `{path}` in it stands for the path after the change.
+    It is asked after the difference was shown, and then exactly that change is sent.
+
+    Raises:
+        Conflict: `HASH_MISMATCH` and the like. What has changed since was told before.
+        VaultAgentError: as the operation.
+    """
+    body = {**body, **chosen.body()}
+    if not asks or chosen.dry_run:
+        return _ended(invocation, client, client.call(operation, body))
+    tried = client.call(operation, {**body, "dryRun": True})
+    data = tried.envelope["data"]
+    if not data["changed"]:
+        _report(invocation, client, tried)
+        return None
+    before = None
+    if not chosen.yes:
+        _require_answers(invocation)
+        _show_diff(data, sys.stderr)
+        warn(tried.warnings)
+        before = _text(client, data)
+        if not agreed(asks.replace("{path}", clean(data["path"])), yes=False):
+            tell("Nothing was changed.")
+            return DECLINED
+    if data["hashBefore"] is not None:
+        body = {"expectedHash": data["hashBefore"], **body}
+    try:
+        reply = client.call(operation, body)
+    except Conflict as error:
+        if error.code == "HASH_MISMATCH" and before is not None:
+            _tell_changes(client, data, before)
+        raise
+    return _ended(invocation, client, reply, with_warnings=chosen.yes)
+
+
+def _ended(
+    invocation: Invocation,
+    client: Client,
+    reply: Reply,
+    *,
+    with_warnings: bool = True,
+) -> int | None:
+    """Say what was done, at the end of the job if the change is one. Return the exit code."""
+    if "job" in reply.envelope["data"]:  # a move of a note that many others link to, or its undo
+        from vault_agent.cli.jobs import follow
+
+        job_id = reply.envelope["data"]["job"]["id"]
+        return follow(client, job_id, as_json=invocation.json)
+    _report(invocation, client, reply, with_warnings=with_warnings)
+    return None
+
+
+def _require_answers(invocation: Invocation) -> None:
+    if invocation.json or not can_ask():
+        raise InvalidRequest(
+            "CONFIRM_REQUIRED", "This asks before it changes something.", remedy="Add --yes."
+        )
+
+
+def _text(client: Client, data: Mapping[str, Any]) -> str | None:
+    """Return the text of the note that a change is about, or None if it cannot be read."""
+    if data["noteId"] is None:
+        return None
+    try:
+        return whole_text(client, data["noteId"], data["path"])
+    except VaultAgentError:
+        return None  # it is not indexed yet, or moves
+
+
+def _tell_changes(client: Client, data: Mapping[str, Any], before: str) -> None:
+    now = _text(client, data)
+    if now is None:
+        return
+    tell("It has changed since it was shown:")
+    _show_lines(
+        difflib.unified_diff(before.splitlines(), now.splitlines(), n=1, lineterm=""), sys.stderr
+    )
+
+
+def _report(
+    invocation: Invocation, client: Client, reply: Reply, *, with_warnings: bool = True
+) -> None:
+    if invocation.passed_on(reply):
+        return
+    data = reply.envelope["data"]
+    if data["dryRun"]:
+        _show_diff(data, sys.stdout)
+        tell(_done(data))
+        tell(_NOTHING_WRITTEN)
+    else:
+        undo = f"  {style(clean(data['writeId']), 'faint')}" if data["writeId"] else ""
+        say(f"{_done(data)}{undo}")
+        if client.vault_name is not None:
+            tell(f"In the vault {clean(client.vault_name)}.")
+    if with_warnings:
+        warn(reply.warnings)
+
+
+def _done(data: Mapping[str, Any]) -> str:
+    """Return what a change has done or would do, in one line."""
+    path = style(clean(data["path"]), "strong")
+    if not data["changed"]:
+        return f"unchanged {path}"
+    is_new = data["created"] and data["hashBefore"] is None  # not only a section of it
+    verb = _VERBS.get(data["operation"], "created" if is_new else "changed")
+    if data["movedFrom"]:
+        path = f"{clean(data['movedFrom'])} -> {path}"
+    if data["trashPath"]:
+        path += f" -> {clean(data['trashPath'])}"
+    is_tried = data["dryRun"]
+    line = f"{'would be ' if is_tried else ''}{verb} {path}"
+    if data["operation"] == "undo" and data["hashAfter"] is None and not data["movedFrom"]:
+        return f"{line}: it {'would' if is_tried else 'does'} not exist any more"
+    if data["line"] is not None:
+        line += f":{data['line']}"
+    if data["diff"] and not data["diffTruncated"] and data["operation"] not in ("delete", "move"):
+        added, removed = _counts(data["diff"])
+        line += f"  +{added} -{removed}"
+    links = sum(file["links"] for file in data["files"])
+    if links:
+        line += f"  ({counted(links, 'link')} in {counted(data['fileCount'], 'note')})"
+    return line
+
+
+def _counts(diff: str) -> tuple[int, int]:
+    lines = diff.splitlines()[2:]  # without the names of the files
+    return sum(line[:1] == "+" for line in lines), sum(line[:1] == "-" for line in lines)
+
+
+def _show_diff(data: Mapping[str, Any], stream: Any) -> None:
+    _show_lines(data["diff"].splitlines(), stream)
+    if data["diffTruncated"]:
+        tell("The difference is longer than what is shown.")
+
+
+def _show_lines(lines: Any, stream: Any) -> None:
+    looks = {"+": "added", "-": "removed", "@": "place"}
+    for line in lines:
+        text = clean(line.rstrip("\r\n"))
+        text = style(text, looks[line[0]], stream) if line[:1] in looks else text
+        (say if stream is sys.stdout else tell)(text)
+
+
+def json_value(text: str) -> Any:
+    """Return a value that was typed: JSON if it is JSON, else the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def assignments(typed: tuple[str, ...], option: str) -> dict[str, str]:
+    """Return the pairs of an option such as `--var key=value`.
+
+    Raises:
+        UsageError: for an item without `=`.
+    """
+    pairs = [pair.partition("=") for pair in typed]
+    if not all(name and sign for name, sign, _ in pairs):
+        raise click.UsageError(f"{option} must be KEY=VALUE")
+    return {name: value for name, _, value in pairs}
+
 
 _MODES = ("create", "overwrite", "append", "prepend", "upsert")
 
