@@ -20,8 +20,8 @@ from vault_agent.cli.indexes import (
     megabytes,
     remove_index,
 )
+from vault_agent.cli.init import counts_as_text, entry_of, notes_by_type, shown_name
 from vault_agent.cli.jobs import follow
-from vault_agent.cli.registering import counts_as_text, entry_of, notes_by_type, shown_name
 from vault_agent.cli.scope import name_of
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import DECLINED, agreed, clean, envelope, say, tell, warn
