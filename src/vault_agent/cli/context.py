@@ -10,7 +10,7 @@ import asyncclick as click
 import orjson
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.scope import client_here
+from vault_agent.cli.names import client_here
 from vault_agent.cli.terminal import clean, envelope, say, warn
 from vault_agent.errors import InvalidRequest, NotFound
 

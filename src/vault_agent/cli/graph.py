@@ -12,8 +12,7 @@ from asyncclick.shell_completion import CompletionItem
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.get import save
 from vault_agent.cli.list import note_filters
-from vault_agent.cli.names import find
-from vault_agent.cli.scope import client_here
+from vault_agent.cli.names import client_here, find
 from vault_agent.cli.terminal import (
     clean,
     counted,

@@ -12,7 +12,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation
 from vault_agent.cli.list import MAX_PAGE, Listing, chosen_filters, note_filters, page_options
-from vault_agent.cli.scope import client_here
+from vault_agent.cli.names import client_here
 from vault_agent.cli.terminal import clean, is_terminal, marked, say, style
 
 if TYPE_CHECKING:

@@ -347,7 +347,7 @@ def _wait_for_indexes(invocation: Invocation) -> None:
 
     The next command would leave them out otherwise. Without a server, there is nothing to wait for.
     """
-    from vault_agent.cli.scope import vaults_here
+    from vault_agent.cli.names import vaults_here
 
     deadline = time.monotonic() + _SECONDS_FOR_INDEXES
     with suppress(VaultAgentError), invocation.client(starts=False) as client:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation, Noun, exit_code
-from vault_agent.cli.scope import client_here, others
+from vault_agent.cli.names import client_here, others
 from vault_agent.cli.terminal import (
     ago,
     clean,

@@ -10,8 +10,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.list import Listing, limit_option, tell_more
-from vault_agent.cli.names import choose_vault, find, find_attachment
-from vault_agent.cli.scope import client_here
+from vault_agent.cli.names import choose_vault, client_here, find, find_attachment
 from vault_agent.cli.search import line_of
 from vault_agent.cli.terminal import (
     clean,

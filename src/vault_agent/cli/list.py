@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation
-from vault_agent.cli.scope import client_here
+from vault_agent.cli.names import client_here
 from vault_agent.cli.terminal import (
     DAY,
     DAYS,

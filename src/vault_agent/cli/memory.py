@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Invocation, Noun
-from vault_agent.cli.names import find, whole_id
-from vault_agent.cli.scope import client_here
+from vault_agent.cli.names import client_here, find, whole_id
 from vault_agent.cli.terminal import (
     ago,
     clean,

@@ -23,8 +23,8 @@ from vault_agent.cli.names import (
     local_vault,
     look_up,
     obsidian_address,
+    root_of,
 )
-from vault_agent.cli.scope import root_of
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.config.connection import open_in

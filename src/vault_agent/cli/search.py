@@ -15,7 +15,7 @@ from vault_agent.cli.list import (
     tell_missing_tags,
     with_options,
 )
-from vault_agent.cli.scope import listed, others, vaults_here
+from vault_agent.cli.names import listed, others, vaults_here
 from vault_agent.cli.terminal import (
     ago,
     clean,
@@ -83,7 +83,7 @@ def searched(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
 
     () for one.
     """
-    from vault_agent.cli.scope import all_vaults as every
+    from vault_agent.cli.names import all_vaults as every
 
     if all_vaults and (invocation.vault is not None or invocation.vaults):
         raise click.UsageError("--vault and --all-vaults exclude each other")
@@ -163,7 +163,7 @@ def _of_result(vault: LocalVault, result: dict[str, Any], searched: str | None) 
     name = result.get("vault", searched)
     if name in (None, DEFAULT):
         return vault
-    from vault_agent.cli.scope import root_of
+    from vault_agent.cli.names import root_of
 
     return vault._replace(root=root_of(name) or vault.root)
 

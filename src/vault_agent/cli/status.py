@@ -8,8 +8,7 @@ import asyncclick as click
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.names import local_vault
-from vault_agent.cli.scope import root_of, vaults_here
+from vault_agent.cli.names import local_vault, root_of, vaults_here
 from vault_agent.cli.servers import START, in_home, server_in
 from vault_agent.cli.terminal import ago, clean, counted, fitted, say, style, warn
 from vault_agent.errors import VaultAgentError

@@ -10,8 +10,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.list import Listing, count_notes, show_tree
-from vault_agent.cli.names import find, is_title
-from vault_agent.cli.scope import client_here
+from vault_agent.cli.names import client_here, find, is_title
 from vault_agent.cli.terminal import clean, is_terminal, quoted, say, tell, warn
 from vault_agent.cli.write import change, existing, how, how_options
 from vault_agent.errors import NotFound

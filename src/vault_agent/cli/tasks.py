@@ -10,8 +10,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.list import Listing, note_filters, page_options
-from vault_agent.cli.names import find
-from vault_agent.cli.scope import client_here
+from vault_agent.cli.names import client_here, find
 from vault_agent.cli.terminal import DAY, DAYS, clean, is_terminal, say, style
 from vault_agent.cli.write import change, existing, how, how_options
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.scope import client_here
+from vault_agent.cli.names import client_here
 from vault_agent.cli.terminal import ago, clean, counted, say, style, tell, warn
 from vault_agent.cli.write import change, how, how_options
 from vault_agent.errors import NotFound

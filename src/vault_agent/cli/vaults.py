@@ -22,7 +22,7 @@ from vault_agent.cli.indexes import (
 )
 from vault_agent.cli.init import counts_as_text, entry_of, notes_by_type, shown_name
 from vault_agent.cli.jobs import follow
-from vault_agent.cli.scope import name_of
+from vault_agent.cli.names import name_of
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import DECLINED, agreed, clean, envelope, say, tell, warn
 from vault_agent.config import build_config, rules

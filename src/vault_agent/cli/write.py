@@ -13,8 +13,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.list import with_options
-from vault_agent.cli.names import named_file, whole_text
-from vault_agent.cli.scope import client_here
+from vault_agent.cli.names import client_here, named_file, whole_text
 from vault_agent.cli.terminal import (
     DECLINED,
     agreed,
