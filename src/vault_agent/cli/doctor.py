@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from vault_agent.cli.indexes import IndexFolder
+    from vault_agent.cli.vaults import IndexFolder
     from vault_agent.config import Config
     from vault_agent.config.sections import EmbeddingSettings
     from vault_agent.models.embedder import EndpointCheck
@@ -208,7 +208,7 @@ def _folder(config: Config) -> Finding:
 
 
 def _disk(invocation: Invocation, config: Config) -> Iterator[Finding]:
-    from vault_agent.cli.indexes import described, gone, known_indexes
+    from vault_agent.cli.vaults import described, gone, known_indexes
     from vault_agent.config import index_directory, index_parent
 
     try:

@@ -196,7 +196,7 @@ def remove_spare(vault: Path) -> bool:
 
 def _vaults(invocation: Invocation, folders: list[Path]) -> list[Path]:
     """Return the roots of all vaults that the settings, the list of vaults or an index name."""
-    from vault_agent.cli.indexes import known_indexes
+    from vault_agent.cli.vaults import known_indexes
     from vault_agent.config.connection import vault_root
     from vault_agent.config.registry import read_registry
 
@@ -217,7 +217,7 @@ def _data_folders(invocation: Invocation) -> list[Path]:
 
 def _of_data(folders: list[Path]) -> Iterator[Step]:
     """Yield the indexes, and what is known of sessions."""
-    from vault_agent.cli.indexes import known_indexes
+    from vault_agent.cli.vaults import known_indexes
 
     for folder in folders:
         for index in known_indexes(folder / "indexes"):
