@@ -12,8 +12,7 @@ import pytest
 import yaml
 from tests.mcp.conftest import Agent
 
-from vault_agent.cli.client_files import NotChanged, change_settings, read_settings
-from vault_agent.cli.clients import ALIASES, CLIENTS
+from vault_agent.cli.clients import ALIASES, CLIENTS, NotChanged, change_settings, read_settings
 
 COMMENTED = """\
 // mine

@@ -172,13 +172,13 @@ def connect(
 
 def _print(invocation: Invocation, name: str, agent: str | None, *, hooks: bool) -> None:
     """Print what to type or to paste, and where: the entry, and the hooks if memory is on."""
-    from vault_agent.cli import agent_hooks, connecting, entries
+    from vault_agent.cli import agent_hooks, clients, connecting
 
     client = CLIENTS[name]
     if not client.program:
         tell(f"Into {in_home(client.file()) if client.file is not None else client.by_hand}:")
     command = connecting.entry_command(invocation, agent)
-    say(clean(entries.snippet(client, command), lines=True))
+    say(clean(clients.snippet(client, command), lines=True))
     if hooks and client.hooks is not None and connecting.wants_hooks(invocation):
         tell(f"Into {in_home(client.hooks.user())}:")
         ours = connecting.hooks_command(invocation, name)

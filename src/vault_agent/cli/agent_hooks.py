@@ -12,14 +12,14 @@ import sys
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
-from vault_agent.cli import client_files
+from vault_agent.cli import clients
 from vault_agent.cli.clients import CLIENTS, Hooks
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vault_agent.cli.client_files import Settings
+    from vault_agent.cli.clients import Settings
 
 State = Literal["installed", "outdated", "missing"]
 
@@ -66,13 +66,13 @@ def install(name: str, path: Path, command: list[str]) -> bool:
 
     try:
         if hooks.events:
-            return client_files.change_settings(path, add)
-        text, plugin = client_files.read_text(path), _plugin_text(command)
+            return clients.change_settings(path, add)
+        text, plugin = clients.read_text(path), _plugin_text(command)
         if text and _MARK not in text:
             raise _unchanged(name, path, "is another plugin")
         if text != plugin:
-            client_files.write_text(path, plugin, before="")
-    except client_files.NotChanged as error:
+            clients.write_text(path, plugin, before="")
+    except clients.NotChanged as error:
         raise _unchanged(name, path, error.why) from None
     return text != plugin
 
@@ -94,11 +94,11 @@ def remove(name: str, path: Path) -> bool:
 
     try:
         if hooks.events:
-            return client_files.change_settings(path, take_out)
+            return clients.change_settings(path, take_out)
         if not _is_ours(path):
             return False
-        client_files.write_text(path, "", before="")
-    except client_files.NotChanged as error:
+        clients.write_text(path, "", before="")
+    except clients.NotChanged as error:
         raise _unchanged(name, path, error.why) from None
     return True
 
@@ -113,11 +113,11 @@ def state(name: str, path: Path, command: list[str]) -> State:
     if not hooks.events:
         if not _is_ours(path):
             return "missing"
-        is_same = client_files.read_text(path) == _plugin_text(command)
+        is_same = clients.read_text(path) == _plugin_text(command)
         return "installed" if is_same else "outdated"
     try:
-        present = _ours(_groups_of(client_files.read_settings(path)), name)
-    except client_files.NotChanged as error:
+        present = _ours(_groups_of(clients.read_settings(path)), name)
+    except clients.NotChanged as error:
         raise _unchanged(name, path, error.why) from None
     wanted = {event: [entry] for event, entry in _entries(name, command).items()}
     return "installed" if present == wanted else "outdated" if present else "missing"
@@ -132,7 +132,7 @@ def _groups_of(settings: Settings) -> dict[str, list[Settings]]:
     groups_of: dict[str, list[Settings]] = settings.get(_SECTION, {})
     lists = list(groups_of.values()) if isinstance(groups_of, dict) else [None]
     if not all(isinstance(groups, list) and all(map(_is_group, groups)) for groups in lists):
-        raise client_files.NotChanged("has hooks in another form than expected")
+        raise clients.NotChanged("has hooks in another form than expected")
     return groups_of
 
 

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 import shutil
+import subprocess
 import sys
+import tomllib
+from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import asyncclick as click
+import yaml
+
+from vault_agent.errors import Misconfigured
+from vault_agent.system.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from asyncclick.shell_completion import CompletionItem
+
+    Settings = dict[str, Any]
 
 NAME = "vault-agent"
 _SECONDS = 10
@@ -274,3 +286,260 @@ def with_hooks() -> dict[str, tuple[Program, Hooks]]:
     return {
         name: (client, client.hooks) for name, client in CLIENTS.items() if client.hooks is not None
     }
+
+
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
+_BROKEN = (ValueError, RecursionError, yaml.YAMLError)
+_NOT_PLAIN = "is not plain JSON, so it is not written"
+
+
+class NotChanged(Exception):
+    """The file is as it was. `why` continues a sentence that begins with its name."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+def read_settings(path: Path) -> Settings:
+    """Return what a file says: JSON, also with comments, YAML or TOML. A missing one says nothing.
+
+    Raises:
+        NotChanged: if it cannot be read.
+    """
+    text = read_text(path)
+    if not text.strip():
+        return {}
+    kind = {".yaml": "YAML", ".yml": "YAML", ".toml": "TOML"}.get(path.suffix, "JSON")
+    try:
+        if kind == "YAML":
+            settings = yaml.safe_load(text)
+        elif kind == "TOML":
+            settings = tomllib.loads(text)
+        else:
+            plain = _COMMENT.sub(lambda match: match[1] or " ", text)
+            settings = json.loads(_LAST_COMMA.sub(lambda match: match[1] or "", plain))
+    except _BROKEN:
+        raise NotChanged(f"is not valid {kind}") from None
+    if not isinstance(settings, dict):
+        raise NotChanged(f"is not valid {kind}")
+    return settings
+
+
+def change_settings(path: Path, change: Callable[[Settings], None]) -> bool:
+    """Change a JSON file, which is made if it is missing. Return False if nothing is different.
+
+    A file that has nothing left is removed. A link is followed.
+
+    Raises:
+        NotChanged: if it is not plain JSON, or cannot be read or written.
+    """
+    text = read_text(path)
+    try:
+        settings = json.loads(text) if text.strip() else {}
+        if not isinstance(settings, dict):
+            raise NotChanged(_NOT_PLAIN)
+        changed = deepcopy(settings)
+        change(changed)
+        if changed == settings:
+            return False
+        after = json.dumps(changed, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        write_text(path, after if changed else "", before=text)
+    except (ValueError, RecursionError):  # also of a number or a character that JSON cannot have
+        raise NotChanged(_NOT_PLAIN) from None
+    return True
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, "" if it is missing.
+
+    Raises:
+        NotChanged: if it cannot be read.
+    """
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError):
+        raise NotChanged("cannot be read") from None
+
+
+def write_text(path: Path, text: str, *, before: str) -> None:
+    """Replace a file, or remove it for an empty text. Keep the text before, once.
+
+    Raises:
+        NotChanged: if it cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    backup = target.with_name(f"{target.name}.bak")
+    try:
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError
+        if before and not os.path.lexists(backup):
+            replace_file(backup, before.encode())
+        if not text:
+            target.unlink(missing_ok=True)
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(target, text.encode(), keep_mode=True)
+    except OSError:
+        raise NotChanged("cannot be written") from None
+
+
+State = Literal["installed", "other", "missing", "unreadable"]
+"""Whether a client has our entry: `other` is one with another command."""
+
+
+def our_command(arguments: list[str]) -> list[str]:
+    """Return the command that starts the relay."""
+    return [*our_program(), "mcp", *arguments]
+
+
+def our_program() -> list[str]:
+    """Return the command that starts this program, with an absolute path.
+
+    Desktop programs do not have the `PATH` of the user's shell.
+    """
+    script = Path(sys.argv[0])
+    if script.name.startswith(NAME) and script.exists():
+        return [str(script.absolute())]
+    program = shutil.which(NAME)
+    return [program] if program else [sys.executable, "-m", "vault_agent"]
+
+
+def snippet(client: Program, command: list[str]) -> str:
+    """Return what to type, or what to write into the client's file."""
+    if client.program:
+        return shlex.join(_call(client, client.add, command))
+    entry = {client.section: {NAME: client.entry(command)}}
+    if client.file is not None and client.file().suffix in (".yaml", ".yml"):
+        return yaml.safe_dump(entry, sort_keys=False).rstrip()
+    return json.dumps(entry, indent=2)
+
+
+def state(client: Program, command: list[str]) -> State:
+    """Return whether a client has our entry, with this command. Its programs are not started."""
+    place = client.file or client.kept
+    if place is None:
+        return "missing"  # its settings cannot be read
+    try:
+        entry = _section(client, read_settings(place())).get(NAME)
+    except NotChanged:
+        return "unreadable"
+    if not isinstance(entry, dict):
+        return "missing"
+    if client.file is not None:
+        return "installed" if entry == client.entry(command) else "other"
+    args = entry.get("args")
+    call = [entry.get("command"), *(args if isinstance(args, list) else [])]
+    return "installed" if call == command else "other"
+
+
+def install(client: Program, command: list[str], *, force: bool) -> str:
+    """Tell the client of our server, and return what was done.
+
+    Raises:
+        Misconfigured: `CLIENT_CONFIG_INVALID` if its file cannot be read or written, or has an
+            entry already; `details.snippet` has what to type or to write.
+    """
+    if client.program:
+        _run(client, client.add, command)
+        return f"{client.title} knows vault-agent now."
+    if client.file is None:
+        raise Misconfigured(
+            "CLIENT_CONFIG_INVALID",
+            f"{client.title} keeps its settings where only it can change them. Paste this at"
+            f" {client.by_hand}:",
+            {"snippet": snippet(client, command)},
+        )
+
+    def add(settings: Settings) -> None:
+        if NAME in _section(client, settings) and not force:
+            raise NotChanged("has an entry vault-agent already: add --force")
+        if not settings.get(client.section):
+            settings[client.section] = {}
+        settings[client.section][NAME] = client.entry(command)
+
+    path = client.file()
+    try:
+        change_settings(path, add)
+    except NotChanged as error:
+        raise _unchanged(client, f"{error.why}. It is unchanged. The entry is:", command) from None
+    return f"{client.title}: vault-agent is in {path}. Restart it."
+
+
+def uninstall(client: Program) -> str:
+    """Remove our server from the client, and return what was done.
+
+    Raises:
+        Misconfigured: `CLIENT_CONFIG_INVALID` with what to do instead.
+    """
+    if client.program:
+        _run(client, client.remove, [])
+        return f"{client.title} does not know vault-agent any more."
+    if client.file is None:
+        raise Misconfigured(
+            "CLIENT_CONFIG_INVALID", f"Remove vault-agent in {client.title}, at {client.by_hand}."
+        )
+
+    def take_out(settings: Settings) -> None:
+        _section(client, settings).pop(NAME, None)
+        if not settings.get(client.section):
+            settings.pop(client.section, None)
+
+    path = client.file()
+    try:
+        change_settings(path, take_out)
+    except NotChanged as error:
+        what = f"{error.why}. Remove the entry {NAME} of {client.section} there."
+        raise _unchanged(client, what) from None
+    return f"{client.title}: vault-agent is no longer in {path}."
+
+
+def _section(client: Program, settings: Settings) -> Settings:
+    """Return the servers of a client.
+
+    Raises:
+        NotChanged: if what its file has there are no servers.
+    """
+    section = settings.get(client.section) or {}
+    if not isinstance(section, dict):
+        raise NotChanged("is written in another way than expected")
+    return section
+
+
+def _unchanged(client: Program, what: str, command: list[str] | None = None) -> Misconfigured:
+    assert client.file is not None  # noqa: S101 - the callers have looked
+    return Misconfigured(
+        "CLIENT_CONFIG_INVALID",
+        f"{client.file().name} of {client.title} {what}",
+        {} if command is None else {"snippet": snippet(client, command)},
+    )
+
+
+def _call(client: Program, arguments: tuple[str, ...], command: list[str]) -> list[str]:
+    call = [client.program]
+    for argument in arguments:
+        call += command if argument == "{}" else [argument]
+    return call
+
+
+def _run(client: Program, arguments: tuple[str, ...], command: list[str]) -> None:
+    program = shutil.which(client.program)
+    if program is None:
+        raise Misconfigured(
+            "CLIENT_CONFIG_INVALID",
+            f"The command `{client.program}` is not on the PATH. Once it is, type:",
+            {"snippet": snippet(client, command)},
+        )
+    call = [program, *_call(client, arguments, command)[1:]]
+    done = subprocess.run(  # noqa: S603 - the client's own program
+        call, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        raise Misconfigured(
+            "CLIENT_CONFIG_INVALID",
+            f"`{client.program}` refused. To see why, type:",
+            {"snippet": snippet(client, command)},
+        )

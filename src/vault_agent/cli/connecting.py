@@ -6,10 +6,9 @@ import json
 import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_agent.cli import agent_hooks, entries
-from vault_agent.cli.clients import CLIENTS
+from vault_agent.cli import agent_hooks, clients
+from vault_agent.cli.clients import CLIENTS, our_program
 from vault_agent.cli.command import Exit, exit_code
-from vault_agent.cli.entries import our_program
 from vault_agent.cli.features import Applied, apply, switch
 from vault_agent.cli.terminal import agreed, can_ask, clean, complain, tell
 from vault_agent.config import rules
@@ -32,7 +31,7 @@ def entry_command(invocation: Invocation, agent: str | None = None) -> list[str]
         arguments += ["--config", str(invocation.config.absolute())]
     if invocation.endpoint is not None:
         arguments += ["--endpoint", invocation.endpoint]
-    return entries.our_command(arguments)
+    return clients.our_command(arguments)
 
 
 def add_entry(name: str, command: list[str], *, force: bool = False) -> str:
@@ -42,9 +41,9 @@ def add_entry(name: str, command: list[str], *, force: bool = False) -> str:
         Misconfigured: `CLIENT_CONFIG_INVALID`.
     """
     client = CLIENTS[name]
-    if not force and entries.state(client, command) == "installed":
+    if not force and clients.state(client, command) == "installed":
         return f"{client.title} knows vault-agent already."
-    return entries.install(client, command, force=force)
+    return clients.install(client, command, force=force)
 
 
 class Connected(NamedTuple):
@@ -141,7 +140,7 @@ class KnownAgent(NamedTuple):
     name: str
     title: str
     is_here: bool
-    entry: entries.State
+    entry: clients.State
     hooks: str | None  # None for an agent without hooks
 
 
@@ -150,7 +149,7 @@ def known_agents(invocation: Invocation) -> list[KnownAgent]:
     command = entry_command(invocation)
     return [
         KnownAgent(
-            name, client.title, client.is_here, entries.state(client, command),
+            name, client.title, client.is_here, clients.state(client, command),
             hooks_state(invocation, name),
         )
         for name, client in CLIENTS.items()
@@ -176,8 +175,8 @@ def take_out(invocation: Invocation, name: str) -> list[str]:
     """
     client = CLIENTS[name]
     done = []
-    if entries.state(client, entry_command(invocation)) in ("installed", "other"):
-        done.append(entries.uninstall(client))
+    if clients.state(client, entry_command(invocation)) in ("installed", "other"):
+        done.append(clients.uninstall(client))
     if client.hooks is not None and agent_hooks.remove(name, client.hooks.user()):
         done.append(f"The hooks are no longer in {client.hooks.user()}.")
     return done

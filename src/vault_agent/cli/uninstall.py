@@ -134,18 +134,18 @@ def end(
 
 def _of_agents(invocation: Invocation) -> Iterator[Step]:
     """Yield our entries and hooks in the settings of agents."""
-    from vault_agent.cli import agent_hooks, entries
+    from vault_agent.cli import agent_hooks, clients
     from vault_agent.cli.clients import CLIENTS, with_hooks
     from vault_agent.cli.connecting import entry_command, hooks_command
 
     command = entry_command(invocation)
     for client in CLIENTS.values():
         place = client.file or client.kept
-        if place is not None and entries.state(client, command) in ("installed", "other"):
+        if place is not None and clients.state(client, command) in ("installed", "other"):
             yield Step(
                 f"the entry in {client.title}",
                 in_home(place()),
-                partial(entries.uninstall, client),
+                partial(clients.uninstall, client),
             )
     for name, (agent, hooks) in with_hooks().items():
         with suppress(Misconfigured):
