@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, get_args
 
 import asyncclick as click
 
-from vault_agent.cli.applying import wait_for_server
 from vault_agent.cli.clients import CLIENTS, client_name, complete_client
 from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.servers import agents_without_folder, in_home, server_here
+from vault_agent.cli.settings import wait_for_server
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell, tell_prose
 from vault_agent.config import rules
 from vault_agent.config.connection import connection
@@ -135,7 +135,7 @@ def connect(
     vault-agent agent connect zed --print
     """  # noqa: D301 - \\b tells the parser to keep these lines
     from vault_agent.cli import connecting
-    from vault_agent.cli.features import FEATURES, tell_applied
+    from vault_agent.cli.settings import FEATURES, tell_applied
 
     if name is None:
         raise click.UsageError(_which())

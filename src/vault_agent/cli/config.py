@@ -154,7 +154,7 @@ def _require_place(name: str, file: Layer) -> None:
 
 def _change(invocation: Invocation, key: Key, value: str | None) -> None:
     """Write a setting, or remove it with None, and say what follows from that."""
-    from vault_agent.cli.applying import after_change, before_change
+    from vault_agent.cli.settings import after_change, before_change
     from vault_agent.config.edit import set_values
     from vault_agent.config.layers import config_path
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.cli import agent_hooks, clients
 from vault_agent.cli.clients import CLIENTS, our_program
 from vault_agent.cli.command import Exit, exit_code
-from vault_agent.cli.features import Applied, apply, switch
+from vault_agent.cli.settings import Applied, apply, switch
 from vault_agent.cli.terminal import agreed, can_ask, clean, complain, tell
 from vault_agent.config import rules
 from vault_agent.config.connection import connection, hook_settings

@@ -329,7 +329,7 @@ def _key(config: Config) -> Finding:
 
 
 def _ranking(config: Config) -> Iterator[Finding]:
-    from vault_agent.cli.applying import unknown_folders
+    from vault_agent.cli.settings import unknown_folders
 
     unknown: list[str] = []
     with suppress(Misconfigured):  # a broken list of vaults has a check of its own

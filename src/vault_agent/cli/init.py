@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.features import FEATURES, apply
+from vault_agent.cli.settings import FEATURES, apply
 from vault_agent.cli.terminal import (
     agreed,
     can_ask,

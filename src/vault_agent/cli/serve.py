@@ -14,7 +14,6 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent import __version__
 from vault_agent.cli import detached, servers
-from vault_agent.cli.applying import KEY_NEEDED
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.servers import (
     START,
@@ -29,6 +28,7 @@ from vault_agent.cli.servers import (
     warn_of_folders_of_agents,
     which_vault,
 )
+from vault_agent.cli.settings import KEY_NEEDED
 from vault_agent.cli.status import embedding_state, index_state, say_rows, watch_state
 from vault_agent.cli.terminal import (
     clean,
