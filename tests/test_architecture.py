@@ -62,7 +62,7 @@ RELAY = {f"vault_agent.mcp.{name}" for name in ("relay", "lists", "connections")
 # server's own rule when it is set.
 LAZY_MODELS = {"cli/doctor.py", "cli/config.py"}
 # These read and keep events of sessions themselves, because they work without a server.
-LAZY_EVENTS = {"cli/hook.py", "cli/journal.py"}
+LAZY_EVENTS = {"cli/hook.py", "cli/memory.py"}
 
 LAZY = {
     "server": LAZY_SERVER,

@@ -1,4 +1,9 @@
-"""The programs that agents run in: one row for each, with its MCP entry and its hooks."""
+"""The programs that agents run in: one row for each, and our MCP entry in its settings.
+
+A JSON file is read, changed and written whole. The text before our first change stays beside it
+with the suffix `.bak`. A file with comments, YAML or TOML is only read: who owns it gets the lines
+to paste.
+"""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Invocation:
     vaults: tuple[str, ...] = ()
     """Several vaults that are named, if the command may be about several. Then `vault` is None."""
     here: tuple[str, ...] | None = field(default=None, repr=False)
-    """The vaults of the project, as `cli.scope` found them."""
+    """The vaults of the project, as `cli.names` finds them."""
 
     def flags(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the flags as settings by dotted key, None if a flag was not given."""

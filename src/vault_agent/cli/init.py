@@ -1,4 +1,4 @@
-"""What `init` and `vaults` share: a vault's notes by type, and its entry in the list."""
+"""`vault-agent init`: everything that a project needs, in one command."""
 
 from __future__ import annotations
 
@@ -53,9 +53,7 @@ from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
-    from vault_agent.config.project import Project
 
 MAX_FILES = 20_000
 _HEAD = 4_096

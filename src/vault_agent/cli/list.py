@@ -1,4 +1,4 @@
-"""Lists of several pages and trees, and the options that choose notes.
+"""`vault-agent list`, and what all lists share: pages, trees, and the options that choose notes.
 
 A list is a screenful at a terminal, and all of it in a pipe.
 """

@@ -1,4 +1,4 @@
-"""`vault-agent memory journal`: the journals of agents' sessions."""
+"""`vault-agent memory`: what agents got of earlier sessions, and the journals of their sessions."""
 
 from __future__ import annotations
 

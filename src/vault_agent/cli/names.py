@@ -1,8 +1,10 @@
-"""The scope of a command: the vault that it speaks of.
+"""The vault that a command is about, and the names that a user types for notes and files.
 
 Inside a trusted project it is the project's vault, elsewhere the default one. `--vault` names
-another. Only `search` and `related` speak of several: inside a project of its vault, the global one
-and the default one.
+another. Only `search` and `related` are about several: inside a project of its vault, the global
+one and the default one.
+
+The results that a terminal showed last are kept in the folder of the index, as IDs and lines.
 """
 
 from __future__ import annotations

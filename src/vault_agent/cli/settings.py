@@ -1,4 +1,4 @@
-"""What a change of settings means, and how the running server gets it."""
+"""Changes of settings: the features that they turn on, and how the running server gets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The indexes on this computer: those of vaults, and those whose vaults are gone."""
+"""`vault-agent vaults`: the folders of notes, and their indexes, also of folders that are gone."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ from vault_agent.system.files import expanded, is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from vault_agent.cli.command import Invocation
     from vault_agent.config.layers import Layer

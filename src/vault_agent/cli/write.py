@@ -1,4 +1,7 @@
-"""Sends a change of notes: shows the difference, asks, sends, and says what was done."""
+"""`vault-agent write` and `new`, and how every command changes notes.
+
+A change is sent after its difference was shown and a question, and what was done is told.
+"""
 
 from __future__ import annotations
 
