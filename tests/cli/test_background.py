@@ -159,7 +159,7 @@ async def test_a_missing_vault_is_reported_and_leaves_no_folder(
     "the command reports the server's own error",
 )
 async def test_the_error_of_a_server_that_does_not_start_is_passed_on(tmp_path: Path):
-    how = detached.Start(("serve", "--port", "99999"), {**os.environ, "HOME": str(tmp_path)})
+    how = detached.StartCommand(("serve", "--port", "99999"), {**os.environ, "HOME": str(tmp_path)})
     with pytest.raises(Misconfigured, match="must be a port") as error:
         await asyncio.to_thread(detached.start, how, tmp_path / "index")
     assert error.value.code == "CONFIG_INVALID"
@@ -236,7 +236,7 @@ async def test_a_start_waits_for_the_new_server_where_a_killed_one_left_its_addr
 
     monkeypatch.setattr(detached, "PROGRAM", (sys.executable, "-c", _LATE))
     monkeypatch.setattr(detached, "live_address", looked)
-    how = detached.Start((str(tmp_path),), os.environ)
+    how = detached.StartCommand((str(tmp_path),), os.environ)
     address = await asyncio.to_thread(detached.start, how, tmp_path)
     seen.unlink()
     await asyncio.to_thread(os.waitpid, address.pid, 0)
