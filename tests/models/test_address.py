@@ -7,7 +7,7 @@ import pytest
 from tests.support.local_model import LocalModel, redirect
 
 from vault_agent.errors import Misconfigured, Unavailable
-from vault_agent.models.address import AddressPolicy
+from vault_agent.models.client import AddressPolicy
 from vault_agent.models.embedder import Embedder
 from vault_agent.models.settings import EndpointSettings
 

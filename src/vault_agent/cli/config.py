@@ -260,7 +260,7 @@ def built_in_settings() -> list[tuple[str, str]]:
 def check_address(config: Config | None, name: str, endpoint: str) -> None:
     """Raise CONFIG_INVALID for an endpoint that the server would refuse at its start."""
     from vault_agent.config.settings import convert
-    from vault_agent.models.address import AddressPolicy
+    from vault_agent.models.client import AddressPolicy
 
     if convert(name, endpoint) == BUILT_IN:
         return
