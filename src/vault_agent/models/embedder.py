@@ -5,18 +5,20 @@ Documents are retried; queries have a deadline.
 
 from __future__ import annotations
 
+import random
 import time
-from dataclasses import dataclass
+from collections import Counter
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import anyio
 
 from vault_agent.errors import Unavailable
 from vault_agent.models.built_in import served
-from vault_agent.models.documents import Documents
-from vault_agent.models.faults import EndpointFault, Kind
-from vault_agent.models.vectors import VectorClient
+from vault_agent.models.faults import FATAL, EndpointFault, Kind
+from vault_agent.models.vectors import EMBEDDING, Embedded, Outcome, VectorClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -136,3 +138,179 @@ async def check_endpoint(settings: EndpointSettings) -> EndpointCheck:
         await embedder.embed_query("one short question")
         seconds = time.perf_counter() - started
     return EndpointCheck(space.model, space.dimension, seconds, settings.prefixes)
+
+
+# Attempts before a failure is attributed to the texts; one for other kinds.
+_ATTEMPTS: Final = {
+    Kind.UNREACHABLE: 6,
+    Kind.BUSY: 8,
+    Kind.DISCONNECTED: 2,
+    Kind.SERVER_ERROR: 2,
+    Kind.BAD_REPLY: 2,
+}
+# After these the endpoint may have been restarted, with another model.
+_RESTARTED: Final = frozenset({Kind.UNREACHABLE, Kind.DISCONNECTED})
+# After these a smaller request may succeed.
+_TOO_MUCH: Final = frozenset({Kind.REJECTED, Kind.TOO_LONG})
+
+# Times are in seconds.
+_FIRST_WAIT: Final = 0.2
+_LONGEST_WAIT: Final = 10.0
+# Timeout of the first request, which may have to load the model.
+_COLD: Final = 180.0
+# Attempts at the first request while no server answers.
+_REFUSALS: Final = 3
+# If this many texts fail in a row, the endpoint is at fault.
+_HOPELESS: Final = 48
+# Texts of more characters are halved if the endpoint rejects them as too long; others fail.
+_SHORTEST: Final = 64
+# Texts in a request while a user searches: about half a second on a CPU.
+_COURTEOUS: Final = 4
+# How long after a query the user is assumed to be still searching.
+_ATTENTION: Final = 20.0
+
+
+class Documents:
+    """Embeds documents with one endpoint; several tasks may use it at once.
+
+    Most endpoints process one request at a time and in order. So while a user searches, requests
+    are small and sent one at a time, and a query waits for one of them at most.
+    """
+
+    def __init__(self, client: VectorClient) -> None:
+        self._client = client
+        self._settings = client.settings
+        self._most = client.settings.batch_size
+        self._slots = anyio.Semaphore(client.settings.concurrency)
+        self._turn = anyio.Lock()
+        self._verifying = anyio.Lock()
+        self._query_at = float("-inf")
+        self._succeeded_at = float("-inf")
+        self._troubled_since: float | None = None
+        self._failed_in_a_row = 0
+
+    def give_way(self) -> None:
+        """Let the queries of a user go first for a while."""
+        self._query_at = time.monotonic()
+
+    async def prepare(self) -> None:
+        """Check that the endpoint answers, which tells its space.
+
+        Waits for a model to load, but not for a server that is not running.
+
+        Raises:
+            Unavailable: if the endpoint does not work.
+        """
+        await self._reach(max(self._settings.timeout, _COLD), refusals=_REFUSALS)
+
+    async def embed(self, texts: Sequence[str]) -> list[Outcome]:
+        """Return one outcome a text, in order.
+
+        Raises:
+            Unavailable: if the endpoint does not work.
+        """
+        outcomes: list[Outcome] = []
+        while len(outcomes) < len(texts):
+            size = min(self._most, _COURTEOUS) if self._is_searched else self._most
+            outcomes += await self._settle(texts[len(outcomes) : len(outcomes) + size])
+        return outcomes
+
+    @property
+    def _is_searched(self) -> bool:
+        return time.monotonic() - self._query_at < _ATTENTION
+
+    async def _settle(self, texts: Sequence[str]) -> list[Outcome]:
+        """Embed the texts of one request, or find out which of them fail."""
+        faults: Counter[Kind] = Counter()
+        while True:
+            asked_at = time.monotonic()
+            try:
+                return await self._request(texts)
+            except EndpointFault as error:
+                fault = error
+            if fault.kind in FATAL:
+                raise self._client.unavailable(fault)
+            faults[fault.kind] += 1
+            if faults[fault.kind] >= _ATTEMPTS.get(fault.kind, 1):
+                break
+            await self._wait(fault, faults.total())
+            if fault.kind in _RESTARTED:
+                await self._verify(asked_at)
+        if fault.kind not in _TOO_MUCH:
+            await self._verify(asked_at)
+        if len(texts) == 1:
+            return [await self._settle_alone(texts[0], fault)]
+        return await self._halve(texts, fault)
+
+    async def _request(self, texts: Sequence[str]) -> list[Outcome]:
+        async with self._slots, self._turn if self._is_searched else nullcontext():
+            vectors = await self._client.embed(texts, self._settings.timeout)
+        self._succeeded()
+        self._failed_in_a_row = 0
+        return [Embedded(vector) for vector in vectors]
+
+    async def _halve(self, texts: Sequence[str], fault: EndpointFault) -> list[Outcome]:
+        middle = (len(texts) + 1) // 2
+        outcomes = await self._settle(texts[:middle]) + await self._settle(texts[middle:])
+        if fault.kind in _TOO_MUCH and all(
+            isinstance(outcome, Embedded) and not outcome.truncated for outcome in outcomes
+        ):
+            # All texts succeeded, so there were too many in one request.
+            self._most = min(self._most, middle)
+        return outcomes
+
+    async def _settle_alone(self, text: str, fault: EndpointFault) -> Outcome:
+        """Return the outcome of a text that fails alone while the endpoint works."""
+        if fault.kind is Kind.TOO_LONG and len(text) > _SHORTEST:
+            (outcome,) = await self._settle([text[: len(text) // 2]])
+            return replace(outcome, truncated=True) if isinstance(outcome, Embedded) else outcome
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row >= _HOPELESS:
+            raise self._client.unavailable(fault)
+        return None
+
+    async def _verify(self, since: float) -> None:
+        """Wait until the endpoint has succeeded with any request after `since`."""
+        async with self._verifying:
+            if self._succeeded_at <= since and not await self._reach(self._settings.timeout):
+                raise Unavailable(
+                    EMBEDDING.code,
+                    "The embedding endpoint now serves another model under the same name. Its"
+                    " embeddings do not fit those of the index.",
+                    {"reason": "changed"},
+                )
+
+    async def _reach(self, seconds: float, *, refusals: float = float("inf")) -> bool:
+        """Ask for the probe text until the endpoint answers. Return whether its model is the same.
+
+        A busy or slow endpoint is not counted as one of the `refusals`, after which it raises.
+        """
+        attempts = refused = 0
+        while True:
+            try:
+                same = await self._client.probe(seconds)
+            except EndpointFault as fault:
+                attempts += 1
+                refused += fault.kind not in (Kind.BUSY, Kind.TIMED_OUT)
+                if fault.kind in FATAL or refused >= refusals:
+                    raise self._client.unavailable(fault) from None
+                await self._wait(fault, attempts)
+            else:
+                self._succeeded()
+                return same
+
+    def _succeeded(self) -> None:
+        self._succeeded_at = time.monotonic()
+        self._troubled_since = None
+
+    async def _wait(self, fault: EndpointFault, attempt: int) -> None:
+        """Wait before the next attempt, longer each time. Raise if `patience` would be exceeded."""
+        now = time.monotonic()
+        if self._troubled_since is None:
+            self._troubled_since = now
+        wait = min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT) * random.uniform(0.5, 1)  # noqa: S311 - jitter
+        if fault.retry_after is not None:
+            wait = max(wait, fault.retry_after)
+        if now + wait > self._troubled_since + self._settings.patience:
+            raise self._client.unavailable(fault)
+        await anyio.sleep(wait)
