@@ -10,7 +10,7 @@ from tests.support import local_model as bad
 from tests.support.clocks import PATIENCE
 
 from vault_agent.errors import Unavailable
-from vault_agent.models import embedder
+from vault_agent.models import embedder as embedding
 from vault_agent.models.embedder import Embedder
 from vault_agent.models.vectors import Embedded
 
@@ -82,7 +82,7 @@ async def test_a_failed_batch_is_retried_before_it_is_halved(endpoint, settings,
 
 
 async def test_waits_grow_between_attempts(endpoint, settings, monkeypatch):
-    monkeypatch.setattr(embedder, "_FIRST_WAIT", 0.02)
+    monkeypatch.setattr(embedding, "_FIRST_WAIT", 0.02)
     async with Embedder(settings()) as embedder:
         await embedder.prepare()
         endpoint.next(*[bad.status(503)] * 4)

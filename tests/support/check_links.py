@@ -12,9 +12,8 @@ from vault_agent.model.link_resolver import LinkResolver
 from vault_agent.model.notes import FileEntry, Link
 from vault_agent.model.warning import Warning
 from vault_agent.text.names import fold
-from vault_agent.vault.entry import Skipped
 from vault_agent.vault.paths import folders_of
-from vault_agent.vault.read import decode, read_bytes
+from vault_agent.vault.read import Skipped, decode, read_bytes
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.scan import scan
 

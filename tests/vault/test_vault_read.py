@@ -10,8 +10,7 @@ import pytest
 from tests.support.systems import posix
 
 from vault_agent.vault import read as reading
-from vault_agent.vault.entry import Skipped
-from vault_agent.vault.read import MAX_ATTEMPTS, decode, read_bytes
+from vault_agent.vault.read import MAX_ATTEMPTS, Skipped, decode, read_bytes
 from vault_agent.vault.root import OpenedFile, VaultRoot
 
 

@@ -21,8 +21,7 @@ from vault_agent.model.scope import Scope
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Right
 from vault_agent.store.index import notes as reading
-from vault_agent.vault.entry import Skipped
-from vault_agent.vault.read import read_bytes
+from vault_agent.vault.read import Skipped, read_bytes
 from vault_agent.vaults.open_vault import OpenVault
 
 DESK = Scope(("desk",), ("desk/private", "desk/Diary"))

@@ -23,9 +23,8 @@ from vault_agent.store.index import notes as reading
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool
 from vault_agent.text.names import kind_of
-from vault_agent.vault.entry import Skipped
 from vault_agent.vault.platform import folder_at
-from vault_agent.vault.read import decode, read_bytes
+from vault_agent.vault.read import Skipped, decode, read_bytes
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:

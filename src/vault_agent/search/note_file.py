@@ -41,8 +41,7 @@ from vault_agent.store.index.notes import bodies, chunks_of
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
 from vault_agent.text.names import fold, is_note, kind_of, page_of
-from vault_agent.vault.entry import Skipped
-from vault_agent.vault.read import decode, read_bytes
+from vault_agent.vault.read import Skipped, decode, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,8 +18,7 @@ from vault_agent.markdown.parse import parse_note
 from vault_agent.markdown.relink import without_suffix
 from vault_agent.model.notes import Link, LinkKind
 from vault_agent.store.index.links import LinkFrom
-from vault_agent.vault.entry import Skipped
-from vault_agent.vault.read import read_bytes
+from vault_agent.vault.read import Skipped, read_bytes
 from vault_agent.writing.relinking import NamedFiles, PathChange, find_stale_links, resolve_links
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from vault_agent.model.note_types import PLAIN, TYPES, new_note_id, type_of_fold
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold, lies_in, stem
 from vault_agent.text.placeholders import BUILT_IN
-from vault_agent.vault.entry import Skipped
 from vault_agent.vault.paths import note_path
-from vault_agent.vault.read import decode, read_bytes
+from vault_agent.vault.read import Skipped, decode, read_bytes
 from vault_agent.vault.scan import scan
 
 if TYPE_CHECKING:
