@@ -16,7 +16,7 @@ from vault_agent.cli.run import program
 from vault_agent.markdown.parse import parse_note
 from vault_agent.model.link_resolver import LinkResolver
 from vault_agent.model.notes import ParsedNote
-from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 ROOT = Path(__file__).parent.parent

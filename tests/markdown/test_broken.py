@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.support.check_links import check_links
 
-from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 THERE = (

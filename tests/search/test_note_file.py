@@ -18,7 +18,7 @@ from vault_agent.model.reading import NoteContent
 from vault_agent.search import note_file
 from vault_agent.store.current import Snapshot
 from vault_agent.store.index import links as reading
-from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 

@@ -25,7 +25,7 @@ from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import old_rows, read_meta
 from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, keys_of
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.root import VaultRoot
 
 MAX_NOTE_BYTES = 1 << 20

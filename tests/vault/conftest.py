@@ -9,7 +9,7 @@ import pytest
 from tests.support.systems import STRATEGIES
 from tests.vault.spellings import SECRET
 
-from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.root import Strategy, VaultRoot
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from vault_agent.errors import Misconfigured
 from vault_agent.model.scope import Scope
-from vault_agent.vault.exclude import FOLDER_MARK, Exclusions, Verdict
+from vault_agent.vault.paths import FOLDER_MARK, Exclusions, Verdict
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from tests.support.systems import posix
 
 from vault_agent.model.identifiers import identify
 from vault_agent.vault import scan as scanning
-from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.platform import inodes_are_known
 from vault_agent.vault.read import file_entry, not_opened, notice, read_bytes
 from vault_agent.vault.root import Strategy, VaultRoot

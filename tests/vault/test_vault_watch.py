@@ -15,7 +15,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually
 
 from vault_agent.vault import watch
-from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.watch import (
     OVERFLOW_EVENTS,
     WatchFailed,
@@ -178,7 +178,7 @@ def test_a_name_that_is_not_unicode_ends_the_watch_with_an_error(root: Path, fol
 
 LIMITED = """
 import sys, threading
-from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.watch import WatchFailed, follow_changes
 stop = threading.Event()
 try:

@@ -30,7 +30,7 @@ from vault_agent.system.crash import CrashReport
 from vault_agent.system.workers import Allowance
 from vault_agent.text.names import SPARE
 from vault_agent.vault import folder
-from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.root import Strategy, VaultRoot
 from vault_agent.writing.journal import Journal
 from vault_agent.writing.write import Writing

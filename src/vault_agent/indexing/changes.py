@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.store.database import Connection
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.index.notes import StoredFile
-    from vault_agent.vault.exclude import Exclusions
+    from vault_agent.vault.paths import Exclusions
     from vault_agent.vault.scan import Scan
 
 

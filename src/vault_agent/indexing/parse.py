@@ -31,7 +31,7 @@ from vault_agent.store.fulltext.schema import file_day, to_fulltext
 from vault_agent.store.index.rows import to_rows
 from vault_agent.system.files import make_private_folder, replace_file
 from vault_agent.text.names import is_note, kind_of, stem
-from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.platform import folder_at
 from vault_agent.vault.read import Skipped, decode, printable, read_bytes
 from vault_agent.vault.root import VaultRoot

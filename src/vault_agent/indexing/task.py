@@ -11,7 +11,7 @@ from vault_agent.model.jobs import JobSummary  # noqa: TC001 - read by the proto
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.text.names import NOTE_SUFFIXES, kind_of
 from vault_agent.text.terms import TEXT_VERSION
-from vault_agent.vault.exclude import Exclusions
+from vault_agent.vault.paths import Exclusions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

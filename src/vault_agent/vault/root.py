@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Self
 from vault_agent.errors import Misconfigured
 from vault_agent.model.identifiers import identify
 from vault_agent.vault import platform
-from vault_agent.vault.exclude import Exclusions
 from vault_agent.vault.folder import Folder
 from vault_agent.vault.opening import (
     CannotOpen,
@@ -24,6 +23,7 @@ from vault_agent.vault.opening import (
     check_regular,
     check_resources,
 )
+from vault_agent.vault.paths import Exclusions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault import platform
-from vault_agent.vault.exclude import Verdict
 from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.paths import Verdict
 from vault_agent.vault.read import file_entry, not_opened, notice
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from watchfiles._rust_notify import RustNotify
 
-    from vault_agent.vault.exclude import Exclusions
+    from vault_agent.vault.paths import Exclusions
 
 QUIET_MS: Final = 100
 """Changes are reported once there was none for so long: one save may be several changes."""

@@ -28,8 +28,8 @@ from vault_agent.store.jobs import open_jobs
 from vault_agent.store.layout import IndexDirectory, has_notes, take_over
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
-from vault_agent.vault.exclude import Exclusions, Verdict
 from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.paths import Exclusions, Verdict
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vaults.background import Background
 from vault_agent.vaults.embeddings import Embeddings

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import JobSummary
     from vault_agent.store.current import CurrentIndex
     from vault_agent.store.layout import IndexDirectory
-    from vault_agent.vault.exclude import Exclusions
+    from vault_agent.vault.paths import Exclusions
     from vault_agent.vaults.background import Background
     from vault_agent.vaults.embeddings import Embeddings
     from vault_agent.vaults.event_stream import EventStream

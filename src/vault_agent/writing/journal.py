@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from vault_agent.model.writing import LoggedWrite, Write, WriteLimits, Written
     from vault_agent.store.writes import WriteLog
-    from vault_agent.vault.exclude import Exclusions
     from vault_agent.vault.folder import FileBytes, FileHash
+    from vault_agent.vault.paths import Exclusions
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.linger import Lingering
 

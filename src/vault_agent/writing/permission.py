@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from vault_agent.errors import Busy, Forbidden
 from vault_agent.text.names import covers, fold, lies_in
-from vault_agent.vault.exclude import Verdict
-from vault_agent.vault.paths import validate
+from vault_agent.vault.paths import Verdict, validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vault_agent.model.writing import Write, WriteLimits, Writer
-    from vault_agent.vault.exclude import Exclusions
+    from vault_agent.vault.paths import Exclusions
 
 TRASH = ".trash"
 _MINUTE = 60.0
