@@ -20,7 +20,7 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import Busy
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import FileTask, ParsedFile
-from vault_agent.indexing.task import IndexRun
+from vault_agent.indexing.protocol import IndexRun
 from vault_agent.store.current import READERS, CurrentIndex
 
 MAX_NOTE_BYTES = 1 << 20

@@ -304,7 +304,7 @@ async def test_an_index_with_another_text_version_is_incompatible(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
     await vault.index()
-    monkeypatch.setattr("vault_agent.indexing.task.TEXT_VERSION", 0)
+    monkeypatch.setattr("vault_agent.indexing.protocol.TEXT_VERSION", 0)
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
         await vault.index()
 

@@ -13,8 +13,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
 from vault_agent.indexing import keeper
-from vault_agent.indexing.protocol import Compare
-from vault_agent.indexing.task import IndexTask
+from vault_agent.indexing.protocol import Compare, IndexTask
 from vault_agent.system.workers import WorkerPool
 
 TASK = IndexTask("/vault", "/index", "id", (), 1, "f", rebuild=False, parallel=1)

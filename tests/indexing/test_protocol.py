@@ -9,8 +9,7 @@ import pytest
 
 from vault_agent.codes import CODES
 from vault_agent.errors import CLASSES, Failed
-from vault_agent.indexing.protocol import RequestFailed, UpdateIndex
-from vault_agent.indexing.task import IndexTask
+from vault_agent.indexing.protocol import IndexTask, RequestFailed, UpdateIndex
 from vault_agent.system.child import encode, read_message
 
 STRANGE = os.fsdecode(b"not-\xff-utf8/\n\x01.md")

@@ -12,7 +12,7 @@ from typing import Any
 from vault_agent.indexing.attachments import keep_text, sweep_texts, waiting_attachments
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import Batch, FileTask, KeptTexts, Outcome, ParsedFile, parse_files
-from vault_agent.indexing.task import IndexRun, IndexTask, fingerprint_of
+from vault_agent.indexing.protocol import IndexRun, IndexTask, fingerprint_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.scope import EVERYTHING, Scope

@@ -25,13 +25,14 @@ from vault_agent.indexing.protocol import (
     Crashed,
     Done,
     Event,
+    IndexRun,
+    IndexTask,
     LaidOut,
     LayOut,
     Phase,
     RequestFailed,
     UpdateIndex,
 )
-from vault_agent.indexing.task import IndexRun, IndexTask
 from vault_agent.model.jobs import JobSummary
 from vault_agent.system.child import encode
 from vault_agent.system.crash import CrashReport

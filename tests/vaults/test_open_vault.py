@@ -23,8 +23,7 @@ from tests.support.waiting import eventually_async, nothing_happens
 from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable
-from vault_agent.indexing.protocol import Compare, EmbeddingCounts, UpdateIndex
-from vault_agent.indexing.task import IndexTask
+from vault_agent.indexing.protocol import Compare, EmbeddingCounts, IndexTask, UpdateIndex
 from vault_agent.model.health import Health, Revision
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import Job, JobKind, JobState, Trigger

@@ -30,8 +30,7 @@ from vault_agent.vault.root import VaultRoot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.indexing.protocol import ReadAttachments
-    from vault_agent.indexing.task import IndexTask, ProgressReport
+    from vault_agent.indexing.protocol import IndexTask, ProgressReport, ReadAttachments
     from vault_agent.system.crash import CrashReport
     from vault_agent.text.names import AttachmentKind
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from vault_agent.indexing.task import IndexTask
+    from vault_agent.indexing.protocol import IndexTask
     from vault_agent.system.crash import CrashReport
 
     Parse = Callable[[list[FileTask], frozenset[str] | None], Awaitable[list[ParsedFile]]]

@@ -29,7 +29,7 @@ from vault_agent.vault.scan import diff, is_unknown, scan
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from vault_agent.indexing.task import IndexTask, ProgressReport
+    from vault_agent.indexing.protocol import IndexTask, ProgressReport
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.database import Connection
     from vault_agent.store.index.meta import Meta

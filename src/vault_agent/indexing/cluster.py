@@ -27,7 +27,7 @@ from vault_agent.store.layout import IndexDirectory
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from vault_agent.indexing.task import IndexTask
+    from vault_agent.indexing.protocol import IndexTask
     from vault_agent.store.index.meta import Meta
 
 

@@ -29,7 +29,7 @@ from vault_agent.system.cancelling import in_thread
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
-    from vault_agent.indexing.task import ProgressReport
+    from vault_agent.indexing.protocol import ProgressReport
     from vault_agent.model.vectors import VectorSpace
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.run import Arrived, Document

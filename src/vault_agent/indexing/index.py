@@ -24,7 +24,7 @@ from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.indexing.batches import parsed
 from vault_agent.indexing.changes import find_changes, read_stored, sudden_emptiness, vault_moved
 from vault_agent.indexing.parse import FileTask, KeptTexts, Outcome
-from vault_agent.indexing.task import MAX_NOTE_IDS, IndexRun
+from vault_agent.indexing.protocol import MAX_NOTE_IDS, IndexRun
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.link_resolver import LinkResolver, names_of
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from vault_agent.indexing.batches import Parse
     from vault_agent.indexing.changes import Changes
     from vault_agent.indexing.parse import ParsedFile
-    from vault_agent.indexing.task import IndexTask, ProgressReport
+    from vault_agent.indexing.protocol import IndexTask, ProgressReport
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.database import Connection
     from vault_agent.store.index.links import LinkRow

@@ -51,7 +51,7 @@ from vault_agent.system.processes import give_memory_back
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.indexing.task import IndexRun, IndexTask
+    from vault_agent.indexing.protocol import IndexRun, IndexTask
     from vault_agent.model.warning import Warning
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.settings import EndpointSettings

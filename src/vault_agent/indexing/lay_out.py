@@ -29,7 +29,7 @@ from vault_agent.text.names import fold
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_agent.indexing.task import IndexTask
+    from vault_agent.indexing.protocol import IndexTask
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]

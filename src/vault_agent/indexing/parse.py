@@ -39,7 +39,7 @@ from vault_agent.vault.root import VaultRoot
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from vault_agent.indexing.task import IndexTask
+    from vault_agent.indexing.protocol import IndexTask
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.fulltext.schema import FulltextNote
     from vault_agent.store.index.rows import NoteRows

@@ -15,7 +15,7 @@ from vault_agent.model.writing import LoggedWrite
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from vault_agent.indexing.task import IndexRun
+    from vault_agent.indexing.protocol import IndexRun
 
 
 class Change:

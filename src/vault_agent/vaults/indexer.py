@@ -38,10 +38,10 @@ if TYPE_CHECKING:
         CopyVectors,
         Embed,
         Event,
+        IndexRun,
         Question,
         ReadAttachments,
     )
-    from vault_agent.indexing.task import IndexRun
     from vault_agent.system.crash import CrashReport
     from vault_agent.system.processes import ChildProcess
 

@@ -17,8 +17,7 @@ from vault_agent.config import index_directory
 from vault_agent.config.access import writes_by_itself
 from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.errors import Busy, Failed
-from vault_agent.indexing.protocol import Cluster, LayOut
-from vault_agent.indexing.task import IndexTask, fingerprint_of
+from vault_agent.indexing.protocol import Cluster, IndexTask, LayOut, fingerprint_of
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.related import related
 from vault_agent.search.search import search

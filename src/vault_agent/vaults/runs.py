@@ -23,8 +23,7 @@ from vault_agent.vaults.jobs import timestamp
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.indexing.protocol import Answer, Question
-    from vault_agent.indexing.task import IndexRun, IndexTask
+    from vault_agent.indexing.protocol import Answer, IndexRun, IndexTask, Question
     from vault_agent.model.jobs import JobSummary
     from vault_agent.store.current import CurrentIndex
     from vault_agent.store.layout import IndexDirectory
