@@ -19,7 +19,7 @@ from vault_agent.memory.score import (
     rank,
 )
 from vault_agent.model.search import Match
-from vault_agent.store.index.facts import NoteFacts
+from vault_agent.store.index.lists import NoteFacts
 
 TODAY = date(2026, 3, 1)
 MANY = Frequencies(1_000, {"src/cost.py": 1, "Makefile": 900, "src/a/b.py": 3}, {"parsing": 2})

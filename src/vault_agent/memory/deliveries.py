@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from vault_agent.memory.session import Session, SessionStore
     from vault_agent.model.memory import Address, Recalled, RecalledNote
     from vault_agent.model.sessions import SessionEvent
-    from vault_agent.store.index.facts import NoteFacts
+    from vault_agent.store.index.lists import NoteFacts
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
 

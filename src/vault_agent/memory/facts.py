@@ -13,7 +13,7 @@ from vault_agent.errors import VaultAgentError
 from vault_agent.memory.score import Candidate, Frequencies, file_key
 from vault_agent.model.identifiers import identify
 from vault_agent.model.note_types import type_of_folder
-from vault_agent.store.index import facts
+from vault_agent.store.index import lists
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import is_note
 from vault_agent.text.words import fold_words
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from vault_agent.config.memory_sections import MemorySettings
     from vault_agent.model.memory import Address
     from vault_agent.model.warning import Warning
-    from vault_agent.store.index.facts import NoteFacts
+    from vault_agent.store.index.lists import NoteFacts
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
 
@@ -95,8 +95,8 @@ class Facts:
             revision, index = self._kept.get((vault.workplace, every), (None, None))
             if index is None or revision != snapshot.revision:
                 rows = [
-                    *await snapshot.read(facts.read_facts),
-                    *await snapshot.read(facts.read_attachments),
+                    *await snapshot.read(lists.read_facts),
+                    *await snapshot.read(lists.read_attachments),
                 ]
                 included = rows if every else self._included(vault, rows)
                 index = await in_thread(FactIndex, included)

@@ -24,7 +24,7 @@ from vault_agent.model.link_resolver import LinkResolver
 from vault_agent.model.memory import COMPLETE, INCOMPLETE
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.writing import Right, Write
-from vault_agent.store.index import facts
+from vault_agent.store.index import lists
 from vault_agent.store.index import notes as reading
 from vault_agent.text.words import fold_words
 
@@ -291,7 +291,7 @@ async def notes_of(vault: OpenVault) -> VaultNotes:
         IndexUnavailable: if there is no index, or it cannot be read.
     """
     async with vault.snapshot() as snapshot:
-        rows = await snapshot.read(facts.read_facts)
+        rows = await snapshot.read(lists.read_facts)
         named = dict(await snapshot.read(reading.names))
     resolver = LinkResolver(named.items())
     notes = [
@@ -409,7 +409,7 @@ async def _indexed(vault: OpenVault, session_id: str) -> str | None:
     """Return where the index knows the journal of a session, or None."""
     try:
         async with vault.snapshot() as snapshot:
-            rows = await snapshot.read(facts.read_facts)
+            rows = await snapshot.read(lists.read_facts)
     except IndexUnavailable:
         return None
     journals = (row for row in rows if type_of(row) == "journal")

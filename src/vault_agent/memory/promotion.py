@@ -31,7 +31,7 @@ from vault_agent.model.note_types import new_note_id
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Right, Write, WriteState
 from vault_agent.search.resolve import resolve
-from vault_agent.store.index import facts
+from vault_agent.store.index import lists
 from vault_agent.store.index.notes import bodies, notes_with_value
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold
@@ -395,8 +395,8 @@ async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> l
     query = SearchQuery(" ".join(words)[:_MAX_QUERY], Mode.LEXICAL, _COMPARED)
     hits = (await vault.search(query)).hits if words else ()
 
-    def read(connection: Connection) -> tuple[list[facts.NoteFacts], list[bytes]]:
-        notes = facts.read_facts(connection)
+    def read(connection: Connection) -> tuple[list[lists.NoteFacts], list[bytes]]:
+        notes = lists.read_facts(connection)
         wanted = {hit.note_id for hit in hits}
         near = [note for note in notes if identify(note.path) in wanted]
         named = [note for note in notes if fold(note.title) == name and type_of(note) == kind]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.memory import Address
     from vault_agent.model.search import Match
-    from vault_agent.store.index.facts import NoteFacts
+    from vault_agent.store.index.lists import NoteFacts
 
 GLOBAL_TYPES: Final = frozenset({"pattern", "snippet", "decision", "note"})
 GLOBAL_FACTOR: Final = 0.9
