@@ -26,8 +26,13 @@ from vault_agent.store.failures import guarded
 from vault_agent.store.fulltext import searching as engine
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.schema import to_fulltext
-from vault_agent.store.fulltext.searching import MOST_CORRECTED, SearchStopped, Speller
-from vault_agent.store.fulltext.shelf import RevisionRows, Shelf
+from vault_agent.store.fulltext.searching import (
+    MOST_CORRECTED,
+    RevisionRows,
+    SearchStopped,
+    Shelf,
+    Speller,
+)
 from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.text.terms import terms
 

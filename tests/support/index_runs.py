@@ -19,7 +19,7 @@ from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import check_pages, open_reader
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.fulltext.shelf import RevisionRows
+from vault_agent.store.fulltext.searching import RevisionRows
 from vault_agent.store.index import documents, links
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import old_rows, read_meta

@@ -15,7 +15,7 @@ from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import connect_reader, mapped_files, translated
 from vault_agent.store.failures import is_damage
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.fulltext.shelf import RevisionRows
+from vault_agent.store.fulltext.searching import RevisionRows
 from vault_agent.store.index import notes
 from vault_agent.store.index.meta import (
     BY_VERSION,

@@ -32,10 +32,12 @@ from vault_agent.store.fulltext.clauses import (
 from vault_agent.store.fulltext.schema import name_key
 from vault_agent.store.fulltext.searching import (
     NAMED,
+    Passing,
+    RevisionRows,
     Search,
     SearchStopped,
+    Shelf,
 )
-from vault_agent.store.fulltext.shelf import Passing, RevisionRows, Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
