@@ -8,9 +8,9 @@ from io import BytesIO
 import pytest
 from tests.support.archives import archive, book, open_document, paragraph, sheet, slides, word
 
-from vault_agent.extract import zipped
+from vault_agent.extract import markup
+from vault_agent.extract.markup import read_book, read_office
 from vault_agent.extract.parts import TextPart, UnreadableAttachment
-from vault_agent.extract.zipped import read_book, read_office
 
 
 def test_a_document_of_word_has_a_part_for_each_heading():
@@ -102,14 +102,14 @@ def test_what_cannot_be_read_has_a_reason(data: bytes, reason: str):
     "what it unpacks to is counted, and the text before the limit is searched",
 )
 def test_a_bomb_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(zipped, "MAX_UNPACKED", 1 << 20)
+    monkeypatch.setattr(markup, "MAX_UNPACKED", 1 << 20)
     many = paragraph("medlar") + "<w:p/>" * 1_000_000
     made = read_office(word(many))
     assert made.cut == "size"
 
 
 def test_too_many_entries_are_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(zipped, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(markup, "MAX_ENTRIES", 3)
     with pytest.raises(UnreadableAttachment, match="too many parts"):
         read_office(archive(dict.fromkeys(("a", "b", "c", "d"), "x")))
 
@@ -148,7 +148,7 @@ def test_only_the_methods_of_the_formats_are_unpacked(method: int):
     "the sheet ends at the limit of characters",
 )
 def test_a_text_in_many_cells_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(zipped, "MAX_CHARACTERS", 10_000)
+    monkeypatch.setattr(markup, "MAX_CHARACTERS", 10_000)
     cells = "0</v></c></row>" + "<row><c t='s'><v>1</v></c></row>" * 50_000 + "<row><c><v>0"
     found = read_office(sheet("Many", "x" * 1_000, "", cells))
     assert found.cut == "characters"

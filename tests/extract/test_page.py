@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from vault_agent.extract.page import read_page
+from vault_agent.extract.markup import read_page
 from vault_agent.extract.parts import TextPart
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from vault_agent.extract.page import read_page
+from vault_agent.extract.markup import read_book, read_office, read_page
 from vault_agent.extract.parts import MAX_LABEL, MAX_PAGES, TextCollector, UnreadableAttachment
-from vault_agent.extract.zipped import read_book, read_office
 from vault_agent.text.names import page_label
 
 if TYPE_CHECKING:

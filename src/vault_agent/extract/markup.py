@@ -1,9 +1,4 @@
-"""The text of office documents and e-books: Word, PowerPoint, Excel, OpenDocument and EPUB.
-
-Such a file is a zip archive of XML. What an archive says of its sizes is not believed: what it
-unpacks to is counted. XML is read as a stream by expat, and a declaration of an entity ends it, so
-that nothing grows or is fetched.
-"""
+"""The text of an HTML page, in parts by its headings. Nothing of it is run or fetched."""
 
 from __future__ import annotations
 
@@ -11,18 +6,101 @@ import posixpath
 import re
 import zipfile
 import zlib
+from html.parser import HTMLParser
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 from xml.parsers import expat
 
-from vault_agent.extract.page import read_page
 from vault_agent.extract.parts import MAX_CHARACTERS, TextCollector, UnreadableAttachment, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from vault_agent.extract.parts import Extracted
+
+_HIDDEN: Final = frozenset({"script", "style", "template", "noscript", "svg", "head"})
+_HEADINGS: Final = frozenset({"h1", "h2", "h3"})
+_LINES: Final = frozenset(
+    {
+        *("address", "article", "aside", "blockquote", "br", "caption", "dd", "div", "dl"),
+        *("dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3"),
+        *("h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol"),
+        *("p", "pre", "section", "table", "tr", "ul"),
+    }
+)
+_SPACES: Final = re.compile(r"[^\S\n]+")
+_BLANK_LINES: Final = re.compile(r"\s*\n\s*")
+_TEXT_BLOCK: Final = 1 << 16
+
+
+def read_page(text: str) -> Extracted:
+    """Return the text of a page of HTML, one part for each of its headings of level 1 to 3."""
+    reader = _Reader()
+    for start in range(0, len(text), _TEXT_BLOCK):
+        if reader.collected.is_full:
+            break
+        reader.feed(text[start : start + _TEXT_BLOCK])
+    else:
+        # What has no end, such as a comment, is read anew from each of its characters.
+        if len(reader.rawdata) <= _TEXT_BLOCK:
+            reader.close()
+    reader.end_part()
+    return reader.collected.extracted()
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.collected = TextCollector()
+        self._label: str | None = None
+        self._heading: list[str] | None = None  # the text of the heading that is open
+        self._pieces: list[str] = []
+        self._hidden: list[str] = []
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        # A comment to browsers. The base class takes only those of Word.
+        return self.parse_bogus_comment(i, report)
+
+    def handle_starttag(self, tag: str, _attributes: object) -> None:
+        if tag in _HIDDEN:
+            self._hidden.append(tag)
+        elif tag == "body":
+            self._hidden.clear()  # a head may have no end
+        elif tag in _HEADINGS and not self._hidden:
+            self.end_part()
+            self._heading = []
+        if tag in _LINES:
+            self._pieces.append("\n")
+
+    def handle_startendtag(self, tag: str, _attributes: object) -> None:
+        if tag in _LINES:
+            self._pieces.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._hidden and tag == self._hidden[-1]:
+            self._hidden.pop()
+        elif tag in _HEADINGS and self._heading is not None:
+            self._label = label_of("".join(self._heading))
+            self._heading = None
+        if tag in _LINES:
+            self._pieces.append("\n")
+        elif tag in ("td", "th"):
+            self._pieces.append("\t")
+
+    def handle_data(self, data: str) -> None:
+        if self._hidden:
+            return
+        self._pieces.append(data)
+        if self._heading is not None:
+            self._heading.append(data)
+
+    def end_part(self) -> None:
+        """Add the text since the last heading, that heading included, as a part."""
+        text = _BLANK_LINES.sub("\n", _SPACES.sub(" ", "".join(self._pieces))).strip()
+        self.collected.add(self._label, text)
+        self._pieces.clear()
+        self._label = None
 
 
 MAX_ENTRIES: Final = 20_000
