@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vault_agent.store.positions import Positions, read_positions, write_positions
+from vault_agent.indexing.lay_out import Positions, read_positions, write_positions
 
 
 def test_positions_are_read_as_they_were_written(tmp_path: Path):

@@ -23,6 +23,7 @@ from tests.support.waiting import eventually_async, nothing_happens
 from vault_agent.app import open_app
 from vault_agent.config import Config
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable
+from vault_agent.indexing.lay_out import read_positions
 from vault_agent.indexing.protocol import Compare, EmbeddingCounts, IndexTask, UpdateIndex
 from vault_agent.model.health import Health, Revision
 from vault_agent.model.identifiers import identify
@@ -32,7 +33,6 @@ from vault_agent.model.writing import IndexState
 from vault_agent.search.note_file import read_whole
 from vault_agent.store.current import Snapshot
 from vault_agent.store.failures import damaged
-from vault_agent.store.positions import read_positions
 from vault_agent.system.crash import CrashReport
 from vault_agent.vaults.indexer import Indexer
 from vault_agent.vaults.jobs import JobOptions

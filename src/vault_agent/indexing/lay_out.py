@@ -11,9 +11,10 @@ nodes and not with its square. The same graph has the same picture.
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from vault_agent.model.adjacency import Adjacency
 from vault_agent.model.graph import MAX_NODES
 from vault_agent.store.index.rows import handle_of
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.store.positions import Positions, read_positions, write_positions
+from vault_agent.system.files import read_optional, replace_file
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
@@ -356,3 +357,43 @@ def _within(places: Floats) -> Floats:
 def _centred(places: Floats) -> Floats:
     centred: Floats = (places - places.mean(axis=0)).astype(np.float32)
     return centred
+
+
+_MAGIC = b"VALF2\n"
+_FARTHEST = 1e6
+"""No drawing has a note so far from its middle. Far larger numbers overflow in the layout."""
+_HEAD = struct.Struct("<6sH32sI")  # the magic, the length of the revision, the revision, the nodes
+
+
+class Positions(NamedTuple):
+    """The positions of one revision: the handle and the place of each note, by path."""
+
+    revision: str
+    handles: NDArray[np.int64]
+    places: NDArray[np.float32]  # of shape (nodes, 2)
+
+
+def read_positions(file: Path) -> Positions | None:
+    """Return what a file holds, or None if it is missing, damaged or has no usable number."""
+    try:
+        data = read_optional(file)
+        magic, length, name, count = _HEAD.unpack_from(data)
+        if magic != _MAGIC or len(data) != _HEAD.size + count * 16:
+            return None
+        revision = name[:length].decode("ascii")
+    except (struct.error, UnicodeError):
+        return None
+    handles = np.frombuffer(data, "<i8", count, _HEAD.size)
+    places = np.frombuffer(data, "<f4", count * 2, _HEAD.size + count * 8).reshape(count, 2)
+    if not (np.abs(places) < _FARTHEST).all():  # nor is one that is not a number
+        return None
+    return Positions(revision, handles, places)
+
+
+def write_positions(file: Path, positions: Positions) -> None:
+    """Replace the file. Raises OSError."""
+    name = positions.revision.encode("ascii")
+    head = _HEAD.pack(_MAGIC, len(name), name, len(positions.handles))
+    handles = positions.handles.astype("<i8").tobytes()
+    places = positions.places.astype("<f4").tobytes()
+    replace_file(file, head + handles + places, durable=False)

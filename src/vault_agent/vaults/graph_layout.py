@@ -119,7 +119,7 @@ def packed(revision: str, places: Any) -> bytes:
 
 
 def _read(file: Path) -> Layout | None:
-    from vault_agent.store.positions import read_positions  # imports numpy
+    from vault_agent.indexing.lay_out import read_positions  # imports numpy
 
     found = read_positions(file)
     return None if found is None else Layout(found.revision, packed(found.revision, found.places))
