@@ -31,7 +31,7 @@ from vault_agent.store.current import CurrentIndex, Snapshot
 from vault_agent.store.database import open_reader, translated
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.jobs import open_jobs
-from vault_agent.store.vectors.matrix import open_matrix
+from vault_agent.store.vectors import open_matrix
 
 QUERIES = ("word3", "shared filler", '"shared text"', "東京 word1", "note")
 

@@ -216,7 +216,7 @@ class Embedding(Scenario):
 
     async def check(self, outcome: str) -> list[str]:
         from vault_agent.store.index.meta import read_meta
-        from vault_agent.store.vectors.matrix import open_matrix
+        from vault_agent.store.vectors import open_matrix
 
         wrong = []
         await self._embed()

@@ -44,7 +44,7 @@ class Step(NamedTuple):
 _ENGINE = "vault_agent.store.fulltext.writer"
 _COMMIT, _MERGE = f"{_ENGINE}.FulltextWriter.commit", f"{_ENGINE}.FulltextWriter.merge"
 _PUBLISH = "vault_agent.store.layout.IndexDirectory.publish"
-_VECTORS = "vault_agent.store.vectors.cache.VectorStore"
+_VECTORS = "vault_agent.store.vectors.VectorStore"
 _ADD = "vault_agent.store.index.writer.NoteWriter.add"
 STEPS = {
     "after changed notes are removed, before they are stored": Step(_ADD),

@@ -17,10 +17,10 @@ from vault_agent.indexing import embed as phase
 from vault_agent.indexing.embed import embed
 from vault_agent.indexing.protocol import EmbeddingCounts
 from vault_agent.models.embedder import Embedder
+from vault_agent.store import vectors
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
-from vault_agent.store.vectors import cache as vectors
-from vault_agent.store.vectors.matrix import Matrix, open_matrix
+from vault_agent.store.vectors import Matrix, open_matrix
 
 NOTES = 6
 

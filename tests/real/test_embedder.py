@@ -9,8 +9,7 @@ from vault_agent.models.run import embed_all
 from vault_agent.models.settings import document_input, vector_key
 from vault_agent.search.rank import fuse
 from vault_agent.search.semantic import nearest
-from vault_agent.store.vectors.cache import open_vectors
-from vault_agent.store.vectors.matrix import open_matrix
+from vault_agent.store.vectors import open_matrix, open_vectors
 
 pytestmark = pytest.mark.real_embedding
 

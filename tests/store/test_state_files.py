@@ -13,7 +13,7 @@ from vault_agent.errors import Unavailable
 from vault_agent.model.writing import LoggedWrite, VaultChange
 from vault_agent.store.database import migrate
 from vault_agent.store.jobs import open_jobs
-from vault_agent.store.vectors.cache import open_vectors
+from vault_agent.store.vectors import open_vectors
 from vault_agent.store.writes import WriteLog
 
 STORE = files("vault_agent.store")

@@ -14,8 +14,7 @@ import pytest
 from vault_agent.errors import Failed
 from vault_agent.model.vectors import VectorSpace
 from vault_agent.store.database import set_aside
-from vault_agent.store.vectors.cache import open_vectors
-from vault_agent.store.vectors.matrix import open_matrix
+from vault_agent.store.vectors import open_matrix, open_vectors
 
 DIMENSION = 72
 GENERATION = 5
@@ -236,7 +235,7 @@ def test_a_row_that_was_not_recorded_is_of_no_text(database, monkeypatch):
 
 
 def test_an_interrupted_copy_loses_no_vector(database, monkeypatch):
-    monkeypatch.setattr("vault_agent.store.vectors.cache._UNUSED_LEAST", 1)
+    monkeypatch.setattr("vault_agent.store.vectors._UNUSED_LEAST", 1)
     vectors, _ = save_four(database)
     with open_vectors(database) as store:
         store.use(space())
@@ -363,7 +362,7 @@ _SAVE_AND_TELL = """
 import sys
 from pathlib import Path
 from tests.store.test_vectors import keys, space, units
-from vault_agent.store.vectors.cache import open_vectors
+from vault_agent.store.vectors import open_vectors
 
 with open_vectors(Path(sys.argv[1])) as store:
     store.use(space())

@@ -31,19 +31,18 @@ _LINES: Final = frozenset(
 )
 _SPACES: Final = re.compile(r"[^\S\n]+")
 _BLANK_LINES: Final = re.compile(r"\s*\n\s*")
-_TEXT_BLOCK: Final = 1 << 16
 
 
 def read_page(text: str) -> Extracted:
     """Return the text of a page of HTML, one part for each of its headings of level 1 to 3."""
     reader = _Reader()
-    for start in range(0, len(text), _TEXT_BLOCK):
+    for start in range(0, len(text), _BLOCK):
         if reader.collected.is_full:
             break
-        reader.feed(text[start : start + _TEXT_BLOCK])
+        reader.feed(text[start : start + _BLOCK])
     else:
         # What has no end, such as a comment, is read anew from each of its characters.
-        if len(reader.rawdata) <= _TEXT_BLOCK:
+        if len(reader.rawdata) <= _BLOCK:
             reader.close()
     reader.end_part()
     return reader.collected.extracted()

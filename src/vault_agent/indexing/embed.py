@@ -23,7 +23,7 @@ from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.store.vectors.cache import open_vectors
+from vault_agent.store.vectors import open_vectors
 from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from vault_agent.models.run import Arrived, Document
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.database import Connection
-    from vault_agent.store.vectors.cache import Plan, VectorStore
-    from vault_agent.store.vectors.matrix import Integers
+    from vault_agent.store.vectors import Integers, Plan, VectorStore
 
 PUBLISH_SECONDS = 1.0
 """How often new vectors are published to searches."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.vectors import Vector
     from vault_agent.store.current import Snapshot
-    from vault_agent.store.vectors.matrix import Matrix
+    from vault_agent.store.vectors import Matrix
 
     Floats: TypeAlias = NDArray[np.float32]
     Integers: TypeAlias = NDArray[np.int64]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from vault_agent.store.failures import MappedFiles
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.layout import IndexDirectory
-    from vault_agent.store.vectors.matrix import Matrix
+    from vault_agent.store.vectors import Matrix
 
 READERS = 2
 """Connections of a snapshot. Its threads read for a tenth of their time, so they seldom wait."""
@@ -374,9 +374,7 @@ class CurrentIndex:
     def _open_matrix(self, meta: Meta) -> Matrix | None:
         if not self._vectors:
             return None
-        from vault_agent.store.vectors.matrix import (
-            open_matrix,  # imports numpy, which takes 20 MB
-        )
+        from vault_agent.store.vectors import open_matrix
 
         return open_matrix(self._directory.vectors, meta.identity)
 

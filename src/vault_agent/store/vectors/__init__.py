@@ -1,1 +1,0 @@
-"""Embedding vectors, kept by their exact input."""
