@@ -1,4 +1,10 @@
-"""The text of an HTML page, in parts by its headings. Nothing of it is run or fetched."""
+"""The text of HTML pages, office documents and e-books. Nothing of them is run or fetched.
+
+A page is read in parts by its headings. Word, PowerPoint, Excel, OpenDocument and EPUB files are
+zip archives of XML. What an archive says of its sizes is not believed: what it unpacks to is
+counted. XML is read as a stream by expat, and a declaration of an entity ends it, so that nothing
+grows or is fetched.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The messages between the server and its indexing process: frozen dataclasses."""
+"""The messages between the server and its indexing process: frozen dataclasses.
+
+The task of an indexing run and its result are part of them. They come last.
+"""
 
 from __future__ import annotations
 
@@ -207,6 +210,9 @@ Result = Done | EmbeddingCounts | AttachmentsRead
 Answer = Result | Compared | Clustered | LaidOut | RequestFailed
 """The last event of a request."""
 Event = Phase | Warning | Published | Crashed | Answer
+
+
+# --- the task of a run ----------------------------------------------------------------------
 
 
 MAX_NOTE_IDS = 100

@@ -3,6 +3,10 @@
 The pause is a circuit breaker (M. Nygard, "Release It!"). A caller's request is never the attempt
 that ends it. A background task sends something small instead, with a timeout that is long enough to
 load the model.
+
+Only this machine may be asked or, if the user allows it, the private network; and no cloud model. A
+name may resolve to any address, and to another one later. So the name is checked once, when the
+configuration is read, and the address is checked for every connection, when its socket is created.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Embeds the documents and queries of one model.
 
-Documents are retried; queries have a deadline.
+Queries have a deadline; documents are retried with growing waits. A request that keeps failing is
+halved until the failing text is alone, and the other texts are embedded. Before a failure is
+attributed to texts, the endpoint is asked for the probe text. If it fails at that too, the endpoint
+is at fault, and we wait for it up to a limit.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def document_input(prefix: str, title: str, heading_path: Iterable[str], text: s
 
     Where the prefix has a place for the title, the title stands there and nowhere else. A heading
     that repeats the title is left out. Whoever changes this raises the format of vector maps
-    (`store.vectors.matrix`), since keys are kept with them and not hashed again.
+    (`store.vectors`), since keys are kept with them and not hashed again.
     """
     headings = list(heading_path)
     if headings and headings[0] == title:

@@ -1,4 +1,8 @@
-"""The vectors of one generation, mapped from a file for searching.
+"""Vectors: a store by the exact input, and those of one generation, mapped for searching.
+
+`vectors.db` maps a key to a row of a file. Only the indexing process writes it, across generations,
+crashes and renames. A row is on the disk before the statement that refers to it. So a kill or a
+power cut leaves both, or a row without a reference.
 
 Rows belong to texts, and what is published belongs to a generation. So a reindex, a rename or a new
 generation writes twelve bytes a chunk and no vectors. Chunks with the same text share a row.

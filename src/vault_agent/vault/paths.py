@@ -1,4 +1,4 @@
-"""Vault-relative paths from users, links and HTTP clients, and the names that may be created.
+"""Rules about paths, by name alone: which are valid, which may be created, which are ignored.
 
 Nothing here accesses the disk. `validate` is the first of two checks: it refuses paths that are
 malformed or lead out of the vault. The second, `VaultRoot`, is safe for any path, even without the
@@ -7,6 +7,11 @@ first.
 One rule for new names holds on every system, so that a vault stays portable. Notes and folders that
 exist keep their names, whatever these are. Whether a name is taken is decided on the disk, with
 `vault_agent.text.names.fold` as the form in which names are compared.
+
+Hidden names are always excluded. Folders of the default list are excluded unless a pattern of the
+user includes them again. The user's patterns follow gitignore, relative to the vault root: the last
+match decides, and nothing below an excluded folder can be included again. What lies outside an
+agent's folder is excluded from the agent's index, whatever the patterns say.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read and decode notes."""
+"""Read and decode notes: entries of files, their bytes and text, and warnings for skipped ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One search of one revision, from a compiled query to the evidence."""
+"""One search of one revision, from a compiled query to the evidence.
+
+`Search` sends its queries to a `Shelf` of notes and to one of chunks, filtered by their notes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reads lists of notes and of tasks, page by page, and counts over whole tables."""
+"""Reads lists of notes and of tasks, page by page, and what takes a look at whole tables.
+
+These are counts, the names of all notes, and the facts of notes that memory compares.
+"""
 
 from __future__ import annotations
 
