@@ -21,7 +21,7 @@ from tests.support.index_runs import Heard, Vault
 from tests.support.processes import children
 
 from vault_agent.errors import Failed, Misconfigured
-from vault_agent.indexing import batches
+from vault_agent.indexing import keeper
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import FileTask, ParsedFile
 from vault_agent.model.jobs import JobSummary
@@ -46,7 +46,7 @@ async def run(
     vault.heard = Heard()
     told = crashes if crashes is not None else []
     async with WorkerPool(setup, size=2) as pool:
-        parser = batches.Parser(pool, vault.task(), on_crash=told.append)
+        parser = keeper.Parser(pool, vault.task(), on_crash=told.append)
         return (await index(vault.task(), parser.parse, vault.heard)).summary
 
 
@@ -65,8 +65,8 @@ async def test_one_crashing_note_is_skipped_and_the_others_are_indexed(
     vault: Vault, poison: str, monkeypatch: pytest.MonkeyPatch
 ):
     # Of processor time, so a busy machine does not skip other notes.
-    monkeypatch.setattr(batches, "SECONDS_PER_BATCH", 0.6)
-    monkeypatch.setattr(batches, "SECONDS_PER_NOTE", 0.2)
+    monkeypatch.setattr(keeper, "SECONDS_PER_BATCH", 0.6)
+    monkeypatch.setattr(keeper, "SECONDS_PER_NOTE", 0.2)
     await vault.index()
     healthy = await vault.dump()
     vault.write(f"The {poison}.md", "# Poison\n\nbody\n")
@@ -108,7 +108,7 @@ async def test_a_vault_folder_that_is_gone_or_replaced_is_not_read(vault: Vault,
     held = await vault.dump()
     vault.write("Note 1.md", "changed")
     async with WorkerPool(parsers.poisoned, size=1) as pool:
-        parser = batches.Parser(pool, vault.task(), on_crash=print)
+        parser = keeper.Parser(pool, vault.task(), on_crash=print)
 
         async def parse(tasks: list[FileTask], lines: frozenset[str] | None) -> list[ParsedFile]:
             away = vault.root.rename(vault.root.with_name("away"))
@@ -129,7 +129,7 @@ async def test_a_vault_folder_that_is_gone_or_replaced_is_not_read(vault: Vault,
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
 async def test_a_kept_worker_keeps_no_vault_file_open(vault: Vault):
     async with WorkerPool(parsers.poisoned, size=1) as pool:
-        parser = batches.Parser(pool, vault.task(), on_crash=print)
+        parser = keeper.Parser(pool, vault.task(), on_crash=print)
         await index(vault.task(), parser.parse, vault.heard)
         [worker] = children()
         links = [os.readlink(link) for link in Path(f"/proc/{worker}/fd").iterdir()]  # noqa: PTH115
@@ -143,7 +143,7 @@ async def test_killed_workers_lose_no_note(vault: Vault):
 
     async def kill() -> None:
         nonlocal killed
-        while killed < batches.WORKERS_TRIED - 1:  # which may all have parsed the same batch
+        while killed < keeper.WORKERS_TRIED - 1:  # which may all have parsed the same batch
             # The first one at once: on a fast machine the run ends soon.
             await asyncio.sleep(chance.uniform(0.05, 0.3) if killed else 0.001)
             for worker in sorted(children())[:1]:

@@ -14,14 +14,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
-from collections import Counter
+from collections import Counter, deque
 from contextlib import ExitStack, aclosing, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, VaultAgentError
-from vault_agent.indexing.batches import parsed
 from vault_agent.indexing.changes import find_changes, read_stored, sudden_emptiness, vault_moved
 from vault_agent.indexing.parse import FileTask, KeptTexts, Outcome
 from vault_agent.indexing.protocol import MAX_NOTE_IDS, IndexRun
@@ -57,9 +56,17 @@ from vault_agent.text.names import is_note, kind_of
 from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        AsyncGenerator,
+        Awaitable,
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
-    from vault_agent.indexing.batches import Parse
     from vault_agent.indexing.changes import Changes
     from vault_agent.indexing.parse import ParsedFile
     from vault_agent.indexing.protocol import IndexTask, ProgressReport
@@ -68,6 +75,8 @@ if TYPE_CHECKING:
     from vault_agent.store.index.links import LinkRow
     from vault_agent.store.index.notes import StoredFile
     from vault_agent.store.index.rows import Row
+
+    Parse = Callable[[list[FileTask], frozenset[str] | None], Awaitable[list[ParsedFile]]]
 
 
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
@@ -402,6 +411,53 @@ class _IndexRun:
             fresh=self._fresh,
             affected=self._affected if self._base else None,
         )
+
+
+BATCH_BYTES = 256 << 10
+BATCH_FILES = 128
+BATCH_ATTACHMENTS = 4
+"""Attachments of one batch. A small file may have a long text."""
+
+
+async def parsed(
+    tasks: Sequence[FileTask], parse: Parse, parallel: int, repeated: frozenset[str] | None
+) -> AsyncGenerator[list[ParsedFile]]:
+    """Yield parsed batches in the order of the tasks, so that equal runs write equal rows.
+
+    `parallel` is the number of batches that are parsed at once. See `Batch` for `repeated`.
+    """
+    window: deque[asyncio.Task[list[ParsedFile]]] = deque()
+    try:
+        for batch in _batches(tasks):
+            window.append(asyncio.create_task(_awaited(parse(batch, repeated))))
+            if len(window) > 2 * parallel:
+                yield await window.popleft()
+        while window:
+            yield await window.popleft()
+    finally:
+        for waiting in window:
+            waiting.cancel()
+        if window:  # a worker must be free again before the next run
+            await asyncio.wait(window)
+
+
+def _batches(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:
+    batch: list[FileTask] = []
+    size = 0
+    for task in tasks:
+        most = BATCH_FILES if is_note(task.entry.path) else BATCH_ATTACHMENTS
+        begins = batch and is_note(batch[-1].entry.path) != is_note(task.entry.path)
+        if batch and (begins or size + task.entry.size > BATCH_BYTES or len(batch) == most):
+            yield batch
+            batch, size = [], 0
+        batch.append(task)
+        size += task.entry.size
+    if batch:
+        yield batch
+
+
+async def _awaited(batch: Awaitable[list[ParsedFile]]) -> list[ParsedFile]:
+    return await batch
 
 
 def _count_notes(paths: Iterable[str]) -> int:

@@ -4,6 +4,9 @@ It reads requests from standard input, carries them out one at a time, and write
 pipe that was its standard output; `protocol` defines the messages. It exits as soon as its standard
 input closes, so a killed server leaves no process behind. An interrupted run leaves the index as it
 was.
+
+A note that crashes its parser process is isolated, and the others are parsed. Parser processes hold
+no file of a vault open between two batches, so it can be unmounted at any time.
 """
 
 from __future__ import annotations
@@ -16,13 +19,14 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import Unavailable, VaultAgentError
-from vault_agent.indexing.batches import Parser, Pool
-from vault_agent.indexing.changes import compare
+from vault_agent.errors import Failed, Unavailable, VaultAgentError
+from vault_agent.indexing.changes import compare, vault_moved
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import batch_parser
+from vault_agent.indexing.parse import Batch, FileTask, ParsedFile, batch_parser, unparsed
 from vault_agent.indexing.protocol import (
     Answer,
     Cluster,
@@ -43,10 +47,13 @@ from vault_agent.indexing.protocol import (
     RequestFailed,
     UpdateIndex,
 )
+from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.child import encode, read_message, take_output
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.files import keep_new_files_private
 from vault_agent.system.processes import give_memory_back
+from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
+from vault_agent.vault.platform import folder_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +69,14 @@ IDLE_SECONDS = 60.0
 """The parser process ends after this time without a request, and starts with the next notes."""
 NICENESS = 10
 """Lower priority than the server, so that searches go first."""
+SECONDS_PER_BATCH = 30.0
+SECONDS_PER_NOTE = 5.0
+SECONDS_PER_MEGABYTE = 2.0
+"""Processor time that a worker may use. The slowest hostile notes take 0.8 s a megabyte."""
+WORKERS_TRIED = 3
+"""Attempts for one batch if workers end before they receive it."""
+
+Pool = WorkerPool[Batch, list[ParsedFile] | None]
 
 
 def main() -> None:
@@ -226,6 +241,87 @@ class _Keeper:
 
     def _report_crash(self, report: CrashReport) -> None:
         self._report.send(Crashed("worker", report))
+
+
+class Parser:
+    """Parses the batches of one run in the workers of a pool.
+
+    `on_crash` gets a report of every error that a note raised.
+    """
+
+    def __init__(
+        self, pool: Pool, task: IndexTask, *, on_crash: Callable[[CrashReport], object]
+    ) -> None:
+        self._pool = pool
+        self._task = replace(task, paths=None)  # which may be many
+        self._folder = folder_at(task.root)
+        self._texts = str(IndexDirectory(Path(task.directory)).texts)
+        self._on_crash = on_crash
+
+    async def parse(
+        self, tasks: list[FileTask], repeated: frozenset[str] | None = frozenset()
+    ) -> list[ParsedFile]:
+        """Parse a batch, in order. See `Batch` for `repeated`.
+
+        Raises:
+            Misconfigured: `VAULT_NOT_FOUND` if the vault was moved or unmounted.
+            Failed: `INDEXER_FAILED` if no worker starts.
+        """
+        return await self._settle(tasks, repeated, SECONDS_PER_BATCH)
+
+    async def _settle(
+        self, tasks: list[FileTask], repeated: frozenset[str] | None, seconds: float
+    ) -> list[ParsedFile]:
+        try:
+            return await self._run(tasks, repeated, seconds)
+        except WorkerCrashed as crash:
+            if len(tasks) == 1 and (isinstance(crash, WorkerTimedOut) or crash.report):
+                return [self._skipped(tasks[0], crash, repeated)]
+        if len(tasks) == 1:
+            try:
+                # The worker may have been killed from outside, so the note gets a second attempt.
+                return await self._run(tasks, repeated, seconds)
+            except WorkerCrashed as crash:
+                return [self._skipped(tasks[0], crash, repeated)]
+        # Halving finds the note in a few steps and keeps the others together.
+        middle, seconds = len(tasks) // 2, max(seconds / 2, SECONDS_PER_NOTE)
+        return [
+            *await self._settle(tasks[:middle], repeated, seconds),
+            *await self._settle(tasks[middle:], repeated, seconds),
+        ]
+
+    def _skipped(
+        self, task: FileTask, crash: WorkerCrashed, repeated: frozenset[str] | None
+    ) -> ParsedFile:
+        # A note of the sample in which repeated lines are looked for is read once more.
+        if crash.report is not None and repeated is not None:
+            self._on_crash(crash.report)
+        return unparsed(task)
+
+    async def _run(
+        self, tasks: list[FileTask], repeated: frozenset[str] | None, seconds: float
+    ) -> list[ParsedFile]:
+        size = sum(task.entry.size for task in tasks)
+        batch = Batch(self._task, self._folder, tasks, self._texts, repeated)
+        report: CrashReport | None = None
+        for _ in range(WORKERS_TRIED):
+            try:
+                parsed = await self._pool.run(
+                    batch, cpu_seconds=seconds + SECONDS_PER_MEGABYTE * size / 1e6
+                )
+            except WorkerNotReady as failure:
+                report = failure.report
+                continue
+            if parsed is None:
+                raise vault_moved()
+            return parsed
+        if report is not None:
+            self._on_crash(report)
+        raise Failed(
+            "INDEXER_FAILED",
+            "The processes that read notes do not start. An index that was complete"
+            " before still serves.",
+        )
 
 
 class _PipeReport:

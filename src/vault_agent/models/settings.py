@@ -85,8 +85,8 @@ def document_input(prefix: str, title: str, heading_path: Iterable[str], text: s
     """Return the exact input of a chunk: prefix, title, heading path, text; at most 8,000 long.
 
     Where the prefix has a place for the title, the title stands there and nowhere else. A heading
-    that repeats the title is left out. Whoever changes this raises the format of vector maps
-    (`store.vectors`), since keys are kept with them and not hashed again.
+    that repeats the title is left out. Whoever changes this raises `SCHEMA_VERSION` of the index
+    (`store.index.meta`): the inputs of chunks with a vector are not hashed again.
     """
     headings = list(heading_path)
     if headings and headings[0] == title:

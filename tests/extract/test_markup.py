@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import zipfile
 from io import BytesIO
 
@@ -9,7 +10,7 @@ import pytest
 from tests.support.archives import archive, book, open_document, paragraph, sheet, slides, word
 
 from vault_agent.extract import markup
-from vault_agent.extract.markup import read_book, read_office
+from vault_agent.extract.markup import read_book, read_office, read_page
 from vault_agent.extract.parts import TextPart, UnreadableAttachment
 
 
@@ -159,3 +160,21 @@ def test_a_text_in_many_cells_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch)
 def test_a_number_of_spaces_that_is_none_is_one_space(count: str):
     body = f'<text:p>a<text:s text:c="{count}"/>b</text:p>'
     assert read_office(open_document(body)).parts == (TextPart(None, "a b"),)
+
+
+def test_a_section_that_html_does_not_know_is_a_comment():
+    found = read_page("<p>before<![if IE]>, <![unknown[ x ]]>after</p>")
+    assert found.parts == (TextPart(None, "before, after"),)
+
+
+@pytest.mark.fault(
+    "Attachments",
+    "a page of HTML begins many comments and ends none",
+    "its end is left out, and the text before it is searched",
+)
+@pytest.mark.parametrize("begin", ["<!--", "<?", "</a", "<a b"])
+def test_what_has_no_end_is_not_read_again_and_again(begin: str):
+    before = time.process_time()
+    found = read_page(f"<p>medlar</p>{begin * 100_000}")
+    assert found.parts[0].text.startswith("medlar")
+    assert time.process_time() - before < 3
