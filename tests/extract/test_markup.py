@@ -1,4 +1,4 @@
-"""Office documents and e-books: their text in parts, and archives that are hostile."""
+"""Pages, office documents and e-books: their text in parts, and archives that are hostile."""
 
 from __future__ import annotations
 
