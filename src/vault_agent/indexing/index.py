@@ -46,7 +46,6 @@ from vault_agent.store.index.rows import PARTS, handle_of, name_hash
 from vault_agent.store.index.writer import (
     MANY_AT_ONCE,
     NoteWriter,
-    ResolvedLink,
     create_indexes,
     create_schema,
 )
@@ -609,12 +608,12 @@ def name_rows(path: str, names: Iterable[str]) -> list[tuple[int, int]]:
 
 
 def _resolve(writer: NoteWriter, resolver: LinkResolver, page: Sequence[LinkRow]) -> None:
-    resolved: list[ResolvedLink] = []
+    resolved: list[tuple[LinkRow, int | None, bool]] = []
     to_attachments: set[int] = set()
     for link in page:
         destination = resolver.resolve(link.source, link.target, link.kind)
         dest = _handle(destination.path) if destination.path is not None else None
-        resolved.append(ResolvedLink(link, dest, destination.ambiguous))
+        resolved.append((link, dest, destination.ambiguous))
         if dest is not None and not destination.is_note:
             to_attachments.add(link.key)
     changed = writer.resolve(resolved)

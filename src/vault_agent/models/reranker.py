@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
-from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -63,18 +62,6 @@ class RerankerSettings:
     timeout: float = 2.0
 
 
-class RequestForm(Enum):
-    """How a server names the parts of a request."""
-
-    JINA = auto()
-    TEI = auto()
-
-    @property
-    def other(self) -> RequestForm:
-        """The form to try if this one is rejected."""
-        return RequestForm.TEI if self is RequestForm.JINA else RequestForm.JINA
-
-
 class Reranker(ModelClient):
     """A reranker behind an endpoint of a known form. An asynchronous context manager.
 
@@ -92,7 +79,7 @@ class Reranker(ModelClient):
         )
         self._timeout = settings.timeout
         self._turn = anyio.Lock()
-        self._form = RequestForm.JINA
+        self._takes_texts = False  # the form of text-embeddings-inference
 
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
         """Return how relevant each text is to the query, on the model's scale, in their order.
@@ -121,7 +108,9 @@ class Reranker(ModelClient):
     async def recover(self) -> None:
         """Ask about one short passage. A server that rejects it is up."""
         try:
-            await self._ask_in(self._form, "bread", ["Bread is baked."], _LOADING_SECONDS)
+            await self._ask_in(
+                "bread", ["Bread is baked."], _LOADING_SECONDS, takes_texts=self._takes_texts
+            )
         except EndpointFault as fault:
             if fault.kind not in RERANKER.of_one_request:
                 raise
@@ -139,28 +128,28 @@ class Reranker(ModelClient):
     ) -> tuple[float, ...]:
         """Ask in the form that the server takes, with passages as long as it takes."""
         length = max(map(len, texts), default=0)
-        form = self._form
+        takes_texts = self._takes_texts
         while True:
             try:
                 shortened = [text[:length] for text in texts]
-                scores = await self._ask_in(form, query, shortened, seconds)
+                scores = await self._ask_in(query, shortened, seconds, takes_texts=takes_texts)
             except EndpointFault as fault:
-                if fault.kind is Kind.REJECTED and form is self._form:
-                    form = form.other
+                if fault.kind is Kind.REJECTED and takes_texts is self._takes_texts:
+                    takes_texts = not takes_texts
                 elif fault.kind is Kind.TOO_LONG and length > _SHORTEST:
                     length //= 2
                 else:
                     raise
             else:
-                self._form = form
+                self._takes_texts = takes_texts
                 return scores
 
     async def _ask_in(
-        self, form: RequestForm, query: str, texts: Sequence[str], seconds: float
+        self, query: str, texts: Sequence[str], seconds: float, *, takes_texts: bool
     ) -> tuple[float, ...]:
         passages = [utf8(text) for text in texts]
         body: dict[str, Any] = {"query": utf8(query)}
-        if form is RequestForm.TEI:
+        if takes_texts:
             body |= {"texts": passages, "truncate": True}
         else:
             # A server with one model needs no name of it.

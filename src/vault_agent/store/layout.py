@@ -37,7 +37,6 @@ from vault_agent.system.address import (
     SERVER_LOCK,
     forget_address,
     note_address,
-    note_vault,
     noted_address,
     noted_vault,
 )
@@ -111,10 +110,6 @@ class IndexDirectory:
                 yield
             finally:
                 forget_address(self.path)
-
-    def note_vault(self, root: str) -> None:
-        """Record whose index this is, for the list of all indexes."""
-        note_vault(self.path, root)
 
     def note_owner(self, root: str, uid: str) -> None:
         """Record the folder and the `uid` of a registered vault, which it keeps when it moves."""

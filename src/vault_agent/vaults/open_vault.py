@@ -25,6 +25,7 @@ from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
 from vault_agent.store.jobs import open_jobs
 from vault_agent.store.layout import IndexDirectory, has_notes, take_over
+from vault_agent.system.address import note_vault
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
 from vault_agent.vault.opening import CannotOpen
@@ -474,7 +475,7 @@ async def open_vault(
                 stack.enter_context(directory.serving())
             else:
                 lock.hold(directory)
-            directory.note_vault(path)
+            note_vault(directory.path, path)
             if entry is not None:
                 directory.note_owner(path, entry.uid)
         if own := indexer is None:

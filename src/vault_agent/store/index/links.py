@@ -446,7 +446,15 @@ class LinkReader:
 
     def files_at(self, path: str) -> list[NamedFile]:
         """Return the file at a path, or all files below the folder at it."""
-        return self._files(_NOTES_AT, _ATTACHMENTS_AT, path)
+        notes = self._rows(_NOTES_AT, path)
+        attachments = self._rows(_ATTACHMENTS_AT, path)
+        return [
+            *(
+                NamedFile(path, tuple(orjson.loads(aliases)) if aliases else ())
+                for path, aliases in notes
+            ),
+            *(NamedFile(path, None) for (path,) in attachments),
+        ]
 
     def files_named(self, names: Iterable[str]) -> list[NamedFile]:
         """Return the files with one of these names, which are as `names_of` returns them."""
@@ -476,13 +484,6 @@ class LinkReader:
     def attachments_ending(self, suffix: str) -> list[str]:
         """Return the paths of the attachments that end in `suffix`, in order."""
         return [path for (path,) in self._rows(_ATTACHMENTS_ENDING, suffix)]
-
-    def _files(self, notes: str, attachments: str, value: str) -> list[NamedFile]:
-        files = [
-            NamedFile(path, tuple(orjson.loads(aliases)) if aliases else ())
-            for path, aliases in self._rows(notes, value)
-        ]
-        return files + [NamedFile(path, None) for (path,) in self._rows(attachments, value)]
 
     def _rows(self, statement: str, value: str | int) -> list[tuple[Any, ...]]:
         return fetch(self._connection, statement, (value,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed
 from vault_agent.store.database import script, translated
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
 MAX_WAITING = 200_000
 """Links that a new generation keeps in memory until all names are known."""
-
-
-class ResolvedLink(NamedTuple):
-    """A link with its new destination."""
-
-    link: LinkRow
-    dest: int | None  # handle of a note or attachment
-    ambiguous: bool
 
 
 @dataclass(slots=True)
@@ -228,8 +220,11 @@ class NoteWriter:
                 [(*entry, unread) for entry, unread in added],
             )
 
-    def resolve(self, resolved: Iterable[ResolvedLink]) -> list[LinkRow]:
-        """Record the destinations of links, and return the links whose destination has changed."""
+    def resolve(self, resolved: Iterable[tuple[LinkRow, int | None, bool]]) -> list[LinkRow]:
+        """Record the destinations of links, and return the links whose destination has changed.
+
+        Each comes with the handle of its new destination, and with whether it is ambiguous.
+        """
         changed = [
             (link, dest, ambiguous)
             for link, dest, ambiguous in resolved
