@@ -50,7 +50,7 @@ def cluster(task: IndexTask) -> Clustered:
     adjacency = Adjacency.of([rowid for rowid, _ in graph.order], *graph.links)
     clustering = communities(adjacency)
     notes = [
-        _named(graph.notes[rowid], adjacency.degree(position))
+        _describe(graph.notes[rowid], adjacency.degree(position))
         for position, (rowid, _) in enumerate(graph.order)
     ]
     return Clustered(
@@ -83,7 +83,7 @@ def read_graph(task: IndexTask) -> StoredGraph:
     return StoredGraph(meta, order, edges, notes)
 
 
-def _named(note: reading.NoteColumns, degree: int) -> CommunityMember:
+def _describe(note: reading.NoteColumns, degree: int) -> CommunityMember:
     tags = (orjson.loads(note.metadata).get("tags") or ()) if note.metadata else ()
     return CommunityMember(note.path, note.title, tags, degree)
 
@@ -123,15 +123,15 @@ def communities(graph: Adjacency) -> Communities:
         return Communities(members, 0.0)
     modularity = _modularity(level, list(range(graph.size)), total)
     while True:
-        moved = _moved(level, total)
+        moved = _move_nodes(level, total)
         gained = _modularity(level, moved, total)
         if gained - modularity < _LEAST_GAIN:
-            return Communities(_numbered(members), modularity)
+            return Communities(_number_by_size(members), modularity)
         modularity = gained
         numbers = {old: new for new, old in enumerate(dict.fromkeys(moved))}
         moved = [numbers[community] for community in moved]
         members = [moved[community] for community in members]
-        level = _joined(level, moved)
+        level = _join_communities(level, moved)
 
 
 def _first_level(graph: Adjacency) -> _Level:
@@ -139,7 +139,7 @@ def _first_level(graph: Adjacency) -> _Level:
     return _Level(neighbours, [0] * graph.size, [len(others) for others in neighbours])
 
 
-def _moved(level: _Level, total: int) -> list[int]:
+def _move_nodes(level: _Level, total: int) -> list[int]:
     """Move each node to the neighbouring community with the most gain, until none gains."""
     communities = list(range(len(level.neighbours)))
     sums = list(level.degrees)  # of each community
@@ -178,7 +178,7 @@ def _modularity(level: _Level, communities: list[int], total: int) -> float:
     return sum(inside[community] / total - (sums[community] / total) ** 2 for community in sums)
 
 
-def _joined(level: _Level, communities: list[int]) -> _Level:
+def _join_communities(level: _Level, communities: list[int]) -> _Level:
     """Return the graph whose nodes are the communities of a level, numbered without gaps."""
     count = max(communities) + 1
     neighbours: list[dict[int, int]] = [{} for _ in range(count)]
@@ -197,7 +197,7 @@ def _joined(level: _Level, communities: list[int]) -> _Level:
     return _Level(neighbours, loops, degrees)
 
 
-def _numbered(members: list[int]) -> list[int]:
+def _number_by_size(members: list[int]) -> list[int]:
     """Return the communities numbered by size, the largest first, then by their first note."""
     sizes = Counter(members)
     firsts: dict[int, int] = {}
@@ -238,9 +238,9 @@ def labels(members: Sequence[int], notes: Sequence[CommunityMember]) -> list[str
     names_of: list[str] = []
     taken: set[str] = set()
     for community in range(count):
-        name = _best(shared[community], everywhere, sizes[community], taken)
+        name = _best_name(shared[community], everywhere, sizes[community], taken)
         if name is None:
-            name = _title(central[community], taken)
+            name = _best_title(central[community], taken)
         taken.add(name.casefold())
         names_of.append(name)
     return names_of
@@ -256,7 +256,7 @@ def _names(note: CommunityMember) -> Iterator[str]:
         yield f"#{tag}"
 
 
-def _best(
+def _best_name(
     shared: Counter[str], everywhere: Counter[str], size: int, taken: Iterable[str]
 ) -> str | None:
     """Return the folder or tag that tells most about a community, or None if none does."""
@@ -272,7 +272,7 @@ def _best(
     return None
 
 
-def _title(notes: Sequence[CommunityMember], taken: Iterable[str]) -> str:
+def _best_title(notes: Sequence[CommunityMember], taken: Iterable[str]) -> str:
     """Return the title of the best-connected note whose title is free, else the best one's path."""
     ranked = sorted(notes, key=lambda note: (-note.degree, note.path))
     for note in ranked:

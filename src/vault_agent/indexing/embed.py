@@ -66,7 +66,7 @@ async def embed(
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
-    with _opened(IndexDirectory(Path(directory))) as opened:
+    with _open_index(IndexDirectory(Path(directory))) as opened:
         if opened is None:
             return EmbeddingCounts(0, 0, 0)
         run = _EmbeddingRun(opened, embedder, settings, report, finishing)
@@ -86,7 +86,7 @@ class _Opened(NamedTuple):
 
 
 @contextmanager
-def _opened(folder: IndexDirectory) -> Iterator[_Opened | None]:
+def _open_index(folder: IndexDirectory) -> Iterator[_Opened | None]:
     """Open an index for embedding, which no other process may do meanwhile. None: there is none."""
     with folder.embedding():  # two writers would give one row to two vectors
         number = folder.current()
@@ -135,7 +135,7 @@ def _copy_vectors(
     other = IndexDirectory(source)
     with (
         other.embedding(),
-        _opened(IndexDirectory(directory)) as opened,
+        _open_index(IndexDirectory(directory)) as opened,
         translated(),
         open_vectors(other.vectors) as others,
     ):

@@ -303,7 +303,7 @@ class _IndexRun:
         done = 0
         self._report.phase("parse", 0, len(tasks))
         async with aclosing(
-            parsed(tasks, self._parse, self._task.parallel, self._repeated)
+            parse_in_batches(tasks, self._parse, self._task.parallel, self._repeated)
         ) as batches:
             async for batch in batches:
                 await self._store_batch(target, batch)
@@ -418,7 +418,7 @@ BATCH_ATTACHMENTS = 4
 """Attachments of one batch. A small file may have a long text."""
 
 
-async def parsed(
+async def parse_in_batches(
     tasks: Sequence[FileTask], parse: Parse, parallel: int, repeated: frozenset[str] | None
 ) -> AsyncGenerator[list[ParsedFile]]:
     """Yield parsed batches in the order of the tasks, so that equal runs write equal rows.
@@ -428,7 +428,7 @@ async def parsed(
     window: deque[asyncio.Task[list[ParsedFile]]] = deque()
     try:
         for batch in _batches(tasks):
-            window.append(asyncio.create_task(_awaited(parse(batch, repeated))))
+            window.append(asyncio.create_task(_wait_for(parse(batch, repeated))))
             if len(window) > 2 * parallel:
                 yield await window.popleft()
         while window:
@@ -455,7 +455,7 @@ def _batches(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:
         yield batch
 
 
-async def _awaited(batch: Awaitable[list[ParsedFile]]) -> list[ParsedFile]:
+async def _wait_for(batch: Awaitable[list[ParsedFile]]) -> list[ParsedFile]:
     return await batch
 
 
@@ -491,7 +491,7 @@ async def rewrite(
         fulltext.clear()
         with open_reader(directory.database(generation)) as connection:
             lines = repeated_lines(connection)
-        async with aclosing(parsed(tasks, parse, task.parallel, lines)) as batches:
+        async with aclosing(parse_in_batches(tasks, parse, task.parallel, lines)) as batches:
             async for batch in batches:
                 for file in batch:
                     if file.text is None or file.hash != stored.files[file.entry.path].hash:
@@ -534,7 +534,7 @@ async def find_repeated(notes: Sequence[FileEntry], parse: Parse, parallel: int)
     step = -(-len(notes) // min(max(len(notes) // SAMPLED_EACH, MIN_SAMPLE), MAX_SAMPLE))
     tasks = [FileTask(entry, None, 0) for entry in notes[::step]]
     counts: Counter[str] = Counter()
-    async with aclosing(parsed(tasks, parse, parallel, None)) as batches:
+    async with aclosing(parse_in_batches(tasks, parse, parallel, None)) as batches:
         async for batch in batches:
             for file in batch:
                 counts.update(file.lines)
@@ -565,7 +565,7 @@ def resolve_links(
     """
     if writer.waiting is not None:
         resolver = resolver_for(connection)
-        writer.add_links(*_resolved(resolver, writer.waiting))
+        writer.add_links(*_resolve_waiting(resolver, writer.waiting))
         report.phase("store", writer.totals.links, writer.totals.links)
         return
     few = affected is not None and len(affected) <= MANY_NAMES
@@ -582,7 +582,7 @@ def resolve_links(
     report.phase("store", total, total)
 
 
-def _resolved(
+def _resolve_waiting(
     resolver: LinkResolver, waiting: Iterable[tuple[str, Sequence[Row]]]
 ) -> tuple[list[Row], dict[int, int]]:
     """Return the rows of links with their destinations, and how many attachments a note links."""

@@ -55,7 +55,7 @@ def compute_layout(task: IndexTask) -> LaidOut:
         len(drawn),
         _edges(links, drawn),
         _folders(paths),
-        None if earlier is None else _known(earlier, handles),
+        None if earlier is None else _positions_before(earlier, handles),
     )
     revision = f"{graph.meta.generation}.{graph.meta.revision}"
     write_positions(file, Positions(revision, handles, places))
@@ -87,7 +87,7 @@ def _folders(paths: list[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.array(folders, np.int64)
 
 
-def _known(
+def _positions_before(
     positions: Positions, handles: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     """Return the positions from before of these notes, NaN for new ones."""
@@ -144,8 +144,8 @@ def lay_out(size: int, edges: Edges, groups: Ints, before: Floats | None = None)
     scale = SPACING * np.sqrt(size) / _USED
     if before is None or share < 0.2:
         places = _Field(size, edges, groups).settle(_start(groups), ROUNDS, warmth=12.0)
-        return _centred(places * scale)
-    start = _placed(before / scale, is_known, edges, groups)
+        return _centre(places * scale)
+    start = _place_new_nodes(before / scale, is_known, edges, groups)
     moving = ~is_known if share >= KEPT_SHARE else np.ones(size, bool)
     if not moving.any():
         return np.where(is_known[:, None], before, 0).astype(np.float32)
@@ -197,7 +197,7 @@ class _Field:
             step = force * (np.minimum(length, longest) / np.maximum(length, 1e-6))[:, None]
             if moving is not None:
                 step[~moving] = 0
-            places = _within(places + step)
+            places = _keep_on_grid(places + step)
         return places
 
     def _forces(self, places: Floats) -> Floats:
@@ -317,7 +317,7 @@ def _start(groups: Ints) -> Floats:
     ).astype(np.float32)
 
 
-def _placed(before: Floats, is_known: Flags, edges: Edges, groups: Ints) -> Floats:
+def _place_new_nodes(before: Floats, is_known: Flags, edges: Edges, groups: Ints) -> Floats:
     """Return positions in which each new node is at the middle of its neighbours or its group."""
     size = len(groups)
     places = np.where(is_known[:, None], before, 0).astype(np.float32)
@@ -347,14 +347,14 @@ def _directions(size: int) -> NDArray[np.float64]:
     return np.stack((np.cos(turn), np.sin(turn)), axis=1)
 
 
-def _within(places: Floats) -> Floats:
+def _keep_on_grid(places: Floats) -> Floats:
     """Keep the nodes in the part of the grid in which the transform is exact."""
     middle = places.mean(axis=0)
     kept: Floats = (middle + np.clip(places - middle, -_GRID / 4, _GRID / 4)).astype(np.float32)
     return kept
 
 
-def _centred(places: Floats) -> Floats:
+def _centre(places: Floats) -> Floats:
     centred: Floats = (places - places.mean(axis=0)).astype(np.float32)
     return centred
 

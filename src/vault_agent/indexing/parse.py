@@ -119,7 +119,7 @@ def parse_files(root: VaultRoot, batch: Batch) -> list[ParsedFile]:
     ]
     if batch.repeated is None:
         return [_with_lines(file) for file in read]
-    return _parsed(read, task.fields, batch.repeated, typed=task.typed)
+    return _parse_all(read, task.fields, batch.repeated, typed=task.typed)
 
 
 @lru_cache(maxsize=8)
@@ -142,7 +142,7 @@ def _read_note(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFi
             return ParsedFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
         text, warnings = decode(content.data, path)
     except Skipped as skipped:
-        return _skipped(task.entry, skipped)
+        return _skip(task.entry, skipped)
     document = document_of(text, _origin(content.data, text))
     warnings = content.warnings + warnings
     return ParsedFile(
@@ -162,7 +162,7 @@ def _read_attachment(root: VaultRoot, task: FileTask, kept: KeptTexts) -> Parsed
     try:
         content = read_bytes(root, path, limit)
     except Skipped as skipped:
-        return _skipped(task.entry, skipped)
+        return _skip(task.entry, skipped)
     if not content.complete:
         return _too_large(content.entry, task.rowid)
     digest = content_hash(content.data)
@@ -184,13 +184,13 @@ def _read_attachment(root: VaultRoot, task: FileTask, kept: KeptTexts) -> Parsed
     return ParsedFile(content.entry, Outcome.PARSED, digest, task.rowid, note, warnings=warnings)
 
 
-def _skipped(entry: FileEntry, skipped: Skipped) -> ParsedFile:
+def _skip(entry: FileEntry, skipped: Skipped) -> ParsedFile:
     code = skipped.warning.code
     outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
     return ParsedFile(entry, outcome, warnings=(skipped.warning,))
 
 
-def _searched(note: ParsedNote, fields: Sequence[str]) -> tuple[str, ...]:
+def _searched_values(note: ParsedNote, fields: Sequence[str]) -> tuple[str, ...]:
     """Return the values of the properties with these names, or with names nested in them."""
     wanted = {field.lower() for field in fields}
     return tuple(
@@ -217,10 +217,10 @@ def _too_large(entry: FileEntry, rowid: int) -> ParsedFile:
         what,
         {"path": entry.path, "size": entry.size},
     )
-    return _registered(entry, rowid, warning)
+    return _by_name_only(entry, rowid, warning)
 
 
-def _registered(entry: FileEntry, rowid: int, warning: Warning) -> ParsedFile:
+def _by_name_only(entry: FileEntry, rowid: int, warning: Warning) -> ParsedFile:
     """Return a note without content, found by its title and path only."""
     note = replace(_NAMELESS, title=stem(entry.path))
     identity = content_hash(repr(entry).encode("utf-8", "surrogateescape"))
@@ -232,7 +232,7 @@ def _with_lines(file: ParsedFile) -> ParsedFile:
     return file._replace(content=None, lines=lines_with_words(text))
 
 
-def _parsed(
+def _parse_all(
     files: Sequence[ParsedFile],
     fields: Sequence[str] = (),
     repeated: frozenset[str] = frozenset(),
@@ -248,7 +248,7 @@ def _parsed(
     # Each step runs over all files before the next: see `find_indexed`.
     find_indexed([file.content for file in files if isinstance(file.content, Document)])
     notes = [_note_of(file, fields, typed=typed) for file in files]
-    return [_prepared(file, note, repeated) for file, note in zip(files, notes, strict=True)]
+    return [_to_stored(file, note, repeated) for file, note in zip(files, notes, strict=True)]
 
 
 def _note_of(file: ParsedFile, fields: Sequence[str], *, typed: bool) -> ParsedNote | None:
@@ -257,11 +257,11 @@ def _note_of(file: ParsedFile, fields: Sequence[str], *, typed: bool) -> ParsedN
     path = file.entry.path
     note = parse_document(file.content, path=path)
     if fields:
-        note = replace(note, searched=_searched(note, fields))
+        note = replace(note, searched=_searched_values(note, fields))
     return with_keys(note, path) if typed else note
 
 
-def _prepared(file: ParsedFile, note: ParsedNote | None, repeated: frozenset[str]) -> ParsedFile:
+def _to_stored(file: ParsedFile, note: ParsedNote | None, repeated: frozenset[str]) -> ParsedFile:
     if note is None:
         return file
     entry = file.entry
@@ -286,7 +286,7 @@ def unparsed(task: FileTask) -> ParsedFile:
         "and path only.",
         {"path": task.entry.path},
     )
-    [parsed] = _parsed([_registered(task.entry, task.rowid, warning)])
+    [parsed] = _parse_all([_by_name_only(task.entry, task.rowid, warning)])
     return parsed
 
 

@@ -195,7 +195,7 @@ class WriteLog:
             connection.executemany(
                 _insert("made", ("seq", "path")), [(seq, path) for path in write.folders]
             )
-            empties = _made_by(connection, write.undoes)
+            empties = _folders_made_by(connection, write.undoes)
         return replace(write, seq=seq, empties=empties)
 
     def commit(self, seq: int) -> None:
@@ -431,7 +431,7 @@ class WriteLog:
             for row in rows:
                 named = dict(zip(_WRITE, row, strict=True))
                 named |= {"state": WriteState(named["state"]), "kept": bool(named["kept"])}
-                empties = _made_by(connection, named["undoes"])
+                empties = _folders_made_by(connection, named["undoes"])
                 made = tuple(changes.get(named["seq"], ()))
                 writes.append(LoggedWrite(**named, changes=made, empties=empties))
             return writes
@@ -459,7 +459,7 @@ def _insert(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"
 
 
-def _made_by(connection: sqlite3.Connection, write_id: str | None) -> tuple[str, ...]:
+def _folders_made_by(connection: sqlite3.Connection, write_id: str | None) -> tuple[str, ...]:
     """Return the folders that a write has made, outermost first."""
     if write_id is None:
         return ()

@@ -214,7 +214,7 @@ def note_path(path: str) -> str:
     *above, name = path.split("/")
     what = _broken_extension(name, NOTE_SUFFIX)
     if what:
-        raise _refused(what, _suggestion([*above, name], NOTE_SUFFIX, len(above)))
+        raise _bad_name(what, _suggestion([*above, name], NOTE_SUFFIX, len(above)))
     return "/".join([*above, _with_suffix(name, NOTE_SUFFIX)])
 
 
@@ -247,7 +247,7 @@ def new_path(path: str, suffix: str = NOTE_SUFFIX, *, existing: int = 0) -> str:
         InvalidRequest: INVALID_NOTE_NAME if a new name breaks a rule: the message has the rule, and
             `details.suggestion` a path that would do. INVALID_PATH if the path is malformed.
     """
-    return _checked(path, suffix, existing, is_folder=False)
+    return _check_and_validate(path, suffix, existing, is_folder=False)
 
 
 def new_folder(path: str, *, existing: int = 0) -> str:
@@ -256,10 +256,10 @@ def new_folder(path: str, *, existing: int = 0) -> str:
     Raises:
         Forbidden, InvalidRequest: as `new_path`.
     """
-    return _checked(path, "", existing, is_folder=True)
+    return _check_and_validate(path, "", existing, is_folder=True)
 
 
-def _checked(path: str, suffix: str, existing: int, *, is_folder: bool) -> str:
+def _check_and_validate(path: str, suffix: str, existing: int, *, is_folder: bool) -> str:
     _validate(path, suffix, existing, is_folder=is_folder)
     new = _check(path, suffix, existing, is_folder=is_folder)
     validate(new)
@@ -289,7 +289,7 @@ def _check(path: str, suffix: str, existing: int, *, is_folder: bool) -> str:
     if not what:
         normal[-1] = _with_suffix(normal[-1], suffix)
         for place in range(existing, len(normal)):
-            what = _broken(normal[place], suffix if place == len(normal) - 1 else "")
+            what = _find_broken_rule(normal[place], suffix if place == len(normal) - 1 else "")
             if what:
                 break
     if not what and _size("/".join(normal)) > MAX_NEW_PATH_BYTES:
@@ -298,7 +298,7 @@ def _check(path: str, suffix: str, existing: int, *, is_folder: bool) -> str:
         what = f"path has over {MAX_DEPTH} folders"
     if what:
         suggestion = _suggestion(normal, suffix, existing, MAX_DEPTH - is_folder)
-        raise _refused(what, suggestion, place)
+        raise _bad_name(what, suggestion, place)
     return "/".join(normal)
 
 
@@ -315,7 +315,7 @@ def _with_suffix(name: str, suffix: str) -> str:
     return name if name.lower().endswith(suffix.lower()) else name + suffix
 
 
-def _broken(name: str, suffix: str) -> str:
+def _find_broken_rule(name: str, suffix: str) -> str:
     """Return which rule a name breaks, or ""."""
     # Without its extension too: [[a ]] names no note `a .md`.
     parts = (name, name[: -len(suffix)]) if suffix and name.endswith(suffix) else (name,)
@@ -334,9 +334,9 @@ def _suggestion(names: list[str], suffix: str, existing: int, depth: int = MAX_D
         last = last[: -len(suffix)]
     kept = [
         *folders[:existing],
-        *(_mended(folder, MAX_NAME_BYTES) for folder in folders[existing:]),
+        *(_mend(folder, MAX_NAME_BYTES) for folder in folders[existing:]),
     ]
-    mended = _mended(last, MAX_NAME_BYTES - len(suffix.encode()))
+    mended = _mend(last, MAX_NAME_BYTES - len(suffix.encode()))
     # Too deep or too long: the innermost new folders are left out.
     while len(kept) > existing and (
         len(kept) > depth or _size("/".join([*kept, mended + suffix])) > MAX_NEW_PATH_BYTES
@@ -345,7 +345,7 @@ def _suggestion(names: list[str], suffix: str, existing: int, depth: int = MAX_D
     return "/".join([*kept, mended + suffix])
 
 
-def _mended(name: str, limit: int) -> str:
+def _mend(name: str, limit: int) -> str:
     for _ in range(3):  # one replacement can leave a dot or a space at an end
         for rule in _RULES:
             name = rule.pattern.sub(rule.instead, name)
@@ -354,7 +354,7 @@ def _mended(name: str, limit: int) -> str:
     return name or "Untitled"
 
 
-def _refused(what: str, suggestion: str, place: int = -1) -> InvalidRequest:
+def _bad_name(what: str, suggestion: str, place: int = -1) -> InvalidRequest:
     """Return the error that shows the name at one place of the suggestion."""
     names = suggestion.split("/")
     name = names[place] if place < len(names) else names[-1]

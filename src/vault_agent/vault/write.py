@@ -438,12 +438,12 @@ def probe(root: VaultRoot) -> Probe:
     try:
         make_spare(root)
         with root.open_folder(SPARE) as spare, root.open_folder("") as folder:
-            return _tried(folder, spare)
+            return _try_ways(folder, spare)
     except OSError as error:
         raise _unsupported(error.strerror or "it failed") from None
 
 
-def _tried(folder: Folder, spare: Folder) -> Probe:
+def _try_ways(folder: Folder, spare: Folder) -> Probe:
     """Return what is possible with a file in each of two folders."""
     name, temporary = temporary_name(), temporary_name()
     try:

@@ -490,7 +490,7 @@ class Shelf:
         while len(best) == wanted < _TIED_LIMIT and _same(best[limit - 1], best[-1]):
             wanted = min(_WIDER * wanted, _TIED_LIMIT)
             best = self._best(query, wanted)
-        return _ranked(best, limit)
+        return _rank(best, limit)
 
     def top_passing(self, query: Query, limit: int, passing: Passing) -> dict[int, float]:
         """Return the best `limit` documents whose notes pass, as `top` does.
@@ -504,13 +504,13 @@ class Shelf:
             passes = passing.filter([key for _, key in best])
             kept = list(compress(best, passes))[:_TIED_LIMIT]
             if len(best) < wanted or len(kept) == _TIED_LIMIT:
-                return _ranked(kept, limit)
+                return _rank(kept, limit)
             if len(kept) <= limit:
                 wanted *= _WIDER
-            elif _tied(kept[: limit + 1], limit) and _same(kept[limit], kept[-1]):
+            elif _is_tied(kept[: limit + 1], limit) and _same(kept[limit], kept[-1]):
                 wanted = max(_WIDER * wanted, passing.needed_for(_TIED_LIMIT))
             else:
-                return _ranked(kept, limit)
+                return _rank(kept, limit)
 
     def count(self, query: Query) -> int:
         """Return how many documents a query matches."""
@@ -562,12 +562,12 @@ def _same(one: tuple[float, int], other: tuple[float, int]) -> bool:
     return bool(abs(one[0] - other[0]) < 10**-_DECIMALS)
 
 
-def _tied(best: list[tuple[float, int]], limit: int) -> bool:
+def _is_tied(best: list[tuple[float, int]], limit: int) -> bool:
     """Whether the cut after `limit` entries separates two that tie."""
     return len(best) > limit and _same(best[-1], best[-2])
 
 
-def _ranked(best: list[tuple[float, int]], limit: int) -> dict[int, float]:
+def _rank(best: list[tuple[float, int]], limit: int) -> dict[int, float]:
     """Return the best `limit` of some documents, which are in the order of their exact scores."""
     end = limit
     while end < len(best) and _same(best[limit - 1], best[end]):

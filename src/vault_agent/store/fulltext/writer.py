@@ -55,7 +55,7 @@ class FulltextWriter:
     def add_note(self, rowid: int, note: FulltextNote) -> None:
         """Add a note with its chunks, under a rowid that was never used before."""
         with guarded():
-            document = _filtered(note)
+            document = _filter_fields(note)
             document.add_unsigned("rowid", rowid)
             document.add_text("names", note.names)
             document.add_text(
@@ -160,18 +160,21 @@ def documents_in(folder: Path) -> list[tuple[int, int]]:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the files are damaged.
     """
     try:
-        return [_counted(orjson.loads((folder / shelf / _META).read_bytes())) for shelf in _SHELVES]
+        return [
+            _count_documents(orjson.loads((folder / shelf / _META).read_bytes()))
+            for shelf in _SHELVES
+        ]
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise damaged() from None
 
 
-def _counted(meta: dict[str, Any]) -> tuple[int, int]:
+def _count_documents(meta: dict[str, Any]) -> tuple[int, int]:
     segments = meta["segments"]
     deleted = sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in segments)
     return sum(segment["max_doc"] for segment in segments), deleted
 
 
-def _filtered(note: FulltextNote) -> Document:
+def _filter_fields(note: FulltextNote) -> Document:
     document = Document()
     document.add_text("path", note.path)
     for field in ("folder", "tag", "type", "property"):
