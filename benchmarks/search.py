@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from benchmarks.attachments import write_texts
 from benchmarks.figures import machine, megabytes, percentile, say, seconds, table
-from benchmarks.server import SEED, SETTLE_SECONDS, Caller, Server, cpu_seconds, own_cpu_seconds
+from benchmarks.server import SEED, SETTLE_SECONDS, Caller, Server, cpu_seconds
 from benchmarks.vault import Vault
 
 SEARCHES = 1_000
@@ -39,7 +39,7 @@ class Load(NamedTuple):
     searches: list[float]
     health: list[float]
     seconds: float
-    cpu: float  # of the server alone
+    cpu: float
 
 
 def draw_queries(root: Path, number: int) -> list[str]:
@@ -77,13 +77,13 @@ def load(server: Server, clients: int, queries: list[str]) -> Load:
 
     looking = threading.Thread(target=look)
     threads = [threading.Thread(target=search) for _ in range(clients)]
-    cpu, started = own_cpu_seconds(server.process.pid), time.perf_counter()
+    cpu, started = cpu_seconds(server.process.pid), time.perf_counter()
     for thread in (*threads, looking):
         thread.start()
     for thread in threads:
         thread.join()
     passed = time.perf_counter() - started
-    cpu = own_cpu_seconds(server.process.pid) - cpu
+    cpu = cpu_seconds(server.process.pid) - cpu
     ended.set()
     looking.join()
     return Load(searches, health, passed, cpu)

@@ -185,11 +185,6 @@ def cpu_seconds(pid: int) -> float:
     return sum(_ticks(p, slice(11, 15)) for p in (pid, *descendants(pid))) / _TICKS_A_SECOND
 
 
-def own_cpu_seconds(pid: int) -> float:
-    """Return the processor time of a process without those below it (Linux)."""
-    return _ticks(pid, slice(11, 13)) / _TICKS_A_SECOND
-
-
 def _ticks(pid: int, fields: slice) -> int:
     """Return the sum of fields of /proc/PID/stat: 11 user, 12 system, 13, 14 of children."""
     try:

@@ -4,15 +4,12 @@ Each turn runs both programs, one after the other, on the same vault with an ind
 the ratios hold where the seconds do not. Prints a Markdown table of medians: wall time, and the
 processor time of all processes where a job is measured.
 
-    python -m benchmarks versus OTHER/bin/vault-agent                 10,000 synthetic notes
-    python -m benchmarks versus OTHER/bin/vault-agent --vault FOLDER  a copy of a real vault
+    python -m benchmarks versus OTHER/bin/vault-agent
 """
 
 from __future__ import annotations
 
 import argparse
-import random
-import shutil
 import statistics
 import subprocess
 import tempfile
@@ -80,34 +77,29 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("other", help="the vault-agent command to compare with")
-    parser.add_argument("--vault", type=Path, help="a folder of notes; it is copied")
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         root = Path(work, "vault")
-        if options.vault is None:
-            Vault(options.notes, SEED).write(root)
-        else:
-            shutil.copytree(options.vault, root)
-        notes = sorted(root.rglob("*.md"))
-        searched = (
-            queries(Vault(options.notes, SEED).vocabulary, 200)
-            if options.vault is None
-            else [note.stem for note in random.Random(SEED).choices(notes, k=200)]
-        )
+        plan = Vault(options.notes, SEED)
+        plan.write(root)
+        note = root / plan.path(0)
+        searched = queries(plan.vocabulary, 200)
         sides = [
             Side(options.other, root, Path(work, "other")),
             Side(PROGRAM, root, Path(work, "this")),
         ]
         for turn in range(options.turns):
             for side in sides if turn % 2 == 0 else reversed(sides):
-                side.turn(notes[0], searched)
+                side.turn(note, searched)
     other, this = sides
     rows = []
     for what, values in this.spent.items():
         mine, theirs = statistics.median(values), statistics.median(other.spent[what])
-        rows.append((what, seconds(theirs), seconds(mine), f"{mine / theirs:.2f}"))
+        rows.append(
+            (what, seconds(theirs), seconds(mine), f"{mine / theirs:.2f}" if theirs else "")
+        )
     print(table(("What", "other", "this", "this / other"), *rows))
 
 

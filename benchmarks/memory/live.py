@@ -1,6 +1,6 @@
 """Play sessions with the real server, hooks, commits and transcripts, and judge what they leave.
 
-    python -m benchmarks memory.live [--show] [--keep FOLDER]
+    python -m benchmarks memory.live [--show]
 
 The sessions of `fixtures/sessions` whose names begin with `live-` are played one after another in
 one project, in a temporary home. Their first lines may say how: `play: aborted` ends without a word
@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -228,7 +227,6 @@ def main() -> None:
     """Parse the command line and print tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--show", action="store_true", help="print journals and texts too")
-    parser.add_argument("--keep", type=Path, help="where the vault is left")
     options = parser.parse_args()
     sessions = [read_session(path) for path in sorted(FOLDER.glob("live-*.txt"))]
     with tempfile.TemporaryDirectory() as folder:
@@ -249,8 +247,6 @@ def main() -> None:
             print(verdicts.table(), "\n")
             project.run("index")
             judge_prompts(project, journals, show=options.show)
-        if options.keep:
-            shutil.copytree(project.vault, options.keep)
 
 
 if __name__ == "__main__":
