@@ -18,11 +18,12 @@ from rich.text import Text
 
 COLUMNS = 100
 FIRST, LAST = "# The server", "$ vault-agent get note"
+_LINK = re.compile(r"\x1b\]8;[^\x1b]*\x1b\\")
 _PIECE = re.compile(r"\x1b\[(?P<argument>[0-9;?]*)(?P<command>[A-Za-z])|(?P<text>[^\x1b]+)")
 
 
 def printed(arguments: list[str]) -> str:
-    """Return what a command prints to a terminal."""
+    """Return what a command prints to a terminal, without links."""
     process, terminal = pty.fork()
     if process == 0:
         os.environ.update(TERM="xterm-256color", COLUMNS=str(COLUMNS), LINES="40")
@@ -37,7 +38,7 @@ def printed(arguments: list[str]) -> str:
             break
         pieces.append(piece)
     os.waitpid(process, 0)
-    return b"".join(pieces).decode()
+    return _LINK.sub("", b"".join(pieces).decode())
 
 
 def replayed(output: str) -> list[str]:
