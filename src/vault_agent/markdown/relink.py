@@ -256,9 +256,8 @@ class _Destination:
 
     def _in_angles(self, target: str) -> str:
         destination = _ENCODED_CHARACTER.sub("%25", target)
-        destination = _UNSAFE_IN_ANGLES.sub(
-            _encoded, _ENTITY.sub("%26", destination).replace("#", "%23")
-        )
+        destination = _ENTITY.sub("%26", destination).replace("#", "%23")
+        destination = _UNSAFE_IN_ANGLES.sub(_encoded, destination)
         if "%20" in self.like and " " not in self.like:
             destination = destination.replace(" ", "%20")
         return self._finished(destination)
@@ -269,9 +268,8 @@ class _Destination:
         if colon and "/" not in head:  # not a scheme, as of a web address
             destination = f"{head}%3A{rest}"
         if self.like.isascii() and _ENCODED_LETTER.search(self.like):
-            destination = "".join(
-                character if character.isascii() else quote(character) for character in destination
-            )
+            signs = (sign if sign.isascii() else quote(sign) for sign in destination)
+            destination = "".join(signs)
         return destination
 
 

@@ -243,10 +243,7 @@ class _Page:
         return f"<li{self._attributes(node, more)}>{inner}</li>\n"
 
     def _table(self, node: Node) -> str:
-        aligned = [
-            f' align="{alignment.lower()}"' if alignment != "None" else ""
-            for alignment in node.value
-        ]
+        aligned = [f' align="{side.lower()}"' if side != "None" else "" for side in node.value]
         rows = []
         for row in node.children:
             name = "th" if row.kind == "head" else "td"

@@ -118,11 +118,9 @@ def _without(value: Json, unwanted: Container[str]) -> Json:
     if not isinstance(value, str):
         return value
     parts = _SEPARATORS.split(value)  # tags and separators in turn
-    count = (len(parts) + 1) // 2
-    kept = [
-        2 * index for index in range(count) if fold(tags.bare(parts[2 * index])) not in unwanted
-    ]
-    if len(kept) == count:
+    places = range(0, len(parts), 2)
+    kept = [index for index in places if fold(tags.bare(parts[index])) not in unwanted]
+    if len(kept) == len(places):
         return value
     pieces: list[str] = []
     for index in kept:
@@ -149,12 +147,9 @@ def _with(value: Json, missing: list[str]) -> Json:
 def _in_text(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tuple[Splice, ...]:
     body, own_tags = text.document.body, text.document.tags
     held = {fold(tag) for tag, _, _ in own_tags}
-    changes = [
-        _removal(text.text, body, start, end)
-        for tag, start, end in own_tags
-        if fold(tag) in unwanted
-    ]
-    changes = _join(text.text, changes)
+    unwanted_tags = [tag for tag in own_tags if fold(tag.name) in unwanted]
+    removals = [_removal(text.text, body, tag.start, tag.end) for tag in unwanted_tags]
+    changes = _join(text.text, removals)
     missing = [tag for name, tag in wanted.items() if name not in held]
     stay = [tag for tag, _, _ in own_tags if fold(tag) not in unwanted]
     if not missing:

@@ -119,10 +119,7 @@ def set_status(
         changes = [
             TextChange(task.start, task.start, above and above + ending),
             TextChange(task.symbol, task.symbol + 1, symbol),
-            *(
-                TextChange(task.rest + start, task.rest + end, value)
-                for start, end, value in fields
-            ),
+            *(TextChange(task.rest + at, task.rest + end, value) for at, end, value in fields),
         ]
         line = task.line + bool(above)
     at = tasks.index(task)

@@ -129,9 +129,8 @@ def plan_move(
             _check(links, request, len(links.notes))  # before any file is read
         canvases = rewrite_canvases(root, reader, files)
         writable = [canvas for canvas in canvases if _may_rewrite(canvas, change, request)]
-        stale = [
-            canvas.path for canvas in canvases if canvas not in writable or not canvas.is_complete
-        ]
+        complete = [canvas for canvas in writable if canvas.is_complete]
+        stale = [canvas.path for canvas in canvases if canvas not in complete]
         bases = bases_with_names(root, reader, [path, *change.moved])
         warnings = [
             *notice_of_links(

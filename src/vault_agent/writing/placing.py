@@ -102,9 +102,8 @@ def _spelled(root: VaultRoot, path: str) -> _Spelled:
     folder = ""
     for number, name in enumerate(names[:-1]):
         entries = _entries(root, folder)
-        same = [
-            entry.name for entry in entries if entry.is_folder and fold(entry.name) == fold(name)
-        ]
+        folders = [entry.name for entry in entries if entry.is_folder]
+        same = [folder_name for folder_name in folders if fold(folder_name) == fold(name)]
         if not same:
             return _Spelled(folder, tuple(names[number:]))
         spelled = name if name in same else min(same)
