@@ -69,7 +69,7 @@ async def open_app(
     config: Config,
     *,
     on_crash: Callable[[str, CrashReport], object] = lambda *_: None,
-    known: KnownVaults | None = None,
+    registered: KnownVaults | None = None,
     lock: ServerLock | None = None,
 ) -> AsyncIterator[App]:
     """Open the configured vault, the resources that vaults share, and what works with them.
@@ -113,7 +113,7 @@ async def open_app(
             embedder,
             endpoint,
             on_crash,
-            known or KnownVaults(),
+            registered or KnownVaults(),
             may_write=config.write.enabled,
             reranker=reranker,
         )

@@ -103,7 +103,7 @@ class Failed(VaultAgentError):
 
 
 CLASSES: Final[dict[str, type[VaultAgentError]]] = {
-    each.__name__: each for each in VaultAgentError.__subclasses__()
+    kind.__name__: kind for kind in VaultAgentError.__subclasses__()
 }
 """The classes of errors by their names, as `codes` has them."""
 
@@ -122,8 +122,8 @@ def explained(
     out.
     """
     if remedy is None:
-        known = _remedy(code, indexing=indexing)
-        remedy = _filled(known if isinstance(known, str) else known.terminal, details)
+        texts = _remedy(code, indexing=indexing)
+        remedy = _filled(texts if isinstance(texts, str) else texts.terminal, details)
     return f"{what} {remedy}" if remedy else what
 
 
@@ -134,10 +134,10 @@ def for_http(
 
     If a terminal or a model needs another remedy, the details have `what` happened without one.
     """
-    known = _remedy(code, indexing=indexing)
-    if isinstance(known, str):
+    texts = _remedy(code, indexing=indexing)
+    if isinstance(texts, str):
         return explained(code, what, details, indexing=indexing), dict(details)
-    remedy = _filled(known.http, details)
+    remedy = _filled(texts.http, details)
     return f"{what} {remedy}" if remedy else what, {**details, "what": what}
 
 
@@ -152,8 +152,8 @@ def at_terminal(code: str, message: str, details: Mapping[str, Any]) -> str:
 def _remedy(code: str, *, indexing: bool) -> str | Remedy:
     from vault_agent.codes import CODES  # late: the hook of agents has no use for it
 
-    known = CODES.get(code)
-    return "" if known is None else (indexing and known.indexing) or known.remedy
+    described = CODES.get(code)
+    return "" if described is None else (indexing and described.indexing) or described.remedy
 
 
 def _filled(remedy: str, details: Mapping[str, Any] | None) -> str:
@@ -173,9 +173,9 @@ def error_of(code: str, message: str, details: Mapping[str, Any] | None = None) 
     """
     from vault_agent.codes import CODES
 
-    known = CODES.get(code)
-    if known is not None and known.error is not None:
-        error = CLASSES[known.error]
+    described = CODES.get(code)
+    if described is not None and described.error is not None:
+        error = CLASSES[described.error]
     else:
         error = InvalidRequest if code.startswith("INVALID_") else Failed
     if details and isinstance(what := details.get("what"), str):

@@ -47,7 +47,7 @@ async def ended(tasks: list[asyncio.Task[None]], callers: Callers) -> None:
 
 
 async def test_one_caller_with_many_requests_leaves_places_for_others():
-    callers = Callers(Turns(8, each=4, waiting=1_000))
+    callers = Callers(Turns(8, of_caller=4, waiting=1_000))
     many = callers.start("greedy", 1_000)
     await settled()
     assert callers.began == ["greedy"] * 4
@@ -59,7 +59,7 @@ async def test_one_caller_with_many_requests_leaves_places_for_others():
 
 
 async def test_free_places_go_to_the_callers_in_turn():
-    callers = Callers(Turns(2, each=2, waiting=100))
+    callers = Callers(Turns(2, of_caller=2, waiting=100))
     tasks = callers.start("a", 10)
     await settled()
     tasks += callers.start("b", 2) + callers.start("c", 2)
@@ -71,7 +71,7 @@ async def test_free_places_go_to_the_callers_in_turn():
 
 
 async def test_a_caller_with_too_many_waiting_requests_is_refused_and_others_are_not():
-    callers = Callers(Turns(1, each=1, waiting=2))
+    callers = Callers(Turns(1, of_caller=1, waiting=2))
     tasks = callers.start("greedy", 3)
     await settled()
     with pytest.raises(Busy, match="SERVER_BUSY"):
@@ -84,7 +84,7 @@ async def test_a_caller_with_too_many_waiting_requests_is_refused_and_others_are
 
 
 async def test_a_request_that_is_cancelled_gives_its_place_back():
-    callers = Callers(Turns(1, each=1, waiting=10))
+    callers = Callers(Turns(1, of_caller=1, waiting=10))
     running, waiting, last = callers.start("a", 3)
     await settled()
     waiting.cancel()

@@ -62,7 +62,7 @@ def world(tmp_path: Path) -> RegisteredVaults:
 @asynccontextmanager
 async def running(world: RegisteredVaults, **sections: Any) -> AsyncIterator[Running]:
     log = io.StringIO()
-    opening = partial(open_app, known=KnownVaults(world.registry))
+    opening = partial(open_app, registered=KnownVaults(world.registry))
     async with listening(
         world.config(**sections), open_app=opening, log=EventLog(Level.DEBUG, log), port=0
     ) as server:

@@ -60,7 +60,7 @@ class RegisteredVaults:
 
     @asynccontextmanager
     async def app(self, **sections: Any) -> AsyncIterator[App]:
-        async with open_app(self.config(**sections), known=KnownVaults(self.registry)) as app:
+        async with open_app(self.config(**sections), registered=KnownVaults(self.registry)) as app:
             await indexed(app.vaults.default)
             yield app
 

@@ -7,15 +7,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import Found, operation, write
+from vault_agent.api.operation import Result, operation, write
 from vault_agent.api.requests import NoParams
 from vault_agent.api.writing import (
     NoteBody,
     WriteBody,
-    asked,
-    found,
+    make_write,
     path_of,
     visible_path,
+    write_result,
 )
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress
@@ -121,15 +121,22 @@ class TemplateBody(WriteBody):
 
 
 @write("/write/tasks/add")
-async def add_task(call: CallContext, sent: AddTaskBody) -> Found[Written]:
+async def add_task(call: CallContext, request: AddTaskBody) -> Result[Written]:
     """Add a task to a note."""
-    path = await path_of(call, sent)
-    write = asked(call.caller, sent, "tasks/add", Right.APPEND, retries=True)
-    task = NewTask(sent.text, sent.due, sent.scheduled, sent.start, sent.priority, sent.recurrence)
+    path = await path_of(call, request)
+    write = make_write(call.caller, request, "tasks/add", Right.APPEND, retries=True)
+    task = NewTask(
+        request.text,
+        request.due,
+        request.scheduled,
+        request.start,
+        request.priority,
+        request.recurrence,
+    )
     section = None
-    if sent.section is not None:
-        section = tuple(each.strip() for each in sent.section.split(" > "))
-    written = await task_writes.add_task(
+    if request.section is not None:
+        section = tuple(heading.strip() for heading in request.section.split(" > "))
+    result = await task_writes.add_task(
         call.vault.writing,
         path,
         write,
@@ -137,70 +144,76 @@ async def add_task(call: CallContext, sent: AddTaskBody) -> Found[Written]:
         section=section,
         form=call.vault.config.write.tasks_format,
     )
-    return found(written)
+    return write_result(result)
 
 
 @write("/write/tasks/set")
-async def set_task(call: CallContext, sent: SetTaskBody) -> Found[Written]:
+async def set_task(call: CallContext, request: SetTaskBody) -> Result[Written]:
     """Complete, cancel or open a task."""
-    if sent.task_id is not None:
-        note_id, line, digest = sent.task_id.split(":")
-        wanted = TaskAddress(int(line), digest, only_this_line=sent.only_this_line)
+    if request.task_id is not None:
+        note_id, line, digest = request.task_id.split(":")
+        wanted = TaskAddress(int(line), digest, only_this_line=request.only_this_line)
     else:
-        note_id = sent.note_id or ""
-        wanted = TaskAddress(sent.line or 0, text=sent.text, only_this_line=sent.only_this_line)
-    if sent.path is None:
+        note_id = request.note_id or ""
+        wanted = TaskAddress(
+            request.line or 0, text=request.text, only_this_line=request.only_this_line
+        )
+    if request.path is None:
         resolved = await call.vault.read(resolve, note_id, roots=call.vault.roots)
         path = call.vault.scope.outer(resolved.notes[0].path)
     else:
-        path = sent.path
+        path = request.path
     path = visible_path(call.caller, path)
-    write = asked(call.caller, sent, "tasks/set", Right.EDIT, retries=True)
-    written = await task_writes.set_task(
+    write = make_write(call.caller, request, "tasks/set", Right.EDIT, retries=True)
+    result = await task_writes.set_task(
         call.vault.writing,
         path,
         write,
         wanted,
-        Status(sent.status),
+        Status(request.status),
         today=_now().date(),
         form=call.vault.config.write.tasks_format,
         open_tasks=lambda ids: call.vault.read(open_tasks_of, ids),
     )
-    return found(written)
+    return write_result(result)
 
 
 @write("/write/template")
-async def new_from_template(call: CallContext, sent: TemplateBody) -> Found[Written]:
+async def new_from_template(call: CallContext, request: TemplateBody) -> Result[Written]:
     """Make a note from a template."""
-    write = asked(call.caller, sent, "template", Right.CREATE)
+    write = make_write(call.caller, request, "template", Right.CREATE)
     if (typed := _typed(call)) is not None:
         note = NewNote(
-            sent.template,
-            sent.path,
-            sent.type,
-            sent.title,
-            sent.variables,
-            sent.content,
-            sent.frontmatter,
+            request.template,
+            request.path,
+            request.type,
+            request.title,
+            request.variables,
+            request.content,
+            request.frontmatter,
         )
-        return found(await typed.create(call.vault, write, note))
-    more = (sent.type, sent.title, sent.content, sent.frontmatter)
-    if sent.template is None or sent.path is None or any(each is not None for each in more):
+        return write_result(await typed.create(call.vault, write, note))
+    typed_fields = (request.type, request.title, request.content, request.frontmatter)
+    if (
+        request.template is None
+        or request.path is None
+        or any(value is not None for value in typed_fields)
+    ):
         raise InvalidRequest(
             "INVALID_REQUEST",
             "In this vault a new note needs a `template` and a `path`, and takes no type or title.",
         )
-    written = await template_files.create_from_template(
+    result = await template_files.create_from_template(
         call.vault.writing,
         call.vault.open_root,
         write,
-        sent.path,
-        template=sent.template,
+        request.path,
+        template=request.template,
         folder=call.vault.scope.outer(call.vault.config.write.template_folder),
-        values=sent.variables,
+        values=request.variables,
         now=_now(),
     )
-    return found(written)
+    return write_result(result)
 
 
 def _typed(call: CallContext) -> TypedNotes | None:
@@ -211,15 +224,18 @@ def _typed(call: CallContext) -> TypedNotes | None:
 
 
 @operation("GET", "/templates", listed="templates", for_agents=True)
-async def templates(call: CallContext, _: NoParams) -> Found[TemplateList]:
+async def templates(call: CallContext, _: NoParams) -> Result[TemplateList]:
     """List the templates for new notes."""
     if (typed := _typed(call)) is not None:
-        known = await typed.templates(call.vault)
+        found_templates = await typed.templates(call.vault)
     else:
         folder = call.vault.scope.outer(call.vault.config.write.template_folder)
-        known = await call.vault.in_folder(template_files.templates, folder)
-    rows = [TemplateRow(each.name, each.path is None, each.path, each.variables) for each in known]
-    return Found(TemplateList(tuple(rows)))
+        found_templates = await call.vault.in_folder(template_files.templates, folder)
+    rows = [
+        TemplateRow(template.name, template.path is None, template.path, template.variables)
+        for template in found_templates
+    ]
+    return Result(TemplateList(tuple(rows)))
 
 
 def _now() -> datetime:

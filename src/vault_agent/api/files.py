@@ -7,14 +7,14 @@ from hashlib import blake2b
 from typing import Annotated
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import Found, write
+from vault_agent.api.operation import Result, write
 from vault_agent.api.writing import (
     NoteBody,
     WriteBody,
-    asked,
     done_or_job,
-    found,
+    make_write,
     path_of,
+    write_result,
 )
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.fields import FilePath
@@ -61,46 +61,46 @@ class AttachmentBody(WriteBody):
 
 
 @write("/write/move")
-async def write_move(call: CallContext, sent: MoveBody) -> Found[Written | OneJob]:
+async def write_move(call: CallContext, request: MoveBody) -> Result[Written | OneJob]:
     """Move a note, an attachment or a folder, and change the links that would lead elsewhere."""
-    path = await path_of(call, sent)
-    write = asked(call.caller, sent, "move", Right.MOVE, hash_required=True)
+    path = await path_of(call, request)
+    write = make_write(call.caller, request, "move", Right.MOVE, hash_required=True)
     done = await move(
         call.vault.files,
         call.vault.jobs,
         path,
-        sent.to,
+        request.to,
         write,
-        rewrite_links=sent.rewrite_links,
+        rewrite_links=request.rewrite_links,
         waits=call.caller.client.startswith("mcp"),  # an agent can't follow a job
     )
     return done_or_job(done)
 
 
 @write("/write/delete")
-async def write_delete(call: CallContext, sent: DeleteBody) -> Found[Written]:
+async def write_delete(call: CallContext, request: DeleteBody) -> Result[Written]:
     """Move a note, an attachment or a folder to `.trash/`, or with `permanent` delete a file."""
-    if not sent.confirm:
+    if not request.confirm:
         raise InvalidRequest("CONFIRM_REQUIRED", "A deletion must be confirmed.")
-    path = await path_of(call, sent)
-    right = Right.PERMANENT if sent.permanent else Right.DELETE
-    write = asked(call.caller, sent, "delete", right, hash_required=True)
-    written = await call.vault.files.delete(
-        path, write, permanent=sent.permanent, missing_ok=sent.missing_ok
+    path = await path_of(call, request)
+    right = Right.PERMANENT if request.permanent else Right.DELETE
+    write = make_write(call.caller, request, "delete", right, hash_required=True)
+    result = await call.vault.files.delete(
+        path, write, permanent=request.permanent, missing_ok=request.missing_ok
     )
-    return found(written or Written(None, "delete", changed=False, path=path))
+    return write_result(result or Written(None, "delete", changed=False, path=path))
 
 
 @write("/write/folder")
-async def write_folder(call: CallContext, sent: FolderBody) -> Found[Written]:
+async def write_folder(call: CallContext, request: FolderBody) -> Result[Written]:
     """Make a folder, and those above it."""
-    write = asked(call.caller, sent, "folder", Right.CREATE)
-    return found(await call.vault.files.make_folder(sent.path, write))
+    write = make_write(call.caller, request, "folder", Right.CREATE)
+    return write_result(await call.vault.files.make_folder(request.path, write))
 
 
 @write("/write/attachment", octets=True)
-async def write_attachment(call: CallContext, sent: AttachmentBody) -> Found[Written]:
+async def write_attachment(call: CallContext, request: AttachmentBody) -> Result[Written]:
     """Add an attachment of at most 50 MiB. An existing file is never replaced."""
-    digest = blake2b(sent.content).digest()
-    write = asked(call.caller, sent, "attachment", Right.CREATE, digest=digest)
-    return found(await call.vault.files.attach(sent.path, write, sent.content))
+    digest = blake2b(request.content).digest()
+    write = make_write(call.caller, request, "attachment", Right.CREATE, digest=digest)
+    return write_result(await call.vault.files.attach(request.path, write, request.content))

@@ -7,8 +7,8 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import Found, operation
-from vault_agent.api.pages import page_of, shown
+from vault_agent.api.operation import Result, operation
+from vault_agent.api.pages import fit_page, page_of
 from vault_agent.api.replies import shown_warnings
 from vault_agent.model.fields import Cursor, NoteId
 from vault_agent.model.graph import (
@@ -70,13 +70,13 @@ class GraphToBuild(NamedTuple, Generic[Data]):
 
 
 @operation("GET", "/graph", tagged=True)
-async def graph(call: CallContext, sent: GraphQuery) -> GraphToBuild[WholeGraph | GraphObjects]:
+async def graph(call: CallContext, request: GraphQuery) -> GraphToBuild[WholeGraph | GraphObjects]:
     """Return the whole graph in columns: its notes, their folders, types and tags, and links."""
     warnings = shown_warnings(call.vault.links.warnings())
-    as_objects = sent.as_objects
+    as_objects = request.as_objects
 
     async def build() -> bytes:
-        data = await call.vault.links.columns(sent, member=sent.member and not as_objects)
+        data = await call.vault.links.columns(request, member=request.member and not as_objects)
         if as_objects:
             await _with_global(call, data)
         return await in_thread(dump, {"data": data, "warnings": warnings})
@@ -87,7 +87,7 @@ async def graph(call: CallContext, sent: GraphQuery) -> GraphToBuild[WholeGraph 
     described = (
         call.vault.identity,
         await call.vault.links.revision(),
-        as_object(sent),
+        as_object(request),
         warnings,
     )
     return GraphToBuild(_digest(dump(described)), build)
@@ -104,9 +104,9 @@ async def _ready(body: bytes) -> bytes:
 async def _with_global(call: CallContext, data: dict[str, Any]) -> None:
     """Add to a graph of objects the notes of the global vault that its notes link to."""
     ids = [node["id"] for node in data["nodes"]]
-    there: dict[str, dict[str, Any]] = {}
+    nodes: dict[str, dict[str, Any]] = {}
     for source, note in await call.app.across.edges(call.vault, ids):
-        node = there.setdefault(
+        node = nodes.setdefault(
             note.note_id,
             {
                 "id": f"global:{note.note_id}",  # the note ID of another vault may be the same
@@ -121,20 +121,20 @@ async def _with_global(call: CallContext, data: dict[str, Any]) -> None:
         )
         node["connectionCount"] += 1
         data["edges"].append({"source": source, "target": node["id"]})
-    data["nodes"] += there.values()
+    data["nodes"] += nodes.values()
 
 
 @operation("GET", "/notes/{noteId}/graph")
-async def local_graph(call: CallContext, sent: LocalGraphRequest) -> Found[LocalGraph]:
+async def local_graph(call: CallContext, request: LocalGraphRequest) -> Result[LocalGraph]:
     """Return the notes near a note, and the links between them."""
-    found = await call.vault.links.local(sent.note_id, depth=sent.depth, limit=sent.limit)
-    nodes = list(found.nodes)
-    edges, weights = list(found.edges), list(found.weights)
-    for source, target in await _into_global(call, nodes, sent.depth):
+    near = await call.vault.links.local(request.note_id, depth=request.depth, limit=request.limit)
+    nodes = list(near.nodes)
+    edges, weights = list(near.edges), list(near.weights)
+    for source, target in await _into_global(call, nodes, request.depth):
         edges.append((source, target))
         weights.append(1)
-    data = replace(found, nodes=tuple(nodes), edges=tuple(edges), weights=tuple(weights))
-    return Found(data, found.warnings)
+    data = replace(near, nodes=tuple(nodes), edges=tuple(edges), weights=tuple(weights))
+    return Result(data, near.warnings)
 
 
 async def _into_global(
@@ -142,11 +142,11 @@ async def _into_global(
 ) -> list[tuple[int, int]]:
     """Add the notes of the global vault that notes of a project link to. Return the edges."""
     places = {node.note_id: place for place, node in enumerate(nodes) if node.distance < depth}
-    there: dict[str, int] = {}
+    positions: dict[str, int] = {}
     edges = []
     for source, note in await call.app.across.edges(call.vault, list(places)):
-        if note.note_id not in there:
-            there[note.note_id] = len(nodes)
+        if note.note_id not in positions:
+            positions[note.note_id] = len(nodes)
             distance = nodes[places[source]].distance + 1
             nodes.append(
                 NearNote(
@@ -156,30 +156,30 @@ async def _into_global(
                     vault="global",
                 )
             )
-        edges.append((places[source], there[note.note_id]))
+        edges.append((places[source], positions[note.note_id]))
     return edges
 
 
 @operation("GET", "/graph/path")
-async def graph_path(call: CallContext, sent: PathRequest) -> Found[PathOfNotes]:
+async def graph_path(call: CallContext, request: PathRequest) -> Result[PathOfNotes]:
     """Return a shortest path of links between two notes."""
     notes = await call.vault.links.path(
-        sent.from_, sent.to, directed=sent.directed, longest=sent.max
+        request.from_, request.to, directed=request.directed, longest=request.max
     )
-    return Found(PathOfNotes(len(notes) - 1, tuple(notes)), call.vault.links.warnings())
+    return Result(PathOfNotes(len(notes) - 1, tuple(notes)), call.vault.links.warnings())
 
 
 @operation("GET", "/graph/communities")
-async def communities(call: CallContext, sent: CommunitiesRequest) -> Found[CommunitiesPage]:
+async def communities(call: CallContext, request: CommunitiesRequest) -> Result[CommunitiesPage]:
     """List groups of notes that are linked more with each other than with others."""
-    found, clusters, members = await call.vault.links.communities(page_of(call.vault, sent))
-    entries, page_fields = shown(call.vault, sent, found)
+    listed, clusters, members = await call.vault.links.communities(page_of(call.vault, request))
+    entries, page_fields = fit_page(call.vault, request, listed)
     data = CommunitiesPage(
         modularity=round(clusters.modularity, 6),
         alone=clusters.alone,
         communities=entries,
-        members=tuple(members) if sent.members else None,
-        total=found.total or 0,
+        members=tuple(members) if request.members else None,
+        total=listed.total or 0,
         **page_fields,
     )
-    return Found(data, found.warnings)
+    return Result(data, listed.warnings)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import Found, operation
-from vault_agent.api.pages import page_of, shown
+from vault_agent.api.operation import Result, operation
+from vault_agent.api.pages import fit_page, page_of
 from vault_agent.model.fields import Cursor, NoteId
 from vault_agent.model.graph import (
     BROKEN,
@@ -79,21 +79,21 @@ class BrokenLinksRequest:
 
 
 @operation("GET", "/notes/{noteId}/links")
-async def links(call: CallContext, sent: LinksRequest) -> Found[LinksPage]:
+async def links(call: CallContext, request: LinksRequest) -> Result[LinksPage]:
     """List the links of a note in the order in which they are written."""
-    page = page_of(call.vault, sent, positions=2)
-    found = await call.vault.answer(
-        link_lists.links, sent.note_id, page, status=sent.status, kinds=sent.kind
+    page = page_of(call.vault, request, positions=2)
+    listed = await call.vault.answer(
+        link_lists.links, request.note_id, page, status=request.status, kinds=request.kind
     )
-    entries, fields = shown(call.vault, sent, found)
+    entries, fields = fit_page(call.vault, request, listed)
     data = LinksPage(links=await _across(call, entries), **fields)
-    return Found(data, found.warnings)
+    return Result(data, listed.warnings)
 
 
 async def _across(call: CallContext, links: tuple[NoteLink, ...]) -> tuple[NoteLink, ...]:
     """Say of links such as `[[global:a]]` where they lead in the global vault."""
-    names = {each.target for each in links if each.status == "unresolved"}
-    known = await call.app.across.targets(call.vault, names)
+    names = {link.target for link in links if link.status == "unresolved"}
+    targets = await call.app.across.targets(call.vault, names)
     return tuple(
         replace(
             link,
@@ -103,57 +103,57 @@ async def _across(call: CallContext, links: tuple[NoteLink, ...]) -> tuple[NoteL
             path=note.path,
             title=note.title,
         )
-        if link.status == "unresolved" and (note := known.get(link.target)) is not None
+        if link.status == "unresolved" and (note := targets.get(link.target)) is not None
         else link
         for link in links
     )
 
 
 @operation("GET", "/notes/{noteId}/backlinks")
-async def backlinks(call: CallContext, sent: BacklinksRequest) -> Found[BacklinksPage]:
+async def backlinks(call: CallContext, request: BacklinksRequest) -> Result[BacklinksPage]:
     """List the notes that link to a note or an attachment, with the places of the links."""
-    page = page_of(call.vault, sent)
-    found = await call.vault.answer(
-        link_lists.backlinks, sent.note_id, page, contexts=sent.contexts
+    page = page_of(call.vault, request)
+    listed = await call.vault.answer(
+        link_lists.backlinks, request.note_id, page, contexts=request.contexts
     )
-    entries, fields = shown(call.vault, sent, found)
-    data = BacklinksPage(backlinks=entries, total=found.total or 0, **fields)
-    return Found(data, found.warnings)
+    entries, fields = fit_page(call.vault, request, listed)
+    data = BacklinksPage(backlinks=entries, total=listed.total or 0, **fields)
+    return Result(data, listed.warnings)
 
 
 @operation("GET", "/notes/{noteId}/mentions", listed="mentions")
-async def mentions(call: CallContext, sent: MentionsRequest) -> Found[Mentions]:
+async def mentions(call: CallContext, request: MentionsRequest) -> Result[Mentions]:
     """List the notes that name a note without a link to it."""
-    found = await call.vault.answer(
-        find_mentions, sent.note_id, limit=sent.limit, linked=sent.linked
+    listed = await call.vault.answer(
+        find_mentions, request.note_id, limit=request.limit, linked=request.linked
     )
-    data = Mentions(found.revision, found.total or 0, found.more, found.entries)
-    return Found(data, found.warnings)
+    data = Mentions(listed.revision, listed.total or 0, listed.more, listed.entries)
+    return Result(data, listed.warnings)
 
 
 @operation("GET", "/links/broken")
-async def broken_links(call: CallContext, sent: BrokenLinksRequest) -> Found[BrokenLinksPage]:
+async def broken_links(call: CallContext, request: BrokenLinksRequest) -> Result[BrokenLinksPage]:
     """List the links that lead nowhere, or the targets that are missing."""
-    page, faults = page_of(call.vault, sent), sent.kinds or BROKEN
-    found: Listed[Any] = (
+    page, faults = page_of(call.vault, request), request.kinds or BROKEN
+    listed: Listed[Any] = (
         await call.vault.links.wanted(page, faults)
-        if sent.group_by is not None
+        if request.group_by is not None
         else await call.vault.links.broken(page, faults)
     )
-    entries, fields = shown(call.vault, sent, found)
-    data = BrokenLinksPage(links=entries, total=found.total or 0, **fields)
-    return Found(data, found.warnings)
+    entries, fields = fit_page(call.vault, request, listed)
+    data = BrokenLinksPage(links=entries, total=listed.total or 0, **fields)
+    return Result(data, listed.warnings)
 
 
 @operation("GET", "/tags", listed="tags", for_agents=True)
-async def tags(call: CallContext, sent: TreeQuery) -> Found[TagTree]:
+async def tags(call: CallContext, request: TreeQuery) -> Result[TagTree]:
     """Return the tree of tags with the number of notes of each."""
-    tree = await call.vault.read(lists.tag_tree, sent)
-    return Found(tree, call.vault.links.warnings())
+    tree = await call.vault.read(lists.tag_tree, request)
+    return Result(tree, call.vault.links.warnings())
 
 
 @operation("GET", "/folders", listed="folders", for_agents=True)
-async def folders(call: CallContext, sent: TreeQuery) -> Found[FolderTree]:
+async def folders(call: CallContext, request: TreeQuery) -> Result[FolderTree]:
     """Return the tree of folders with the number of notes in each."""
-    tree = await call.vault.read(lists.folder_tree, sent)
-    return Found(tree, call.vault.links.warnings())
+    tree = await call.vault.read(lists.folder_tree, request)
+    return Result(tree, call.vault.links.warnings())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from vault_agent.api.caller import CallContext, CallerKind
-from vault_agent.api.operation import Found, operation
+from vault_agent.api.operation import Result, operation
 from vault_agent.errors import NotFound
 from vault_agent.model.fields import NoteId
 from vault_agent.model.memory import (
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
 
 @operation("POST", "/memory", needs="memory.enabled", for_agents=True)
-async def memory(call: CallContext, sent: RecallQuery) -> Found[Recalled]:
+async def memory(call: CallContext, request: RecallQuery) -> Result[Recalled]:
     """Recall the notes that matter for a task, as a text for an agent."""
     async with AsyncExitStack() as stack:
-        if sent.project is not None:
+        if request.project is not None:
             if call.caller.kind is CallerKind.AGENT:
                 raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
-            named = call.app.vaults.open(project_address(sent.project))
+            named = call.app.vaults.open(project_address(request.project))
             call = replace(call, vault=await stack.enter_async_context(named))
-        found = await _recalled(call, sent)
-    return Found(found, found.warnings)
+        recalled = await _recalled(call, request)
+    return Result(recalled, recalled.warnings)
 
 
-async def _recalled(call: CallContext, sent: RecallQuery) -> Recalled:
-    query = replace(sent, with_global=call.caller.may_do_everything)
-    if sent.session_id is None:
+async def _recalled(call: CallContext, request: RecallQuery) -> Recalled:
+    query = replace(request, with_global=call.caller.may_do_everything)
+    if request.session_id is None:
         return await call.app.memory.recall(call.vault, query)
     deliveries = deliveries_of(call.app)
-    session = await deliveries.store.get(sent.session_id)
+    session = await deliveries.store.get(request.session_id)
     if session is None:
         raise NotFound("SESSION_NOT_FOUND", "Nothing is known about this session.")
     return await deliveries.recall(call.vault, query, session)
@@ -66,17 +66,17 @@ def deliveries_of(app: App) -> Deliveries:
 
 
 @operation(for_agents=True)
-async def note_search(call: CallContext, sent: NoteQuery) -> Found[FoundNotes]:
+async def note_search(call: CallContext, request: NoteQuery) -> Result[FoundNotes]:
     """Search the notes of a vault and of the global one, by words, files, tags and age."""
     async with AsyncExitStack() as stack:
-        project = sent.project and project_address(sent.project)
+        project = request.project and project_address(request.project)
         if project not in (None, call.vault.address):
             if call.caller.kind is CallerKind.AGENT:
                 raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
             named = call.app.vaults.open(project)
             call = replace(call, vault=await stack.enter_async_context(named))
-        found = await call.app.memory.search_notes(call.vault, sent)
-    return Found(found, found.warnings)
+        notes = await call.app.memory.search_notes(call.vault, request)
+    return Result(notes, notes.warnings)
 
 
 _Folder = Annotated[str, Length(1, 1000)]
@@ -123,31 +123,33 @@ def _writer(caller: Caller) -> Writer:
 
 
 @operation("POST", "/notes/{noteId}/promote", creates=True, writes=True, needs="memory.enabled")
-async def promote(call: CallContext, sent: PromoteBody) -> Found[Promoted]:
+async def promote(call: CallContext, request: PromoteBody) -> Result[Promoted]:
     """Copy a note of a project's vault to the global vault."""
     done = await _promotion_of(call).promote(
         call.vault,
-        sent.note_id,
+        request.note_id,
         _writer(call.caller),
-        section=sent.section,
-        folder=sent.folder,
-        force=sent.force,
+        section=request.section,
+        folder=request.folder,
+        force=request.force,
     )
-    return Found(done, done.warnings, status=201 if done.created else None)
+    return Result(done, done.warnings, status=201 if done.created else None)
 
 
 @operation("DELETE", "/notes/{noteId}/promote", writes=True, needs="memory.enabled")
-async def promote_undo(call: CallContext, sent: DemoteRequest) -> Found[Demoted]:
+async def promote_undo(call: CallContext, request: DemoteRequest) -> Result[Demoted]:
     """Take a promotion back: its copy goes to the trash."""
     writer = _writer(call.caller)
-    done = await _promotion_of(call).undo(call.vault, sent.note_id, writer, section=sent.section)
-    return Found(done, done.warnings)
+    done = await _promotion_of(call).undo(
+        call.vault, request.note_id, writer, section=request.section
+    )
+    return Result(done, done.warnings)
 
 
 @operation("POST", "/notes/{noteId}/supersede", writes=True, needs="memory.enabled")
-async def supersede(call: CallContext, sent: SupersedeBody) -> Found[Marked]:
+async def supersede(call: CallContext, request: SupersedeBody) -> Result[Marked]:
     """Give a note `status: superseded`, so that it is not recalled, or take that back."""
     done = await _promotion_of(call).supersede(
-        call.vault, sent.note_id, call.caller.writer, superseded=sent.superseded
+        call.vault, request.note_id, call.caller.writer, superseded=request.superseded
     )
-    return Found(done, done.warnings)
+    return Result(done, done.warnings)

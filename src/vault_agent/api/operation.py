@@ -48,7 +48,7 @@ Got = TypeVar("Got")
 Data = TypeVar("Data")
 
 
-class Found(NamedTuple, Generic[Data]):
+class Result(NamedTuple, Generic[Data]):
     """What an operation replies. Its ETag begins with `etag`.
 
     `status` says that it is another than that of the route: 201 if something new was made, 202 if a
@@ -156,7 +156,7 @@ def operation(
 ) -> Callable[[Callable[[Any, Sent], Awaitable[Got]]], Operation[Sent, Got]]:
     """Return a decorator that makes an operation of a function. `rules` are of `Operation`.
 
-    The function takes a context and the request, and returns `Found[...]` with the class of its
+    The function takes a context and the request, and returns `Result[...]` with the class of its
     data, or something else that the server knows to send.
     """
 
@@ -185,9 +185,9 @@ _UNIONS = (Union, UnionType)
 def operations_of(module: ModuleType) -> tuple[Operation[Any, Any], ...]:
     """Return the operations that a module declares, in their order."""
     return tuple(
-        each
-        for each in vars(module).values()
-        if isinstance(each, Operation) and each.run.__module__ == module.__name__
+        value
+        for value in vars(module).values()
+        if isinstance(value, Operation) and value.run.__module__ == module.__name__
     )
 
 
@@ -198,7 +198,7 @@ def write(
     return operation("POST", path, writes=True, needs=_WRITE, for_agents=True, **rules)
 
 
-async def perform(operation: Operation[Sent, Got], call: CallContext, sent: Sent) -> Got:
+async def perform(operation: Operation[Sent, Got], call: CallContext, request: Sent) -> Got:
     """Run an operation if it is enabled and the caller may use it.
 
     Raises:
@@ -214,7 +214,7 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, sent: Sent
         raise Forbidden("VAULT_READ_ONLY", what, {"setting": "write.folders"})
     if operation.needs is not None:
         check_switch(operation.needs, call.vault.config)
-    return await operation.run(call, await _with_note_ids(call, sent))
+    return await operation.run(call, await _with_note_ids(call, request))
 
 
 def is_on(setting: str, config: object) -> bool:
@@ -232,40 +232,42 @@ def check_switch(setting: str, config: object) -> None:
         )
 
 
-async def _with_note_ids(call: CallContext, sent: Sent) -> Sent:
+async def _with_note_ids(call: CallContext, request: Sent) -> Sent:
     """Return a request with note IDs in place of `id:` and the `id` of a note's frontmatter.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND`; `NOTE_AMBIGUOUS` with `details.notes` if several have it.
     """
-    asked = {
+    names = {
         name: value
         for name in _NOTE_IDS
-        if isinstance(value := getattr(sent, name, None), str) and value.startswith(_BY_ID)
+        if isinstance(value := getattr(request, name, None), str) and value.startswith(_BY_ID)
     }
-    if not asked:
-        return sent
-    found = {
+    if not names:
+        return request
+    note_ids = {
         name: await call.vault.read(note_with_id, value.removeprefix(_BY_ID))
-        for name, value in asked.items()
+        for name, value in names.items()
     }
-    return replace(sent, **found)  # type: ignore[type-var]
+    return replace(request, **note_ids)  # type: ignore[type-var]
 
 
-async def encode(operation: Operation[Any, Any], found: Found[Data]) -> tuple[Found[Data], bytes]:
+async def encode(
+    operation: Operation[Any, Any], result: Result[Data]
+) -> tuple[Result[Data], bytes]:
     """Return a reply cut to its size limit, and its JSON."""
-    reply = found.reply
+    reply = result.reply
     if operation.listed is not None:
         cut, body = bounded(reply, operation.listed)
-        return found._replace(data=cut.data, warnings=cut.warnings), body
+        return result._replace(data=cut.data, warnings=cut.warnings), body
     try:
         body = await encoded(reply)
     except BaseException:
-        if found.settle is not None:
-            await found.settle(False)
+        if result.settle is not None:
+            await result.settle(False)
         raise
-    etag = _tag(found.etag, body) if operation.tagged else None
-    return found._replace(warnings=reply.warnings, etag=etag), body
+    etag = _tag(result.etag, body) if operation.tagged else None
+    return result._replace(warnings=reply.warnings, etag=etag), body
 
 
 def _tag(content_hash: str | None, body: bytes) -> str:

@@ -17,7 +17,7 @@ import orjson
 
 from vault_agent.api.replies import REPLY_BYTES
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.graph import Listed, Page
+from vault_agent.model.graph import Entry, Listed, Page
 from vault_agent.model.values import as_object, dump
 
 if TYPE_CHECKING:
@@ -44,14 +44,7 @@ class Cursor(NamedTuple):
     revision: str | None
 
 
-class Shown(NamedTuple):
-    """The entries of a page, and the fields of its reply that every page has."""
-
-    entries: tuple[Any, ...]
-    fields: dict[str, Any]
-
-
-def page_of(vault: OpenVault, sent: Any, positions: int = 1) -> Page:
+def page_of(vault: OpenVault, request: Any, positions: int = 1) -> Page:
     """Return the part of a list that a request asks for.
 
     `positions` is how many numbers the cursor of this list has.
@@ -59,11 +52,11 @@ def page_of(vault: OpenVault, sent: Any, positions: int = 1) -> Page:
     Raises:
         InvalidRequest: `INVALID_CURSOR`.
     """
-    if sent.cursor is None:
-        return Page(sent.limit)
-    cursor = decode_cursor(sent, sent.cursor, *[int] * positions, vault=vault.identity)
+    if request.cursor is None:
+        return Page(request.limit)
+    cursor = decode_cursor(request, request.cursor, *[int] * positions, vault=vault.identity)
     start = tuple(number for number in cursor.position if isinstance(number, int))
-    return Page(sent.limit, tuple(max(number, 0) for number in start), cursor.revision or "")
+    return Page(request.limit, tuple(max(number, 0) for number in start), cursor.revision or "")
 
 
 def entries_that_fit(entries: Sequence[object]) -> int:
@@ -75,21 +68,26 @@ def entries_that_fit(entries: Sequence[object]) -> int:
     return max(sum(size <= PAGE_BYTES for size in sizes), min(1, len(entries)))
 
 
-def shown(vault: OpenVault, sent: object, found: Listed[Any]) -> Shown:
-    """Return the entries that fit into a reply. The cursor continues after the last of them."""
-    entries = found.entries[: entries_that_fit(found.entries)]
-    more = found.more or len(entries) < len(found.entries)
+def fit_page(
+    vault: OpenVault, request: object, listed: Listed[Entry]
+) -> tuple[tuple[Entry, ...], dict[str, Any]]:
+    """Return the entries that fit into a reply, and the fields that each page of a list has.
+
+    The cursor continues after the last of the entries.
+    """
+    entries = listed.entries[: entries_that_fit(listed.entries)]
+    more = listed.more or len(entries) < len(listed.entries)
     following = None
     if more and entries:
         following = encode_cursor(
-            sent, found.ends[len(entries) - 1], vault=vault.identity, revision=found.revision
+            request, listed.ends[len(entries) - 1], vault=vault.identity, revision=listed.revision
         )
-    fields = {"revision": found.revision, "has_more": more, "next_cursor": following}
-    return Shown(entries, fields)
+    fields = {"revision": listed.revision, "has_more": more, "next_cursor": following}
+    return entries, fields
 
 
 def encode_cursor(
-    sent: object, position: Position, *, vault: str, revision: str | None = None
+    request: object, position: Position, *, vault: str, revision: str | None = None
 ) -> str:
     """Return the cursor that continues the list of the request `sent` at `position`.
 
@@ -98,14 +96,14 @@ def encode_cursor(
     Raises:
         ValueError: if the cursor has over 300 characters.
     """
-    content = orjson.dumps([_digest(sent, vault), revision, *position])
+    content = orjson.dumps([_digest(request, vault), revision, *position])
     cursor = base64.urlsafe_b64encode(content).rstrip(b"=").decode()
     if len(cursor) > MAX_CURSOR_CHARACTERS:
         raise ValueError(f"a cursor of {len(cursor)} characters")
     return cursor
 
 
-def decode_cursor(sent: object, cursor: str, *types: type[int | str], vault: str) -> Cursor:
+def decode_cursor(request: object, cursor: str, *types: type[int | str], vault: str) -> Cursor:
     """Return the content of a cursor that came with the request `sent`.
 
     `types` are the types of the values of its position, for example `int`.
@@ -114,11 +112,11 @@ def decode_cursor(sent: object, cursor: str, *types: type[int | str], vault: str
         InvalidRequest: `INVALID_CURSOR` if it is no cursor of this vault and this request.
     """
     content = _content(cursor)
-    if len(content) != 2 + len(types) or content[0] != _digest(sent, vault):
+    if len(content) != 2 + len(types) or content[0] != _digest(request, vault):
         raise invalid_cursor()
     _, revision, *position = content
-    known = all(type(value) is kind for value, kind in zip(position, types, strict=True))
-    if not known or not (revision is None or isinstance(revision, str)):
+    has_types = all(type(value) is kind for value, kind in zip(position, types, strict=True))
+    if not has_types or not (revision is None or isinstance(revision, str)):
         raise invalid_cursor()
     return Cursor(tuple(position), revision)
 
@@ -128,11 +126,11 @@ def invalid_cursor() -> InvalidRequest:
     return InvalidRequest("INVALID_CURSOR", "This cursor does not belong to this request.")
 
 
-def _digest(sent: object, vault: str) -> str:
+def _digest(request: object, vault: str) -> str:
     """Return a hash of the vault and the request."""
-    fields = as_object(sent)
+    fields = as_object(request)
     arguments = {name: fields[name] for name in fields.keys() - _NOT_PART_OF_THE_REQUEST}
-    content = dump([type(sent).__name__, vault, sorted(arguments.items())])
+    content = dump([type(request).__name__, vault, sorted(arguments.items())])
     return blake2b(content, digest_size=8).hexdigest()
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import JSON, OCTETS, Found, operation
+from vault_agent.api.operation import JSON, OCTETS, Result, operation
 from vault_agent.api.pages import decode_cursor, encode_cursor
 from vault_agent.api.requests import NoteParams, PathParams
 from vault_agent.errors import InvalidRequest
@@ -70,56 +70,60 @@ _DIGITS = 8  # of the hash that a cursor contains
 
 
 @operation(for_agents=True)
-async def read(call: CallContext, sent: PartQuery) -> Found[NotePart]:
+async def read(call: CallContext, request: PartQuery) -> Result[NotePart]:
     """Return a page of a note's current text, of a section, its outline or its properties."""
     offset, revision = None, None
-    if sent.cursor is not None:
-        (offset,), revision = decode_cursor(sent, sent.cursor, int, vault=call.vault.identity)
+    if request.cursor is not None:
+        (offset,), revision = decode_cursor(request, request.cursor, int, vault=call.vault.identity)
     offset = max(0, int(offset)) if offset is not None else None
-    query = replace(sent, offset=offset)
+    query = replace(request, offset=offset)
     page = await call.vault.read_files(
-        read_part, sent.note_id, query, call.vault.allowance, max_bytes=sent.max_bytes
+        read_part, request.note_id, query, call.vault.allowance, max_bytes=request.max_bytes
     )
     state = page.etag[:_DIGITS]
-    if sent.cursor is not None and revision != state:
+    if request.cursor is not None and revision != state:
         raise InvalidRequest(
             "CURSOR_EXPIRED", "The note has changed.", remedy="Read it from the start again."
         )
     cursor = None
     if page.next_offset is not None:
-        cursor = encode_cursor(sent, (page.next_offset,), vault=call.vault.identity, revision=state)
-    return Found(replace(page, next_cursor=cursor), page.warnings)
+        cursor = encode_cursor(
+            request, (page.next_offset,), vault=call.vault.identity, revision=state
+        )
+    return Result(replace(page, next_cursor=cursor), page.warnings)
 
 
 @operation("GET", "/notes/{noteId}/outline", for_agents=True)
-async def outline(call: CallContext, sent: NoteParams) -> Found[NoteOutline]:
+async def outline(call: CallContext, request: NoteParams) -> Result[NoteOutline]:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
     vault = call.vault
     view = NoteFile.outline
-    found = await vault.read_files(
-        read_parsed, sent.note_id, sent.path, view, allowance=vault.allowance
+    headings = await vault.read_files(
+        read_parsed, request.note_id, request.path, view, allowance=vault.allowance
     )
-    return Found(found)
+    return Result(headings)
 
 
 @operation("GET", "/notes/{noteId}/frontmatter", for_agents=True)
-async def frontmatter(call: CallContext, sent: NoteParams) -> Found[NoteFrontmatter]:
+async def frontmatter(call: CallContext, request: NoteParams) -> Result[NoteFrontmatter]:
     """Return the frontmatter of a note as JSON, and its tags."""
     vault = call.vault
     view = NoteFile.frontmatter
-    found = await vault.read_files(
-        read_parsed, sent.note_id, sent.path, view, allowance=vault.allowance
+    properties = await vault.read_files(
+        read_parsed, request.note_id, request.path, view, allowance=vault.allowance
     )
-    return Found(found)
+    return Result(properties)
 
 
 @operation("GET", "/notes/{noteId}", tagged=True)
-async def note(call: CallContext, sent: NoteRequest) -> Found[NoteContent]:
+async def note(call: CallContext, request: NoteRequest) -> Result[NoteContent]:
     """Return one note: the original Markdown of its current file."""
-    large = sent.allow_large or sent.piece is not None
-    found = await call.vault.read_files(read_whole, sent.note_id, allow_large=large, path=sent.path)
-    data = found if sent.piece is None else _piece(found, sent.piece)
-    return Found(data, found.warnings, found.content_hash)
+    large = request.allow_large or request.piece is not None
+    content = await call.vault.read_files(
+        read_whole, request.note_id, allow_large=large, path=request.path
+    )
+    data = content if request.piece is None else _piece(content, request.piece)
+    return Result(data, content.warnings, content.content_hash)
 
 
 PIECE_CHARACTERS = 204_800
@@ -133,11 +137,13 @@ def _piece(note: NoteContent, piece: int) -> NoteContent:
 
 
 @operation("GET", "/chunks/{noteId}/{chunkIndex}", tagged=True)
-async def chunk(call: CallContext, sent: ChunkRequest) -> Found[ChunkContent]:
+async def chunk(call: CallContext, request: ChunkRequest) -> Result[ChunkContent]:
     """Return one chunk as it was indexed, without frontmatter."""
     vault = call.vault
-    found = await vault.read(read_chunk, sent.note_id, sent.chunk_index, warnings=vault.warnings())
-    return Found(found, found.warnings)
+    content = await vault.read(
+        read_chunk, request.note_id, request.chunk_index, warnings=vault.warnings()
+    )
+    return Result(content, content.warnings)
 
 
 @operation(
@@ -148,16 +154,16 @@ async def chunk(call: CallContext, sent: ChunkRequest) -> Found[ChunkContent]:
     ranged=True,
 )
 async def attachment(
-    call: CallContext, sent: AttachmentRequest
-) -> Found[AttachmentInfo] | OpenAttachment:
+    call: CallContext, request: AttachmentRequest
+) -> Result[AttachmentInfo] | OpenAttachment:
     """Return the metadata of an attachment, or with `download=true` its bytes or a range."""
-    if sent.download:
-        return await call.vault.open_attachment(sent.path, allow_large=sent.allow_large)
-    info = await call.vault.in_folder(describe, sent.path)
-    return Found(info, etag=info.etag)
+    if request.download:
+        return await call.vault.open_attachment(request.path, allow_large=request.allow_large)
+    info = await call.vault.in_folder(describe, request.path)
+    return Result(info, etag=info.etag)
 
 
 @operation("GET", "/attachments")
-async def attachments(call: CallContext, sent: FolderRequest) -> Found[FolderContents]:
+async def attachments(call: CallContext, request: FolderRequest) -> Result[FolderContents]:
     """Return the attachments of a folder and the folders in it, as they are on the disk."""
-    return Found(await call.vault.in_folder(list_folder, sent.folder))
+    return Result(await call.vault.in_folder(list_folder, request.folder))

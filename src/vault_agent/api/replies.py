@@ -32,12 +32,12 @@ def shown_warnings(warnings: Iterable[Warning], count: int | None = None) -> tup
     Each takes at most `MAX_WARNING_BYTES`.
     """
     listed = list(warnings)
-    shown = [_bounded(warning) for warning in listed[:MAX_WARNINGS]]
-    omitted = max(count or 0, len(listed)) - len(shown)
+    bounded_warnings = [_bounded(warning) for warning in listed[:MAX_WARNINGS]]
+    omitted = max(count or 0, len(listed)) - len(bounded_warnings)
     if omitted > 0:
         message = f"{omitted} more warnings are not shown."
-        shown.append(Warning("WARNINGS_TRUNCATED", message, {"omitted": omitted}))
-    return tuple(shown)
+        bounded_warnings.append(Warning("WARNINGS_TRUNCATED", message, {"omitted": omitted}))
+    return tuple(bounded_warnings)
 
 
 def shown_job(job: Job) -> Job:
@@ -140,10 +140,10 @@ def _cut(value: Any) -> Any:
     if isinstance(value, str):
         return value if len(value) <= MAX_CHARACTERS else value[: MAX_CHARACTERS - 1] + "…"
     if isinstance(value, tuple):
-        return tuple(_cut(each) for each in value[:MAX_ENTRIES])
+        return tuple(_cut(entry) for entry in value[:MAX_ENTRIES])
     if is_dataclass(value) and not isinstance(value, type):
         return replace(
-            value, **{each.name: _cut(getattr(value, each.name)) for each in fields(value)}
+            value, **{entry.name: _cut(getattr(value, entry.name)) for entry in fields(value)}
         )
     return value
 
@@ -176,5 +176,5 @@ def in_pieces(reply: Reply[NoteContent]) -> bytes:
     before, after = dump(rest).split(_CONTENT + b'""', maxsplit=1)
     starts = range(0, len(content), PIECE_CHARACTERS)
     pieces = (content[start : start + PIECE_CHARACTERS] for start in starts)
-    written = (orjson.dumps(piece)[1:-1] for piece in pieces)
-    return b"".join((before, _CONTENT, b'"', *written, b'"', after))
+    encoded_pieces = (orjson.dumps(piece)[1:-1] for piece in pieces)
+    return b"".join((before, _CONTENT, b'"', *encoded_pieces, b'"', after))

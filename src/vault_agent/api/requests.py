@@ -137,12 +137,12 @@ def _invalid(kind: type, error: Unreadable) -> InvalidRequest:
     return InvalidRequest(code, f"{place or 'The request body'} {error.text}.", details)
 
 
-def unknown_field(known: Sequence[str], place: str = "") -> InvalidRequest:
+def unknown_field(names: Sequence[str], place: str = "") -> InvalidRequest:
     """Return the error for an unknown field, without its name."""
     if place:
         message = f"{place} has an unknown field."
-    elif known:
-        message = f"Unknown field. Known are: {', '.join(known)}."
+    elif names:
+        message = f"Unknown field. Known are: {', '.join(names)}."
     else:
         message = "This call takes no parameters."
     return InvalidRequest("INVALID_REQUEST", message, {"rule": "extra_forbidden"})

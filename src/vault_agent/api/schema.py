@@ -59,20 +59,20 @@ class Schemas:
     def _class(self, kind: type) -> dict[str, Any]:
         described = {"title": kind.__name__, "description": inspect.getdoc(kind) or ""}
         if issubclass(kind, Enum):
-            return {**described, "type": "string", "enum": [each.value for each in kind]}
-        sent = sent_fields(cast("Any", kind))
+            return {**described, "type": "string", "enum": [field.value for field in kind]}
+        fields = sent_fields(cast("Any", kind))
         return {
             **described,
             "type": "object",
-            "properties": {each.key: self.field(each) for each in sent},
-            **self._required(sent),
+            "properties": {field.key: self.field(field) for field in fields},
+            **self._required(fields),
             "additionalProperties": False,
         }
 
-    def _required(self, sent: Sequence[SentField]) -> dict[str, list[str]]:
+    def _required(self, fields: Sequence[SentField]) -> dict[str, list[str]]:
         if not self._requests:
-            return {"required": [each.key for each in sent if not each.if_any]}
-        names = [each.key for each in sent if not each.has_default]
+            return {"required": [field.key for field in fields if not field.if_any]}
+        names = [field.key for field in fields if not field.has_default]
         return {"required": names} if names else {}
 
     def field(self, field: SentField) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Schemas:
         if origin in (Union, UnionType):
             return {"anyOf": [self.of(part) for part in parts]}
         if origin is Literal:
-            texts = {"type": "string"} if all(isinstance(each, str) for each in parts) else {}
+            texts = {"type": "string"} if all(isinstance(choice, str) for choice in parts) else {}
             return {**texts, "enum": list(parts)}
         if origin is tuple and parts[-1] is not ...:
             return {

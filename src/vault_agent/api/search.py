@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from vault_agent.api.caller import CallContext, CallerKind
-from vault_agent.api.operation import Found, operation
+from vault_agent.api.operation import Result, operation
 from vault_agent.api.pages import decode_cursor, encode_cursor, entries_that_fit, invalid_cursor
 from vault_agent.errors import NotFound
 from vault_agent.markdown.tree import anchor
@@ -46,39 +46,41 @@ if TYPE_CHECKING:
 
 
 @operation("POST", "/search", listed="hits", for_agents=True)
-async def search(call: CallContext, sent: SearchQuery) -> Found[Answer]:
+async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
     """Find chunks and notes by lexical search, semantic search, or both."""
     weights = call.vault.config.search.weights
     rerank = call.vault.reranker is not None
-    query = replace(sent, weights=weights, rerank=rerank)
-    several = _several_of(call, sent.vaults)
-    if sent.cursor is not None:
-        position, revision = decode_cursor(sent, sent.cursor, int, int, vault=call.vault.identity)
+    query = replace(request, weights=weights, rerank=rerank)
+    several = _several_of(call, request.vaults)
+    if request.cursor is not None:
+        position, revision = decode_cursor(
+            request, request.cursor, int, int, vault=call.vault.identity
+        )
         offset, reranked = map(int, position)
         if not (revision and 0 < offset <= MAX_RANKED):
             raise invalid_cursor()
         # In another order than that of the first page, results would be repeated or missing.
         rerank = rerank and reranked == 1
         query = replace(query, offset=offset, revision=revision, rerank=rerank)
-    answer = await (several.search(sent.vaults, query) if several else call.vault.search(query))
+    answer = await (several.search(request.vaults, query) if several else call.vault.search(query))
     following = None
     if answer.has_more:
-        failed = any(each.code == "RERANK_UNAVAILABLE" for each in answer.warnings)
+        failed = any(warning.code == "RERANK_UNAVAILABLE" for warning in answer.warnings)
         position = (query.offset + len(answer.hits), int(query.rerank and not failed))
         following = encode_cursor(
-            sent, position, vault=call.vault.identity, revision=answer.revision
+            request, position, vault=call.vault.identity, revision=answer.revision
         )
-    return Found(replace(answer, next_cursor=following), answer.warnings)
+    return Result(replace(answer, next_cursor=following), answer.warnings)
 
 
 @operation("POST", "/related", listed="hits", for_agents=True)
-async def related(call: CallContext, sent: RelatedQuery) -> Found[Answer]:
+async def related(call: CallContext, request: RelatedQuery) -> Result[Answer]:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
-    if several := _several_of(call, sent.vaults):
-        answer = await several.related(sent.vaults, sent, home=call.vault)
+    if several := _several_of(call, request.vaults):
+        answer = await several.related(request.vaults, request, home=call.vault)
     else:
-        answer = await call.vault.related(sent)
-    return Found(answer, answer.warnings)
+        answer = await call.vault.related(request)
+    return Result(answer, answer.warnings)
 
 
 def _several_of(call: CallContext, names: Sequence[str]) -> Several | None:
@@ -123,19 +125,19 @@ _List = TypeVar("_List", NoteList, TaskList)
 
 
 @operation("GET", "/resolve", listed="notes", for_agents=True)
-async def resolve(call: CallContext, sent: ResolveRequest) -> Found[NamedNotes]:
+async def resolve(call: CallContext, request: ResolveRequest) -> Result[NamedNotes]:
     """Find the notes that a path, name, title, link or ID means."""
     try:
-        found = await call.vault.read(
+        named = await call.vault.read(
             find_named,
-            sent.name,
+            request.name,
             open_vault=call.vault.open_root,
             roots=call.vault.roots,
-            source=sent.from_,
+            source=request.from_,
             attachments=True,
         )
     except NotFound as error:
-        folder = call.vault.excluded_folder(call.vault.scope.outer(sent.name))
+        folder = call.vault.excluded_folder(call.vault.scope.outer(request.name))
         if error.code != "NOTE_NOT_FOUND" or folder is None:
             raise
         raise NotFound(
@@ -144,83 +146,85 @@ async def resolve(call: CallContext, sent: ResolveRequest) -> Found[NamedNotes]:
             {**error.details, "excluded": folder},
             remedy=f"To index it, add !{folder}/ to vault.exclude.",
         ) from None
-    if found.heading is not None:
-        found = replace(found, anchor=anchor(found.heading))
-    return Found(found)
+    if named.heading is not None:
+        named = replace(named, anchor=anchor(named.heading))
+    return Result(named)
 
 
 @operation("GET", "/notes", listed="notes", for_agents=True)
-async def notes(call: CallContext, sent: ListQuery) -> Found[NoteList]:
+async def notes(call: CallContext, request: ListQuery) -> Result[NoteList]:
     """List notes that pass filters, in an order."""
     start = None
-    if sent.cursor is not None:
-        kind = int if sent.sort is Sort.CONNECTIONS else str
-        position = _position(call.vault, sent, sent.cursor, kind, str)
+    if request.cursor is not None:
+        kind = int if request.sort is Sort.CONNECTIONS else str
+        position = _position(call.vault, request, request.cursor, kind, str)
         start = ListPlace(position[0], str(position[1]))
-    found = await call.vault.answer(list_notes, sent, start)
-    rows = found.notes
+    page = await call.vault.answer(list_notes, request, start)
+    rows = page.notes
     if (name := call.vault.name) is not None:
         rows = tuple(replace(row, vault=name) for row in rows)
-    return _page(call.vault, sent, found, notes=rows)
+    return _page(call.vault, request, page, notes=rows)
 
 
 @operation("GET", "/tasks", listed="tasks", for_agents=True)
-async def tasks(call: CallContext, sent: TaskQuery) -> Found[TaskList]:
+async def tasks(call: CallContext, request: TaskQuery) -> Result[TaskList]:
     """List the tasks of notes, in the order of paths and lines."""
     start = None
-    if sent.cursor is not None:
-        position = _position(call.vault, sent, sent.cursor, str, int)
+    if request.cursor is not None:
+        position = _position(call.vault, request, request.cursor, str, int)
         start = TaskPlace(str(position[0]), int(position[1]))
-    found = await call.vault.answer(list_tasks, sent, start)
-    return _page(call.vault, sent, found, tasks=found.tasks)
+    page = await call.vault.answer(list_tasks, request, start)
+    return _page(call.vault, request, page, tasks=page.tasks)
 
 
 def _position(
-    vault: OpenVault, sent: object, cursor: str, *types: type[int | str]
+    vault: OpenVault, request: object, cursor: str, *types: type[int | str]
 ) -> tuple[int | str, ...]:
     """Return the position of a cursor, with numbers that the database can take."""
-    position = decode_cursor(sent, cursor, *types, vault=vault.identity).position
+    position = decode_cursor(request, cursor, *types, vault=vault.identity).position
     if any(isinstance(value, int) and not 0 <= value < _MAX_NUMBER for value in position):
         raise invalid_cursor()
     return position
 
 
-def _page(vault: OpenVault, query: object, page: _List, **listed: tuple[Any, ...]) -> Found[_List]:
+def _page(vault: OpenVault, query: object, page: _List, **listed: tuple[Any, ...]) -> Result[_List]:
     """Return a list with as many of its entries as fit into a reply."""
     ((name, entries),) = listed.items()
     kept = entries_that_fit(entries)
     more = page.has_more or kept < len(entries)
     following = _next(vault, query, page.places[kept - 1]) if more else None
     changes: Any = {name: entries[:kept], "has_more": more, "next_cursor": following}
-    return Found(replace(page, **changes), page.warnings)
+    return Result(replace(page, **changes), page.warnings)
 
 
-def _next(vault: OpenVault, sent: object, place: tuple[int | str, ...]) -> str:
-    return encode_cursor(sent, place, vault=vault.identity)
+def _next(vault: OpenVault, request: object, place: tuple[int | str, ...]) -> str:
+    return encode_cursor(request, place, vault=vault.identity)
 
 
 @operation("POST", "/context", for_agents=True)
-async def context(call: CallContext, sent: ContextRequest) -> Found[Context]:
+async def context(call: CallContext, request: ContextRequest) -> Result[Context]:
     """Gather excerpts of notes for a prompt, within a number of tokens."""
-    found = await call.vault.answer(
+    excerpts = await call.vault.answer(
         gather,
-        sent,
+        request,
         roots=call.vault.roots,
         embedder=call.vault.embedder,
         indexing=call.vault.jobs.is_indexing,
     )
-    return Found(found, found.warnings)
+    return Result(excerpts, excerpts.warnings)
 
 
 @operation("POST", "/grep", listed="lines", for_agents=True)
-async def grep(call: CallContext, sent: GrepQuery) -> Found[GrepAnswer]:
+async def grep(call: CallContext, request: GrepQuery) -> Result[GrepAnswer]:
     """Find lines by a regular expression."""
     start = None
-    if sent.cursor is not None:
-        position = _position(call.vault, sent, sent.cursor, str, int, int)
+    if request.cursor is not None:
+        position = _position(call.vault, request, request.cursor, str, int, int)
         start = Place(str(position[0]), int(position[1]), int(position[2]))
     async with call.vault.scans:
-        found = await call.vault.answer(find_lines, sent, seconds=_REGEX_SECONDS, start=start)
-    if found.place is not None:
-        found = replace(found, has_more=True, next_cursor=_next(call.vault, sent, found.place))
-    return Found(found, found.warnings)
+        answer = await call.vault.answer(find_lines, request, seconds=_REGEX_SECONDS, start=start)
+    if answer.place is not None:
+        answer = replace(
+            answer, has_more=True, next_cursor=_next(call.vault, request, answer.place)
+        )
+    return Result(answer, answer.warnings)

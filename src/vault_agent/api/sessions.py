@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from vault_agent.api.caller import CallContext
 from vault_agent.api.memory import deliveries_of
-from vault_agent.api.operation import Found, check_switch, operation
+from vault_agent.api.operation import Result, check_switch, operation
 from vault_agent.api.pages import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.errors import NotFound
 from vault_agent.memory.notes import stamp
@@ -99,15 +99,15 @@ MAX_EVENT_BYTES = 512 * 1024
     writes=True,
     needs="vaults.enabled",
 )
-async def session_event(call: CallContext, sent: SessionEventBody) -> Found[Delivered]:
+async def session_event(call: CallContext, request: SessionEventBody) -> Result[Delivered]:
     """Take an event of an agent's session, and return what it brings to the agent."""
     sessions = call.app.sessions
     if sessions is None:
         check_switch("memory.enabled", call.vault.config)  # or journals, of course
     assert sessions is not None  # noqa: S101 - open where one of them is on
-    fields = {name: getattr(sent, name) for name in SessionEvent._fields}
-    offer = await sessions.take(SessionEvent(**fields), seconds=sent.seconds)
-    return Found(offer.brought, offer.warnings, settle=offer.settle)
+    fields = {name: getattr(request, name) for name in SessionEvent._fields}
+    offer = await sessions.take(SessionEvent(**fields), seconds=request.seconds)
+    return Result(offer.brought, offer.warnings, settle=offer.settle)
 
 
 _Name = Annotated[str, Trimmed(), Length(1, 200)]
@@ -152,36 +152,36 @@ _JOURNALS_ON = "journal.enabled"
 
 
 @operation("GET", "/journals", needs=_JOURNALS_ON, listed="journals")
-async def journals(call: CallContext, sent: JournalsRequest) -> Found[JournalList]:
+async def journals(call: CallContext, request: JournalsRequest) -> Result[JournalList]:
     """List the journals of sessions, those of the latest sessions first."""
     app, journals = _journals_of(call)
     chosen = None if call.vault is app.vaults.default else call.vault.identity
-    if sent.project is not None:
-        named = app.vaults.known.find(project_address(sent.project)).identity
+    if request.project is not None:
+        named = app.vaults.known.find(project_address(request.project)).identity
         if chosen not in (None, named):
-            return Found(JournalList(()))
+            return Result(JournalList(()))
         chosen = named
     sessions = await journals.store.sessions(chosen)
-    shown = [
+    every = [
         show_journal(session, app) for session in sessions if session.ended_at or session.journal
     ]
-    wanted = {sent.state} if sent.state not in {None, "all"} else _STATES
-    if sent.state is None:
+    wanted = {request.state} if request.state not in {None, "all"} else _STATES
+    if request.state is None:
         wanted = _STATES - {SKIPPED}
-    found = [journal for journal in shown if journal.state in wanted]
-    return Found(JournalList(tuple(found[: sent.limit])))
+    chosen_journals = [journal for journal in every if journal.state in wanted]
+    return Result(JournalList(tuple(chosen_journals[: request.limit])))
 
 
 @operation("POST", "/journals", status=202, writes=True, needs=_JOURNALS_ON)
-async def journal_make(call: CallContext, sent: MakeJournalBody) -> Found[OneJournal]:
+async def journal_make(call: CallContext, request: MakeJournalBody) -> Result[OneJournal]:
     """Write the journal of a session now, with the sections that its agent has written if any."""
     app, journals = _journals_of(call)
     only = None if call.vault is app.vaults.default else call.vault.identity
-    session = await journals.session_named(sent.session_id, only)
-    session = await journals.make(session, sent.sections, sent.title)
+    session = await journals.session_named(request.session_id, only)
+    session = await journals.make(session, request.sections, request.title)
     if app.sessions is not None:
         app.sessions.wake()
-    return Found(OneJournal(show_journal(session, app)))
+    return Result(OneJournal(show_journal(session, app)))
 
 
 def shown_state(journal: JournalState | None) -> ShownState:
@@ -286,77 +286,79 @@ _MEMORY_ON = "memory.enabled"
 
 
 @operation("GET", "/memory/sessions", needs=_MEMORY_ON, listed="sessions")
-async def memory_sessions(call: CallContext, sent: MemorySessionsRequest) -> Found[SessionsPage]:
+async def memory_sessions(
+    call: CallContext, request: MemorySessionsRequest
+) -> Result[SessionsPage]:
     """List the sessions of agents with what they got, the one with the latest event first."""
     app, deliveries = _deliveries_of(call)
     before = None
-    if sent.cursor is not None:
+    if request.cursor is not None:
         moment, last = decode_cursor(
-            sent, sent.cursor, int, str, vault=call.vault.identity
+            request, request.cursor, int, str, vault=call.vault.identity
         ).position
         before = int(moment), str(last)
         if not 0 <= before[0] < _MAX_MOMENT:
             raise invalid_cursor()
     await deliveries.settled()
-    vaults = _identities(call.vault, app, sent.project)
-    found = [
+    vaults = _identities(call.vault, app, request.project)
+    matching = [
         session
         for session in await deliveries.store.sessions()
         if (vaults is None or session.vault in vaults)
         and (before is None or _place(session) < before)
     ]
-    found.sort(key=_place, reverse=True)
-    shown = found[: sent.limit]
+    matching.sort(key=_place, reverse=True)
+    page = matching[: request.limit]
     following = None
-    if len(found) > len(shown):
-        following = encode_cursor(sent, _place(shown[-1]), vault=call.vault.identity)
-    rows = []
-    for session in shown:
-        count = sum(bool(delivery.text) for delivery in session.deliveries)
-        rows.append(SessionRow(**_session(session, app), deliveries=count))
-    return Found(SessionsPage(tuple(rows), following))
+    if len(matching) > len(page):
+        following = encode_cursor(request, _place(page[-1]), vault=call.vault.identity)
+    rows = [
+        SessionRow(**_session(session, app), deliveries=sum(bool(g.text) for g in session.deliveries))
+        for session in page
+    ]
+    return Result(SessionsPage(tuple(rows), following))
 
 
 @operation("GET", "/memory/sessions/{sessionId}", needs=_MEMORY_ON)
-async def memory_session(call: CallContext, sent: MemorySessionRequest) -> Found[OneSession]:
+async def memory_session(call: CallContext, request: MemorySessionRequest) -> Result[OneSession]:
     """Return one session with all that it got, and why."""
-    return await _details(call, sent.session_id)
+    return await _details(call, request.session_id)
 
 
 @operation("POST", "/memory/sessions/{sessionId}/refresh", writes=True, needs=_MEMORY_ON)
-async def memory_refresh(call: CallContext, sent: RefreshBody) -> Found[SessionRefresh]:
+async def memory_refresh(call: CallContext, request: RefreshBody) -> Result[SessionRefresh]:
     """Return what a session would get now. With `apply`, it comes at its next event."""
     deliveries = _deliveries_of(call)[1]
-    found = await deliveries.refresh(sent.session_id, apply=sent.apply)
+    refreshed = await deliveries.refresh(request.session_id, apply=request.apply)
     data = SessionRefresh(
-        before=tuple(_note(note, changed) for note, changed in found.before),
-        after=tuple(_note(note, changed) for note, changed in found.after),
-        text=found.recalled.text,
-        tokens=found.recalled.tokens,
+        before=tuple(_note(note, changed) for note, changed in refreshed.before),
+        after=tuple(_note(note, changed) for note, changed in refreshed.after),
+        text=refreshed.recalled.text,
+        tokens=refreshed.recalled.tokens,
     )
-    return Found(data)
+    return Result(data)
 
 
 @operation("POST", "/memory/sessions/{sessionId}/notes", writes=True, needs=_MEMORY_ON)
-async def memory_put_first(call: CallContext, sent: PinBody) -> Found[OneSession]:
+async def memory_put_first(call: CallContext, request: PinBody) -> Result[OneSession]:
     """Put a note first at the next event of a session."""
     deliveries = _deliveries_of(call)[1]
-    await deliveries.add(sent.session_id, sent.vault, sent.note_id)
-    return await _details(call, sent.session_id)
+    await deliveries.add(request.session_id, request.vault, request.note_id)
+    return await _details(call, request.session_id)
 
 
 @operation("POST", "/memory/forget", writes=True, needs=_MEMORY_ON)
-async def memory_forget(call: CallContext, sent: ForgetMemoryBody) -> Found[SessionsForgotten]:
+async def memory_forget(call: CallContext, request: ForgetMemoryBody) -> Result[SessionsForgotten]:
     """Delete what is logged about sessions."""
     store = _deliveries_of(call)[1].store
-    if sent.session_id is not None:
-        session = await store.get(sent.session_id)
+    if request.session_id is not None:
+        session = await store.get(request.session_id)
         if session is None:
             raise NotFound("SESSION_NOT_FOUND", "Nothing is known about this session.")
-        return Found(SessionsForgotten(await store.forget([session])))
-    before = time.time() + 1 - (sent.older_than_days or 0) * _DAY
+        return Result(SessionsForgotten(await store.forget([session])))
+    before = time.time() + 1 - (request.older_than_days or 0) * _DAY
     old = [session for session in await store.sessions() if session.last_event_at < before]
-    return Found(SessionsForgotten(await store.forget(old)))
+    return Result(SessionsForgotten(await store.forget(old)))
 
 
 def _deliveries_of(call: CallContext) -> tuple[App, Deliveries]:
@@ -370,24 +372,24 @@ def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | 
     Raises:
         NotFound: `VAULT_UNKNOWN` if there is no such project.
     """
-    found = None if vault is app.vaults.default else [vault.identity]
+    allowed = None if vault is app.vaults.default else [vault.identity]
     if project is None:
-        return found
+        return allowed
     named = [entry.identity for entry in app.vaults.known.of_project(project)]
-    return named if found is None else [each for each in named if each in found]
+    return named if allowed is None else [identity for identity in named if identity in allowed]
 
 
-async def _details(call: CallContext, session_id: str) -> Found[OneSession]:
+async def _details(call: CallContext, session_id: str) -> Result[OneSession]:
     app, deliveries = _deliveries_of(call)
-    found = await deliveries.details(session_id)
-    session = found.session
+    details = await deliveries.details(session_id)
+    session = details.session
     pinned = session.pinned
     detail = SessionDetail(
         **_session(session, app),
-        deliveries=tuple(_delivery(given, found) for given in session.deliveries[-_MOST_SHOWN:]),
+        deliveries=tuple(_delivery(delivery, details) for delivery in session.deliveries[-_MOST_SHOWN:]),
         pinned=tuple(note for note in session.added if note.address in pinned),
     )
-    return Found(OneSession(detail))
+    return Result(OneSession(detail))
 
 
 def _place(session: Session) -> tuple[int, str]:
@@ -408,9 +410,9 @@ def _session(session: Session, app: App) -> dict[str, Any]:
         "last_event_at": _time(session.last_event_at),
         "ended_at": _time(session.ended_at) if session.ended_at is not None else None,
         "state": "open" if session.ended_at is None else "ended",
-        "notes": sum(len(given.notes) for given in session.deliveries),
-        "tokens": sum(given.tokens for given in session.deliveries),
-        "max_tokens": sum(given.max_tokens for given in session.deliveries if given.text),
+        "notes": sum(len(delivery.notes) for delivery in session.deliveries),
+        "tokens": sum(delivery.tokens for delivery in session.deliveries),
+        "max_tokens": sum(delivery.max_tokens for delivery in session.deliveries if delivery.text),
         "journal": _journal(journal) if journal is not None else None,
     }
 
@@ -420,7 +422,7 @@ def _journal(journal: JournalState) -> SessionJournal:
     return SessionJournal(shown_state(journal), path, identify(path) if path else None)
 
 
-def _delivery(delivery: Delivery, found: SessionDetails) -> ShownDelivery:
+def _delivery(delivery: Delivery, details: SessionDetails) -> ShownDelivery:
     return ShownDelivery(
         at=_time(delivery.at),
         event=delivery.event,
@@ -428,14 +430,16 @@ def _delivery(delivery: Delivery, found: SessionDetails) -> ShownDelivery:
         tokens=delivery.tokens,
         max_tokens=delivery.max_tokens,
         signals=delivery.signals,
-        notes=tuple(_note(note, found.changed[note.address, note.hash]) for note in delivery.notes),
+        notes=tuple(
+            _note(note, details.changed[note.address, note.hash]) for note in delivery.notes
+        ),
         left_out=delivery.left_out,
     )
 
 
 def _note(note: RecalledNote, changed: bool | None) -> DeliveredNote:
     return DeliveredNote(
-        **{each.name: getattr(note, each.name) for each in fields(note)}, changed=changed
+        **{field.name: getattr(note, field.name) for field in fields(note)}, changed=changed
     )
 
 

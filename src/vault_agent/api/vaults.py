@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import Found, operation
+from vault_agent.api.operation import Result, operation
 from vault_agent.api.replies import shown_job
 from vault_agent.api.requests import NoParams
 from vault_agent.model.fields import JobId
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 @operation("GET", "/vaults", needs="vaults.enabled", listed="vaults")
-async def vaults(call: CallContext, _: NoParams) -> Found[VaultList]:
+async def vaults(call: CallContext, _: NoParams) -> Result[VaultList]:
     """List the default vault and the registered ones."""
-    return Found(VaultList(tuple(await call.app.vaults.states())))
+    return Result(VaultList(tuple(await call.app.vaults.states())))
 
 
 @operation("GET", "/health")
-async def health(call: CallContext, _: NoParams) -> Found[Health]:
+async def health(call: CallContext, _: NoParams) -> Result[Health]:
     """Return the state of the server, its index and its embeddings."""
-    found = await call.vault.health()
-    return Found(found, found.warnings)
+    state = await call.vault.health()
+    return Result(state, state.warnings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,51 +65,51 @@ class JobFeed(NamedTuple):
 
 
 @operation("POST", "/index", status=202, writes=True)
-async def index(call: CallContext, sent: IndexBody) -> Found[OneJob]:
+async def index(call: CallContext, request: IndexBody) -> Result[OneJob]:
     """Start a job that brings the index up to date."""
-    return await _submit(call.vault, JobKind.INDEX, sent)
+    return await _submit(call.vault, JobKind.INDEX, request)
 
 
 @operation("POST", "/reindex", status=202, writes=True)
-async def reindex(call: CallContext, sent: IndexBody) -> Found[OneJob]:
+async def reindex(call: CallContext, request: IndexBody) -> Result[OneJob]:
     """Start a job that rebuilds the index while the old one serves."""
-    return await _submit(call.vault, JobKind.REINDEX, sent)
+    return await _submit(call.vault, JobKind.REINDEX, request)
 
 
 @operation("GET", "/jobs", listed="jobs")
-async def jobs(call: CallContext, _: NoParams) -> Found[JobList]:
+async def jobs(call: CallContext, _: NoParams) -> Result[JobList]:
     """List the jobs, newest first."""
-    found = await call.vault.jobs.list()
-    return Found(JobList(tuple(map(shown_job, found))))
+    stored_jobs = await call.vault.jobs.list()
+    return Result(JobList(tuple(map(shown_job, stored_jobs))))
 
 
 @operation("GET", "/jobs/{jobId}")
-async def job(call: CallContext, sent: JobRequest) -> Found[OneJob]:
+async def job(call: CallContext, request: JobRequest) -> Result[OneJob]:
     """Return the current state of one job."""
-    return _one(await call.vault.jobs.get(sent.job_id))
+    return _one(await call.vault.jobs.get(request.job_id))
 
 
 @operation("GET", "/jobs/{jobId}/events", media=("text/event-stream",))
-async def job_events(call: CallContext, sent: JobRequest) -> JobFeed:
+async def job_events(call: CallContext, request: JobRequest) -> JobFeed:
     """Follow a job as Server-Sent Events until its end."""
-    await call.vault.jobs.get(sent.job_id)  # an unknown job is an error, not a stream
-    return JobFeed(sent.job_id, call.vault.jobs.watch)
+    await call.vault.jobs.get(request.job_id)  # an unknown job is an error, not a stream
+    return JobFeed(request.job_id, call.vault.jobs.watch)
 
 
 @operation("DELETE", "/jobs/{jobId}", writes=True)
-async def cancel_job(call: CallContext, sent: JobRequest) -> Found[OneJob]:
+async def cancel_job(call: CallContext, request: JobRequest) -> Result[OneJob]:
     """Cancel a job. The last complete index still serves."""
-    return _one(await call.vault.jobs.cancel(sent.job_id))
+    return _one(await call.vault.jobs.cancel(request.job_id))
 
 
 @operation("GET", "/watch")
-async def watch(call: CallContext, _: NoParams) -> Found[WatchStatus]:
+async def watch(call: CallContext, _: NoParams) -> Result[WatchStatus]:
     """Return how the vault is watched."""
-    return Found(call.vault.watch.status())
+    return Result(call.vault.watch.status())
 
 
 @operation("POST", "/watch/scan", status=202, writes=True, needs="watch.enabled")
-async def watch_scan(call: CallContext, _: NoParams) -> Found[OneJob]:
+async def watch_scan(call: CallContext, _: NoParams) -> Result[OneJob]:
     """Start a job that looks at the whole vault, as a watcher does from time to time."""
     return _one(await call.vault.submit(JobKind.INDEX, trigger=Trigger.SCAN))
 
@@ -120,12 +120,12 @@ async def events(call: CallContext, _: NoParams) -> EventFeed:
     return EventFeed(call.vault.events.last_id, call.vault.events.follow)
 
 
-async def _submit(vault: OpenVault, kind: JobKind, sent: IndexBody) -> Found[OneJob]:
+async def _submit(vault: OpenVault, kind: JobKind, request: IndexBody) -> Result[OneJob]:
     options = JobOptions(
-        require_embeddings=sent.require_embeddings, fresh_embeddings=sent.fresh_embeddings
+        require_embeddings=request.require_embeddings, fresh_embeddings=request.fresh_embeddings
     )
     return _one(await vault.submit(kind, options))
 
 
-def _one(job: Job) -> Found[OneJob]:
-    return Found(OneJob(shown_job(job)))
+def _one(job: Job) -> Result[OneJob]:
+    return Result(OneJob(shown_job(job)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import OCTETS, Found, operation
+from vault_agent.api.operation import OCTETS, Result, operation
 from vault_agent.api.requests import NoParams
 from vault_agent.model.fields import FilePath, NoteId
 from vault_agent.model.names import Stats, Suggestions, SuggestQuery
@@ -40,32 +40,32 @@ class RenderBody:
 
 
 @operation("GET", "/notes/{noteId}/html", tagged=True)
-async def html(call: CallContext, sent: HtmlRequest) -> Found[RenderedNote]:
+async def html(call: CallContext, request: HtmlRequest) -> Result[RenderedNote]:
     """Return one note as HTML: its current file, with embedded notes."""
-    found = await call.vault.pages.html(sent.note_id, embeds=sent.embeds)
-    return Found(found, found.warnings)
+    page = await call.vault.pages.html(request.note_id, embeds=request.embeds)
+    return Result(page, page.warnings)
 
 
 @operation("POST", "/render", max_body=MAX_RENDER_BYTES)
-async def render(call: CallContext, sent: RenderBody) -> Found[RenderedNote]:
+async def render(call: CallContext, request: RenderBody) -> Result[RenderedNote]:
     """Return a text that is not saved as HTML."""
-    found = await call.vault.pages.html_of_text(sent.text, sent.path, embeds=MAX_EMBEDS)
-    return Found(found, found.warnings)
+    page = await call.vault.pages.html_of_text(request.text, request.path, embeds=MAX_EMBEDS)
+    return Result(page, page.warnings)
 
 
 @operation("GET", "/suggest", listed="suggestions")
-async def suggest(call: CallContext, sent: SuggestQuery) -> Found[Suggestions]:
+async def suggest(call: CallContext, request: SuggestQuery) -> Result[Suggestions]:
     """Suggest notes, headings, blocks, tags, folders and attachments while a person types."""
-    return Found(Suggestions(tuple(await call.vault.typing.suggest(sent))))
+    return Result(Suggestions(tuple(await call.vault.typing.suggest(request))))
 
 
 @operation("GET", "/stats")
-async def stats(call: CallContext, _: NoParams) -> Found[Stats]:
+async def stats(call: CallContext, _: NoParams) -> Result[Stats]:
     """Return numbers of the vault: notes by type, links, tags, tasks."""
-    found = await call.vault.typing.stats()
+    numbers = await call.vault.typing.stats()
     health = await call.vault.health()
-    stats = replace(found, indexed_at=health.index.indexed_at, stale=health.index.stale)
-    return Found(stats, health.warnings)
+    stats = replace(numbers, indexed_at=health.index.indexed_at, stale=health.index.stale)
+    return Result(stats, health.warnings)
 
 
 @operation("GET", "/graph/layout", media=(OCTETS,), tagged=True)

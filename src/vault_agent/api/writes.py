@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import Found, operation, write
+from vault_agent.api.operation import Result, operation, write
 from vault_agent.api.pages import decode_cursor, encode_cursor
-from vault_agent.api.writing import MAX_FILES, WriteBody, asked, done_or_job
+from vault_agent.api.writing import MAX_FILES, WriteBody, done_or_job, make_write
 from vault_agent.model.fields import Cursor, FilePath, WriteId
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Between, Doc, Length, Named, Unreadable
@@ -72,52 +72,52 @@ class WriteRequest:
 
 
 @write("/write/undo")
-async def write_undo(call: CallContext, sent: UndoBody) -> Found[Written | OneJob]:
+async def write_undo(call: CallContext, request: UndoBody) -> Result[Written | OneJob]:
     """Take back a write: by default the caller's last one."""
-    write = asked(call.caller, sent, "undo", Right.EDIT)
+    write = make_write(call.caller, request, "undo", Right.EDIT)
     done = await undo(
         call.vault.writing,
         call.vault.jobs,
-        sent.write_id,
+        request.write_id,
         write,
-        copy_beside=sent.copy_beside,
+        copy_beside=request.copy_beside,
         waits=call.caller.client.startswith("mcp"),  # an agent can't follow a job
     )
     return done_or_job(done)
 
 
 @operation("GET", "/writes", needs="write.enabled", listed="writes")
-async def writes(call: CallContext, sent: WritesRequest) -> Found[LogPage]:
+async def writes(call: CallContext, request: WritesRequest) -> Result[LogPage]:
     """List the writes, newest first."""
     before = None
-    if sent.cursor is not None:
-        (before,) = decode_cursor(sent, sent.cursor, int, vault=call.vault.identity).position
+    if request.cursor is not None:
+        (before,) = decode_cursor(request, request.cursor, int, vault=call.vault.identity).position
     entries = await call.vault.writing.writes(
-        path=sent.path,
-        agent=sent.agent,
+        path=request.path,
+        agent=request.agent,
         before=None if before is None else int(before),
-        limit=sent.limit + 1,
+        limit=request.limit + 1,
     )
-    shown = entries[: sent.limit]
-    more = len(shown) < len(entries)
-    following = encode_cursor(sent, (shown[-1].seq,), vault=call.vault.identity) if more else None
-    return Found(LogPage(tuple(map(_entry, shown)), has_more=more, next_cursor=following))
+    page = entries[: request.limit]
+    more = len(page) < len(entries)
+    following = encode_cursor(request, (page[-1].seq,), vault=call.vault.identity) if more else None
+    return Result(LogPage(tuple(map(_entry, page)), has_more=more, next_cursor=following))
 
 
 @operation("GET", "/writes/{writeId}", needs="write.enabled")
-async def one_write(call: CallContext, sent: WriteRequest) -> Found[OneWrite]:
+async def one_write(call: CallContext, request: WriteRequest) -> Result[OneWrite]:
     """Return one write, and whether somebody has changed its note since."""
-    entry, changed = await call.vault.writing.logged(sent.write_id)
-    return Found(OneWrite(_entry(entry), changed))
+    entry, changed = await call.vault.writing.logged(request.write_id)
+    return Result(OneWrite(_entry(entry), changed))
 
 
 @operation("POST", "/writes/forget", writes=True, needs="write.enabled")
-async def writes_forget(call: CallContext, sent: ForgetBody) -> Found[WritesForgotten]:
+async def writes_forget(call: CallContext, request: ForgetBody) -> Result[WritesForgotten]:
     """Delete the kept bytes of writes, so that they cannot be undone any more."""
     forgotten = await call.vault.writing.forget(
-        write_id=sent.write_id, older_than_days=sent.older_than_days
+        write_id=request.write_id, older_than_days=request.older_than_days
     )
-    return Found(WritesForgotten(forgotten))
+    return Result(WritesForgotten(forgotten))
 
 
 def _entry(entry: LoggedWrite) -> LogEntry:

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import Found, write
+from vault_agent.api.operation import Result, write
 from vault_agent.api.replies import shown_job
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.markdown.address import PartAddress
@@ -165,7 +165,7 @@ class SectionBody(NoteBody):
 
     def __post_init__(self) -> None:
         NoteBody.__post_init__(self)
-        if sum(each is not None for each in (self.heading, self.heading_id, self.block_id)) != 1:
+        if sum(place is not None for place in (self.heading, self.heading_id, self.block_id)) != 1:
             raise Unreadable("one_place", "must have one of `heading`, `headingId` and `blockId`")
 
     @property
@@ -173,7 +173,7 @@ class SectionBody(NoteBody):
         """The headings from the outermost that is named to the one that is meant."""
         if not isinstance(self.heading, str):
             return self.heading
-        return tuple(each.strip() for each in self.heading.split(" > "))
+        return tuple(heading.strip() for heading in self.heading.split(" > "))
 
 
 _NOT_PART_OF_THE_REQUEST = {"idempotency_key": None, "wait_ms": 0, "dry_run": False}
@@ -186,9 +186,9 @@ _RIGHTS = {
 }
 
 
-def asked(
+def make_write(
     caller: Caller,
-    sent: WriteBody,
+    request: WriteBody,
     operation: str,
     right: Right,
     *,
@@ -200,32 +200,32 @@ def asked(
 
     `digest` is that of content that `sent` does not have as text.
     """
-    content = dump(replace(sent, **_NOT_PART_OF_THE_REQUEST))  # type: ignore[arg-type]
+    content = dump(replace(request, **_NOT_PART_OF_THE_REQUEST))  # type: ignore[arg-type]
     return Write(
         operation=operation,
         right=right,
         caller=caller.writer,
-        expected_hash=sent.expected_hash,
+        expected_hash=request.expected_hash,
         # A dry run tells the hash of what its diff was made of.
-        hash_required=hash_required and not sent.dry_run,
-        dry_run=sent.dry_run,
-        key=sent.idempotency_key,
+        hash_required=hash_required and not request.dry_run,
+        dry_run=request.dry_run,
+        key=request.idempotency_key,
         request=blake2b(operation.encode() + b"\n" + content + digest, digest_size=16).digest(),
-        wait_ms=sent.wait_ms,
+        wait_ms=request.wait_ms,
         retries=retries,
     )
 
 
-async def path_of(call: CallContext, sent: NoteBody) -> str:
+async def path_of(call: CallContext, request: NoteBody) -> str:
     """Return the path that a request names by itself or by a note's ID.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for what the caller does not see.
     """
-    path = sent.path
+    path = request.path
     if path is None:
-        found = await call.vault.read(resolve, sent.note_id or "", roots=call.vault.roots)
-        path = call.vault.scope.outer(found.notes[0].path)
+        named = await call.vault.read(resolve, request.note_id or "", roots=call.vault.roots)
+        path = call.vault.scope.outer(named.notes[0].path)
     return visible_path(call.caller, path)
 
 
@@ -244,116 +244,124 @@ MAX_FILES = 200
 """Files that a reply lists."""
 
 
-def found(written: Written) -> Found[Written]:
+def write_result(result: Written) -> Result[Written]:
     """Return the reply to a write."""
-    index = written.index
-    shown = replace(
-        written,
-        note_id=identify(written.path) if is_note(written.path) else None,
-        files=written.files[:MAX_FILES],
+    index = result.index
+    reply = replace(
+        result,
+        note_id=identify(result.path) if is_note(result.path) else None,
+        files=result.files[:MAX_FILES],
         index=replace(index, state="indexed" if index.indexed else "pending"),
     )
-    return Found(shown, written.warnings)
+    return Result(reply, result.warnings)
 
 
-def done_or_job(done: Written | Job) -> Found[Any]:
+def done_or_job(done: Written | Job) -> Result[Any]:
     """Return the reply to a write that may have become a job."""
     if isinstance(done, Written):
-        return found(done)
-    return Found(OneJob(shown_job(done)), status=202)
+        return write_result(done)
+    return Result(OneJob(shown_job(done)), status=202)
 
 
 @write("/write/note")
-async def write_note(call: CallContext, sent: WriteNoteBody) -> Found[Written]:
+async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Written]:
     """Create a note, or append, prepend, overwrite or upsert its text."""
-    mode, content = sent.mode, sent.content
-    write = asked(call.caller, sent, mode, _RIGHTS[mode], hash_required=mode == "overwrite")
+    mode, content = request.mode, request.content
+    write = make_write(call.caller, request, mode, _RIGHTS[mode], hash_required=mode == "overwrite")
     if mode in ("append", "upsert"):
         write = replace(write, retries=True)
-    if sent.frontmatter is not None and mode in ("append", "prepend"):
+    if request.frontmatter is not None and mode in ("append", "prepend"):
         raise InvalidRequest("INVALID_REQUEST", f"`{mode}` takes no `frontmatter`.")
     if mode in ("create", "upsert"):
-        if sent.path is None:
+        if request.path is None:
             raise InvalidRequest("INVALID_REQUEST", f"`{mode}` needs a `path`.")
-        path = sent.path
+        path = request.path
     else:
-        path = await path_of(call, sent)
-    writing, blank = call.vault.writing, sent.blank_line
+        path = await path_of(call, request)
+    writing, blank = call.vault.writing, request.blank_line
     match mode:
         case "create":
-            written = await call.vault.files.with_bystanders(
-                await notes.create(writing, path, write, content, sent.frontmatter), write.caller
+            result = await call.vault.files.with_bystanders(
+                await notes.create(writing, path, write, content, request.frontmatter), write.caller
             )
         case "append":
-            written = await notes.append(writing, path, write, content, blank_line=blank)
+            result = await notes.append(writing, path, write, content, blank_line=blank)
         case "prepend":
-            written = await notes.prepend(writing, path, write, content, blank_line=blank)
+            result = await notes.prepend(writing, path, write, content, blank_line=blank)
         case "overwrite":
-            written = await notes.overwrite(writing, path, write, content, sent.frontmatter)
+            result = await notes.overwrite(writing, path, write, content, request.frontmatter)
         case _:
-            written = await notes.upsert(
-                writing, path, write, content, sent.frontmatter, blank_line=blank
+            result = await notes.upsert(
+                writing, path, write, content, request.frontmatter, blank_line=blank
             )
-    return found(written)
+    return write_result(result)
 
 
 @write("/write/frontmatter")
-async def write_frontmatter(call: CallContext, sent: FrontmatterBody) -> Found[Written]:
+async def write_frontmatter(call: CallContext, request: FrontmatterBody) -> Result[Written]:
     """Set and delete keys of a note's frontmatter."""
-    path = await path_of(call, sent)
-    write = asked(call.caller, sent, "frontmatter", Right.EDIT, retries=True)
-    return found(await notes.set_properties(call.vault.writing, path, write, sent.set, sent.delete))
+    path = await path_of(call, request)
+    write = make_write(call.caller, request, "frontmatter", Right.EDIT, retries=True)
+    return write_result(
+        await notes.set_properties(call.vault.writing, path, write, request.set, request.delete)
+    )
 
 
 @write("/write/replace")
-async def write_replace(call: CallContext, sent: ReplaceBody) -> Found[Written]:
+async def write_replace(call: CallContext, request: ReplaceBody) -> Result[Written]:
     """Replace text in a note."""
-    path = await path_of(call, sent)
-    several = sent.expected_count != 1
-    write = asked(call.caller, sent, "replace", Right.EDIT, hash_required=sent.regex and several)
-    written = await notes.replace_text(
+    path = await path_of(call, request)
+    several = request.expected_count != 1
+    write = make_write(
+        call.caller, request, "replace", Right.EDIT, hash_required=request.regex and several
+    )
+    result = await notes.replace_text(
         call.vault.writing,
         path,
         write,
-        sent.search,
-        sent.replace,
-        regex=sent.regex,
-        case_sensitive=sent.case_sensitive,
-        whole_word=sent.whole_word,
-        in_frontmatter=sent.in_frontmatter,
-        expected_count=sent.expected_count,
+        request.search,
+        request.replace,
+        regex=request.regex,
+        case_sensitive=request.case_sensitive,
+        whole_word=request.whole_word,
+        in_frontmatter=request.in_frontmatter,
+        expected_count=request.expected_count,
     )
-    return found(written)
+    return write_result(result)
 
 
 @write("/write/tags")
-async def write_tags(call: CallContext, sent: TagsBody) -> Found[Written]:
+async def write_tags(call: CallContext, request: TagsBody) -> Result[Written]:
     """Add and remove tags of a note."""
-    path = await path_of(call, sent)
-    write = asked(call.caller, sent, "tags", Right.EDIT, retries=True)
-    written = await change_tags(
-        call.vault.writing, path, write, add=sent.add, remove=sent.remove, where=sent.where
+    path = await path_of(call, request)
+    write = make_write(call.caller, request, "tags", Right.EDIT, retries=True)
+    result = await change_tags(
+        call.vault.writing, path, write, add=request.add, remove=request.remove, where=request.where
     )
-    return found(written)
+    return write_result(result)
 
 
 @write("/write/section")
-async def write_section(call: CallContext, sent: SectionBody) -> Found[Written]:
+async def write_section(call: CallContext, request: SectionBody) -> Result[Written]:
     """Change a section or a block of a note."""
-    path = await path_of(call, sent)
-    address = PartAddress(sent.heading_path or (), sent.heading_id or "", sent.block_id or "")
+    path = await path_of(call, request)
+    address = PartAddress(
+        request.heading_path or (), request.heading_id or "", request.block_id or ""
+    )
     # Of the rights, a section has only this one: the rest of the note is there before and after.
-    write = asked(call.caller, sent, "section", Right.EDIT)
-    if sent.action == "renameHeading":
-        return found(await call.vault.files.rename_heading(path, write, address, sent.content))
-    written = await edit_section(
+    write = make_write(call.caller, request, "section", Right.EDIT)
+    if request.action == "renameHeading":
+        return write_result(
+            await call.vault.files.rename_heading(path, write, address, request.content)
+        )
+    result = await edit_section(
         call.vault.writing,
         path,
         write,
         address,
-        sent.action,
-        content=sent.content,
-        create_if_missing=sent.create_if_missing,
-        deep=sent.deep,
+        request.action,
+        content=request.content,
+        create_if_missing=request.create_if_missing,
+        deep=request.deep,
     )
-    return found(written)
+    return write_result(result)

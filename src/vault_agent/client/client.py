@@ -134,11 +134,11 @@ class Client:
         while True:
             try:
                 reply = self._call(route, body, fields)
-                skipped = [each for each in reply.warnings if each.code == "VAULT_SKIPPED"]
+                skipped = [warning for warning in reply.warnings if warning.code == "VAULT_SKIPPED"]
                 jobs = {
-                    each.details["jobId"]: each.details["vault"]
-                    for each in skipped
-                    if "jobId" in each.details
+                    warning.details["jobId"]: warning.details["vault"]
+                    for warning in skipped
+                    if "jobId" in warning.details
                 }
                 if self.on_first_index is None or jobs.keys() <= waited_for:
                     return reply
@@ -205,8 +205,8 @@ class Client:
         from vault_agent.model.warning import Warning as Notice
 
         return tuple(
-            replace(each, message=at_terminal(each.code, each.message, each.details))
-            for each in _value(tuple[Notice, ...], warnings, self._fault())
+            replace(notice, message=at_terminal(notice.code, notice.message, notice.details))
+            for notice in _value(tuple[Notice, ...], warnings, self._fault())
         )
 
     @contextmanager
@@ -360,10 +360,10 @@ def _value(kind: type[Data], content: object, fault: VaultAgentError) -> Data:
 def _of_other_version(value: Any, fault: VaultAgentError) -> Any:
     """Return parsed JSON whose objects raise `fault` for a missing field."""
     if isinstance(value, dict):
-        fields = {name: _of_other_version(each, fault) for name, each in value.items()}
+        fields = {name: _of_other_version(entry, fault) for name, entry in value.items()}
         return _OfOtherVersion(fields, fault)
     if isinstance(value, list):
-        return [_of_other_version(each, fault) for each in value]
+        return [_of_other_version(entry, fault) for entry in value]
     return value
 
 
@@ -462,11 +462,11 @@ def exchange(
         raise NotConnected from None
     try:
         wire = _Wire(connection)
-        sent = {"Host": address.authority, **headers, "Connection": "close"}
+        sent_headers = {"Host": address.authority, **headers, "Connection": "close"}
         if body is not None:
-            sent["Content-Length"] = str(len(body))
+            sent_headers["Content-Length"] = str(len(body))
         request = h11.Request(
-            method=method, target=address.prefix + path, headers=list(sent.items())
+            method=method, target=address.prefix + path, headers=list(sent_headers.items())
         )
         content = wire.encoded(request, body or b"")
         # A server that refuses a request may reply before it has read all of it.

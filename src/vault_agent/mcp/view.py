@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import Found, Operation, is_on, perform
+from vault_agent.api.operation import Operation, Result, is_on, perform
 from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
 from vault_agent.text.names import hidden, visible
@@ -111,7 +111,7 @@ class View:
         return setting is None or is_on(setting, self.vault.config)
 
     async def perform(
-        self, operation: Operation[Any, Found[Any]], fields: Mapping[str, Any]
+        self, operation: Operation[Any, Result[Any]], fields: Mapping[str, Any]
     ) -> Reply[Any]:
         """Run an operation as this client's caller. `fields` have the names of JSON.
 

@@ -48,18 +48,18 @@ class Adjacency:
         numbers = np.array(notes, np.int64)
         order = np.argsort(numbers)
         first, last = (
-            order[np.searchsorted(numbers, np.array(each, np.int64), sorter=order)]
-            for each in (sources, targets)
+            order[np.searchsorted(numbers, np.array(ends, np.int64), sorter=order)]
+            for ends in (sources, targets)
         )
         return cls(len(notes), *np.unique(first * len(notes) + last, return_counts=True))
 
     def pairs(self) -> list[int]:
         """Return all edges as one list: source, target, source, target …, sorted."""
         starts = np.frombuffer(self._out, np.int32)
-        found = np.empty((len(self.targets), 2), np.int32)
-        found[:, 0] = np.repeat(np.arange(self.size), starts[1:] - starts[:-1])
-        found[:, 1] = np.frombuffer(self.targets, np.int32)
-        return list(found.ravel().tolist())
+        edges = np.empty((len(self.targets), 2), np.int32)
+        edges[:, 0] = np.repeat(np.arange(self.size), starts[1:] - starts[:-1])
+        edges[:, 1] = np.frombuffer(self.targets, np.int32)
+        return list(edges.ravel().tolist())
 
     @property
     def edges(self) -> int:

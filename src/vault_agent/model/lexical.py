@@ -43,9 +43,9 @@ CONTEXT_WEIGHT = 0.5
 """Weight of the title and headings above a chunk, relative to its text."""
 
 
-def rarity(notes: int, found: int) -> float:
+def rarity(notes: int, having: int) -> float:
     """Return the inverse document frequency of a term in `found` of `notes`, as in BM25."""
-    return math.log1p(max(notes - found + 0.5, 0.5) / (found + 0.5))
+    return math.log1p(max(notes - having + 0.5, 0.5) / (having + 0.5))
 
 
 class Spelling(NamedTuple):

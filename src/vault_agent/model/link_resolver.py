@@ -108,12 +108,12 @@ class LinkResolver:
             return Resolution(source_path, is_note=True)
         # Equal links in one folder have one result, and a folder has many of them.
         link = _parent(source_path), target, kind in _BY_ALIAS
-        found = self._results.get(link)
-        if found is None:
+        resolved = self._results.get(link)
+        if resolved is None:
             if len(self._results) == _MAX_RESULTS:
                 self._results.clear()
-            found = self._results[link] = self._find(*link)
-        return found
+            resolved = self._results[link] = self._find(*link)
+        return resolved
 
     def _find(self, folder: str, target: str, by_alias: bool) -> Resolution:
         folded = _slashed(fold(target.strip()))
@@ -124,11 +124,11 @@ class LinkResolver:
         path, beside = _asked(folded, folder)
         rooted = folded.startswith("/")
         for name in _file_names(path):
-            found = files.at(name, beside, target)
-            if found is None and not rooted:
-                found = files.ending_in(name, folder)
-            if found is not None:
-                return found
+            matches = files.at(name, beside, target)
+            if matches is None and not rooted:
+                matches = files.ending_in(name, folder)
+            if matches is not None:
+                return matches
         return self._by_alias(folded) if by_alias else _UNRESOLVED
 
     def candidates(self, source_path: str, target: str, kind: LinkKind) -> list[str]:
@@ -144,7 +144,7 @@ class LinkResolver:
             folder = fold(_parent(source_path))
             path, _ = _asked(_slashed(fold(target.strip())), folder)
             endings = (self._files.paths_ending_in(name, folder) for name in _file_names(path))
-            rivals = next((found for found in endings if chosen.path in found), [])
+            rivals = next((paths for paths in endings if chosen.path in paths), [])
         if not rivals:
             rivals = self._named(_slashed(fold(target.strip())))
         depth = chosen.path.count("/")
@@ -153,18 +153,18 @@ class LinkResolver:
 
     def _by_alias(self, folded: str) -> Resolution:
         """Return the best of the notes with an alias or key. The choice is cached."""
-        found = self._chosen.get(folded)
-        if found is None:
+        choice = self._chosen.get(folded)
+        if choice is None:
             named = self._named(folded)
             if not named:
                 return _UNRESOLVED
-            found = self._chosen[folded] = _choice(named)
-        return found
+            choice = self._chosen[folded] = _choice(named)
+        return choice
 
     def _named(self, folded: str) -> list[str]:
         """Return the notes with an alias, or else with an `id`, or else of a type and name."""
         ways = (self._aliases.get(mark + folded) for mark in ("", ID_MARK, TYPE_MARK))
-        return next((found for found in ways if found), [])
+        return next((matches for matches in ways if matches), [])
 
 
 def _asked(folded: str, folder: str) -> tuple[str, str]:
@@ -219,10 +219,10 @@ class _Files:
             return None
         if len(paths) == 1:
             return _resolution(paths[0])
-        found = self._exact.get((path, target))
-        if found is None:
-            found = self._exact[path, target] = _choice_by_spelling(paths, target)
-        return found
+        choice = self._exact.get((path, target))
+        if choice is None:
+            choice = self._exact[path, target] = _choice_by_spelling(paths, target)
+        return choice
 
     def ending_in(self, name: str, folder: str) -> Resolution | None:
         """Return the best of the files whose path ends in `name`, for a note in `folder`."""

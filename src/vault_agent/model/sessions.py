@@ -54,7 +54,7 @@ class Delivered(NamedTuple):
     message: str | None = None
 
 
-async def _nothing(given: bool) -> None:
+async def _nothing(is_delivered: bool) -> None:
     """Note nothing."""
 
 

@@ -64,8 +64,8 @@ def sent_fields(kind: type) -> tuple[SentField, ...]:
     """Return the fields of a class of values that are sent, in order."""
     if is_dataclass(kind):
         defaults = {
-            each.name: None if each.default_factory is not MISSING else each.default
-            for each in fields(kind)
+            field.name: None if field.default_factory is not MISSING else field.default
+            for field in fields(kind)
         }
     else:
         row = cast("Any", kind)
@@ -130,11 +130,15 @@ def as_object(value: Any) -> dict[str, Any]:
 @cache
 def _written(kind: type) -> tuple[list[str], Callable[[Any], Sequence[Any]], list[str]]:
     """Return the keys of all fields, what gets their values, and the keys that may be left out."""
-    sent = sent_fields(kind)
-    names = [each.name for each in sent]
+    described = sent_fields(kind)
+    names = [field.name for field in described]
     # Of one name, an attrgetter returns no tuple.
     values_of = attrgetter(*names) if len(names) > 1 else partial(_values, names)
-    return [each.key for each in sent], values_of, [each.key for each in sent if each.if_any]
+    return (
+        [field.key for field in described],
+        values_of,
+        [field.key for field in described if field.if_any],
+    )
 
 
 def _values(names: Sequence[str], value: object) -> list[Any]:
@@ -156,7 +160,7 @@ class _How(NamedTuple):
     texts: bool
 
 
-def read(kind: type[Value], given: object, *, strict: bool = False, texts: bool = False) -> Value:
+def read(kind: type[Value], value: object, *, strict: bool = False, texts: bool = False) -> Value:
     """Return the value that parsed JSON stands for.
 
     With `strict` unknown fields are refused, and else ignored. With `texts`, the input is the
@@ -165,19 +169,19 @@ def read(kind: type[Value], given: object, *, strict: bool = False, texts: bool 
     Raises:
         Unreadable: if a field is missing, has another type or breaks a rule.
     """
-    return cast("Value", _read(kind, given, _How(strict, texts)))
+    return cast("Value", _read(kind, value, _How(strict, texts)))
 
 
-def _read(kind: Any, given: Any, how: _How) -> Any:
+def _read(kind: Any, value: Any, how: _How) -> Any:
     if kind is Any:
-        return given
+        return value
     if kind in _PLAIN:
-        return _read_plain(kind, given, how)
+        return _read_plain(kind, value, how)
     if isinstance(kind, type) and (is_dataclass(kind) or is_named_tuple(kind)):
-        return _read_object(kind, given, how)
+        return _read_object(kind, value, how)
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return kind(_one_of(given, [each.value for each in kind], "enum"))
-    return _read_generic(get_origin(kind), get_args(kind), given, how)
+        return kind(_one_of(value, [member.value for member in kind], "enum"))
+    return _read_generic(get_origin(kind), get_args(kind), value, how)
 
 
 _PLAIN: dict[Any, tuple[type, ...]] = {
@@ -197,46 +201,46 @@ _WRONG = {
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,8}")  # one form only: no sign, no leading zero
 
 
-def _read_plain(kind: Any, given: Any, how: _How) -> Any:
-    if how.texts and kind is int and isinstance(given, str) and _DIGITS.fullmatch(given):
-        return int(given)
-    if how.texts and kind is bool and given in ("true", "false"):
-        return given == "true"
-    if isinstance(given, _PLAIN[kind]) and (kind is bool or not isinstance(given, bool)):
-        return given
+def _read_plain(kind: Any, value: Any, how: _How) -> Any:
+    if how.texts and kind is int and isinstance(value, str) and _DIGITS.fullmatch(value):
+        return int(value)
+    if how.texts and kind is bool and value in ("true", "false"):
+        return value == "true"
+    if isinstance(value, _PLAIN[kind]) and (kind is bool or not isinstance(value, bool)):
+        return value
     raise Unreadable(*_WRONG[kind])
 
 
-def _one_of(given: Any, choices: Sequence[Any], rule: str) -> Any:
-    if type(given) in {type(each) for each in choices} and given in choices:
-        return given
+def _one_of(value: Any, choices: Sequence[Any], rule: str) -> Any:
+    if type(value) in {type(choice) for choice in choices} and value in choices:
+        return value
     *others, last = map(repr, choices)
     raise Unreadable(rule, f"must be {' or '.join(filter(None, (', '.join(others), last)))}")
 
 
-def _read_object(kind: type, given: Any, how: _How) -> Any:
-    if not isinstance(given, dict):
+def _read_object(kind: type, value: Any, how: _How) -> Any:
+    if not isinstance(value, dict):
         raise Unreadable("model_type", "must be an object")
     values = {}
-    known = sent_fields(kind)
-    for field in known:
-        if field.key in given:
+    described = sent_fields(kind)
+    for field in described:
+        if field.key in value:
             try:
-                values[field.name] = _read_marked(field.kind, field.marks, given[field.key], how)
+                values[field.name] = _read_marked(field.kind, field.marks, value[field.key], how)
             except Unreadable as error:
                 raise error.inside(field.key) from None
         elif not field.has_default:
             raise Unreadable("missing", "is missing", (field.key,))
-    if how.strict and given.keys() - {field.key for field in known}:
+    if how.strict and value.keys() - {field.key for field in described}:
         raise Unreadable("extra_forbidden", "has an unknown field")
     return kind(**values)
 
 
-def _read_marked(kind: Any, marks: Sequence[Any], given: Any, how: _How) -> Any:
+def _read_marked(kind: Any, marks: Sequence[Any], value: Any, how: _How) -> Any:
     for mark in marks:
         if isinstance(mark, ReadAs):
             kind = mark.kind
-    value = _read_choices(kind, given) if Mark.COMMAS in marks else _read(kind, given, how)
+    value = _read_choices(kind, value) if Mark.COMMAS in marks else _read(kind, value, how)
     for mark in marks:
         if isinstance(mark, RULES):
             check: Callable[[Any], Any] = mark.check
@@ -244,10 +248,10 @@ def _read_marked(kind: Any, marks: Sequence[Any], given: Any, how: _How) -> Any:
     return value
 
 
-def _read_choices(kind: Any, given: Any) -> tuple[str, ...]:
+def _read_choices(kind: Any, value: Any) -> tuple[str, ...]:
     """Return a list of names, which may be one text with commas."""
     names = choices_of(kind)
-    chosen = given.split(",") if isinstance(given, str) else given
+    chosen = value.split(",") if isinstance(value, str) else value
     if not isinstance(chosen, list | tuple) or not chosen or any(e not in names for e in chosen):
         text = f"must be one or more of {', '.join(names)}, separated by commas"
         raise Unreadable("choices", text)
@@ -260,48 +264,50 @@ def choices_of(kind: Any) -> tuple[str, ...]:
     return names
 
 
-def _read_generic(origin: Any, parts: tuple[Any, ...], given: Any, how: _How) -> Any:
+def _read_generic(origin: Any, parts: tuple[Any, ...], value: Any, how: _How) -> Any:
     if origin is Annotated:
-        return _read_marked(parts[0], parts[1:], given, how)
+        return _read_marked(parts[0], parts[1:], value, how)
     if origin in (Union, UnionType):
-        return _read_first(parts, given, how)
+        return _read_first(parts, value, how)
     if origin is Literal:
-        return _one_of(given, parts, "literal_error")
+        return _one_of(value, parts, "literal_error")
     if origin in (tuple, list, Sequence):
-        return _read_list(origin, parts, given, how)
-    if not isinstance(given, dict):
+        return _read_list(origin, parts, value, how)
+    if not isinstance(value, dict):
         raise Unreadable("dict_type", "must be an object")
-    return {_read(parts[0], name, how): _read(parts[1], each, how) for name, each in given.items()}
+    return {
+        _read(parts[0], name, how): _read(parts[1], entry, how) for name, entry in value.items()
+    }
 
 
-def _read_list(origin: Any, parts: tuple[Any, ...], given: Any, how: _How) -> tuple[Any, ...]:
-    if how.texts and isinstance(given, str):
-        given = (given,)
-    if not isinstance(given, list | tuple):
+def _read_list(origin: Any, parts: tuple[Any, ...], value: Any, how: _How) -> tuple[Any, ...]:
+    if how.texts and isinstance(value, str):
+        value = (value,)
+    if not isinstance(value, list | tuple):
         raise Unreadable("list_type", "must be a list")
     kinds: Sequence[Any] = parts
     if origin is not tuple or parts[-1] is ...:
-        kinds = [parts[0]] * len(given)
-    if len(kinds) != len(given):
+        kinds = [parts[0]] * len(value)
+    if len(kinds) != len(value):
         raise Unreadable("list_length", f"must have {len(kinds)} items")
     read_values = []
-    for place, (kind, each) in enumerate(zip(kinds, given, strict=True)):
+    for place, (kind, entry) in enumerate(zip(kinds, value, strict=True)):
         try:
-            read_values.append(_read(kind, each, how))
+            read_values.append(_read(kind, entry, how))
         except Unreadable as error:
             raise error.inside(str(place)) from None
     return tuple(read_values)
 
 
-def _read_first(kinds: tuple[Any, ...], given: Any, how: _How) -> Any:
+def _read_first(kinds: tuple[Any, ...], value: Any, how: _How) -> Any:
     """Return the value as the first type that it is of. The error is that of the first type."""
-    if given is None and NoneType in kinds:
+    if value is None and NoneType in kinds:
         return None
     wrong = []
     for kind in kinds:
         if kind is not NoneType:
             try:
-                return _read(kind, given, how)
+                return _read(kind, value, how)
             except Unreadable as error:
                 wrong.append(error)
     raise wrong[0]

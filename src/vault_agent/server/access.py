@@ -118,20 +118,20 @@ class Access:
         """
         if self._digest is None:
             return OWNER
-        given = b""
+        digest_sent = b""
         token = bearer(authorization)
         if token is not None:
             if sessions is not None and token.startswith(PREFIX):
                 sessions.check(token)
                 return PAGE
-            given = _digest(token)
+            digest_sent = _digest(token)
         keys = [self._digest]
         if agent is not None:
             # An unknown agent and one without a key take the same time as one with a key.
-            known = self._agents.get(agent)
-            digest = known.key_sha256 if known is not None else None
+            settings = self._agents.get(agent)
+            digest = settings.key_sha256 if settings is not None else None
             keys.append(bytes.fromhex(digest) if digest is not None else self._digest)
-        if not any([hmac.compare_digest(given, key) for key in keys]):  # noqa: C419 - all of them
+        if not any([hmac.compare_digest(digest_sent, key) for key in keys]):  # noqa: C419 - all of them
             raise Unauthorized("UNAUTHORIZED", "This server needs its API key.")
         return OWNER
 

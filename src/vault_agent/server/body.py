@@ -126,34 +126,34 @@ _TAG = re.compile(r'"([0-9a-f]{16,64})(?:-[0-9a-f]{16})?"')  # a hash, or the ET
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
-def with_headers(request: web.Request, sent: Request) -> Request:
+def with_headers(request: web.Request, parsed: Request) -> Request:
     """Return a request with what its headers say: one to write, or an event of a session.
 
     Raises:
         InvalidRequest: `INVALID_REQUEST` if a header is malformed, or says something else than the
             body.
     """
-    if isinstance(sent, SessionEventBody):
-        return replace(sent, seconds=_seconds(request, sent.seconds))
-    if not isinstance(sent, WriteBody):
-        return sent
-    given = {"expected_hash": _header(request, "If-Match"), "idempotency_key": _key(request)}
-    for name, value in given.items():
-        if value is not None and getattr(sent, name) not in (None, value):
+    if isinstance(parsed, SessionEventBody):
+        return replace(parsed, seconds=_seconds(request, parsed.seconds))
+    if not isinstance(parsed, WriteBody):
+        return parsed
+    values = {"expected_hash": _header(request, "If-Match"), "idempotency_key": _key(request)}
+    for name, value in values.items():
+        if value is not None and getattr(parsed, name) not in (None, value):
             raise InvalidRequest(
                 "INVALID_REQUEST", "A header and the body say different things. Send one of them."
             )
-    said: dict[str, Any] = {name: value for name, value in given.items() if value}
-    return replace(sent, **said)
+    said: dict[str, Any] = {name: value for name, value in values.items() if value}
+    return replace(parsed, **said)
 
 
-def with_content(request: web.Request, sent: AttachmentBody, content: bytes) -> AttachmentBody:
+def with_content(request: web.Request, upload: AttachmentBody, content: bytes) -> AttachmentBody:
     """Return the request to add an attachment with its bytes.
 
     Raises:
         InvalidRequest: `INVALID_REQUEST` if the header `Idempotency-Key` is malformed.
     """
-    return replace(sent, content=content, idempotency_key=_key(request))
+    return replace(upload, content=content, idempotency_key=_key(request))
 
 
 def _header(request: web.Request, name: str) -> str | None:
@@ -166,13 +166,13 @@ def _header(request: web.Request, name: str) -> str | None:
     return match[1]
 
 
-def _seconds(request: web.Request, given: float | None) -> float | None:
+def _seconds(request: web.Request, seconds: float | None) -> float | None:
     """Return how long an agent still waits. A header that says no such time counts as none."""
     try:
-        found = float(request.headers[WAITS_HEADER])
+        waits = float(request.headers[WAITS_HEADER])
     except (KeyError, ValueError):
-        return given
-    return found if 0 <= found <= _MAX_SECONDS else given
+        return seconds
+    return waits if 0 <= waits <= _MAX_SECONDS else seconds
 
 
 def _key(request: web.Request) -> str | None:

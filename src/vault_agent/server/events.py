@@ -59,8 +59,8 @@ async def send_news(
 
     async def events() -> AsyncIterator[bytes]:
         yield f"id: {last_id}\n\n".encode()  # for a client that reconnects before the first event
-        async for each in news:
-            yield _news_event(each)
+        async for item in news:
+            yield _news_event(item)
 
     async with _stream(request) as response:
         if request.method != "HEAD":

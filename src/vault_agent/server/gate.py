@@ -71,9 +71,9 @@ async def gate(
             trace.fields["status"] = _CLIENT_GONE
             _log(request, trace, began)
             raise
-        known = _known(error)
-        trace.fields["code"] = known.code
-        if known.code == "INTERNAL_ERROR":
+        coded = _known(error)
+        trace.fields["code"] = coded.code
+        if coded.code == "INTERNAL_ERROR":
             crash = describe_crash(error)
             trace.fields["error_type"], trace.fields["frames"] = crash.error_type, crash.frames
         if _gone(request):
@@ -82,7 +82,7 @@ async def gate(
             _log(request, trace, began)
             raise ConnectionResetError from None
         reply = rpc_error_reply if MCP in request.app and is_mcp(request.path) else error_reply
-        response = reply(known, trace.request_id, _headers_of(error))
+        response = reply(coded, trace.request_id, _headers_of(error))
         if request.body_exists and not request.content.is_eof():
             response.force_close()
     trace.fields.setdefault("status", response.status)

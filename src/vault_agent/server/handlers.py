@@ -11,7 +11,7 @@ from aiohttp import web
 
 from vault_agent.api.caller import OWNER, CallContext
 from vault_agent.api.graph import GraphToBuild
-from vault_agent.api.operation import OCTETS, Found, Operation, encode, perform
+from vault_agent.api.operation import OCTETS, Operation, Result, encode, perform
 from vault_agent.api.vaults import EventFeed, JobFeed
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.search import Answer
@@ -60,9 +60,13 @@ class Call:
     @property
     def caller(self) -> Caller:
         """The caller that the gate admitted, and which program it uses."""
-        known = self.request[CALLER]
+        admitted = self.request[CALLER]
         program = self.request.headers.get("User-Agent", "").partition("/")[0]
-        return replace(known, client="cli") if known == OWNER and program == PROGRAM else known
+        return (
+            replace(admitted, client="cli")
+            if admitted == OWNER and program == PROGRAM
+            else admitted
+        )
 
     @property
     def context(self) -> CallContext:
@@ -83,25 +87,25 @@ async def send(call: Call, result: Any) -> web.StreamResponse:
     """Send what an operation has returned."""
     if isinstance(result, web.StreamResponse):
         return result
-    if isinstance(result, Found):
+    if isinstance(result, Result):
         return await _send_json(call, *await encode(call.operation, result))
     return await _SENT_AS[type(result)](call, result)
 
 
-async def _send_json(call: Call, found: Found[Any], body: bytes) -> web.StreamResponse:
+async def _send_json(call: Call, result: Result[Any], body: bytes) -> web.StreamResponse:
     """Send a reply in JSON, or 304 if the client has the content."""
-    _trace(call.request[TRACE].fields, found)
-    if found.etag is not None and (unchanged := not_modified(call.request, found.etag)):
+    _trace(call.request[TRACE].fields, result)
+    if result.etag is not None and (unchanged := not_modified(call.request, result.etag)):
         return unchanged
-    status = found.status or call.operation.status
+    status = result.status or call.operation.status
     made = bytes_reply(
         body,
         status=status,
-        headers=_location(call, found.data) if status == 202 else None,
-        etag=found.etag,
+        headers=_location(call, result.data) if status == 202 else None,
+        etag=result.etag,
     )
-    if found.settle is not None:
-        await _send(call.request, made, found.settle)
+    if result.settle is not None:
+        await _send(call.request, made, result.settle)
     return made
 
 
@@ -176,13 +180,13 @@ def _location(call: Call, data: object) -> dict[str, str]:
     return {"Location": f"{place}{data.job.id}"} if isinstance(data, OneJob) else {}
 
 
-def _trace(logged: Fields, found: Found[Any]) -> None:
+def _trace(logged: Fields, result: Result[Any]) -> None:
     """Record modes and counts of a search for the log."""
-    data = found.data
+    data = result.data
     if not isinstance(data, Answer):
         return
     logged["used_mode"] = data.used_mode.value
     logged["result_count"] = len(data.hits)
-    logged["warning_count"] = len(found.warnings)
+    logged["warning_count"] = len(result.warnings)
     if data.requested_mode is not None:
         logged["requested_mode"] = data.requested_mode.value

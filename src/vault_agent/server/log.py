@@ -186,5 +186,5 @@ def _plain(value: object) -> bool:
     if isinstance(value, str):
         return _WORD.fullmatch(value) is not None
     if isinstance(value, tuple):
-        return all(isinstance(each, str) and _FRAME.fullmatch(each) for each in value)
+        return all(isinstance(frame, str) and _FRAME.fullmatch(frame) for frame in value)
     return isinstance(value, (bool, int, float))

@@ -54,7 +54,7 @@ class Endpoint:
     def __init__(self) -> None:
         # The import takes about a second of CPU. Clients wait only a few for their handshake.
         self._importing = asyncio.create_task(asyncio.to_thread(_make_server))
-        self.turns = Turns(IN_FLIGHT, each=IN_FLIGHT_EACH, waiting=WAITING)
+        self.turns = Turns(IN_FLIGHT, of_caller=IN_FLIGHT_EACH, waiting=WAITING)
         self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
 
     async def server(self) -> Server[Any]:
@@ -227,7 +227,7 @@ async def _exchanged(
         vault = await lent.enter_async_context(vaults.open(named))
     else:
         vault = await vaults.of_agent(caller.name, caller.scope)
-    several = named is not None and any(each.address == GLOBAL for each in vaults.entries())
+    several = named is not None and any(entry.address == GLOBAL for entry in vaults.entries())
     view = View(
         request.app[APP],
         vault,
@@ -301,20 +301,20 @@ class _Stream:
 
 
 class Turns:
-    """At most `size` requests run at once, and at most `each` of one caller.
+    """At most `size` requests run at once, and at most `of_caller` of one caller.
 
     The others wait. A place that becomes free goes to the callers in turn, and to the requests of
     one caller in the order of their arrival.
 
     Args:
         size: requests that run at once.
-        each: those of one caller.
+        of_caller: those of one caller.
         waiting: requests of one caller that may wait.
     """
 
-    def __init__(self, size: int, *, each: int, waiting: int) -> None:
+    def __init__(self, size: int, *, of_caller: int, waiting: int) -> None:
         self._free = size
-        self._each = each
+        self._of_caller = of_caller
         self._most = waiting
         self._running: dict[str, int] = {}  # by caller
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # the next caller comes first
@@ -346,13 +346,13 @@ class Turns:
             self._release(caller)
 
     def _may_run(self, caller: str) -> bool:
-        return self._free > 0 and self._running.get(caller, 0) < self._each
+        return self._free > 0 and self._running.get(caller, 0) < self._of_caller
 
     def _fill(self) -> None:
         """Give free places away, one caller after the other."""
-        given = True
-        while self._free and given:
-            given = False
+        has_given = True
+        while self._free and has_given:
+            has_given = False
             for caller, queue in tuple(self._waiting.items()):
                 while queue and queue[0].done():  # cancelled a moment ago
                     queue.popleft()
@@ -360,7 +360,7 @@ class Turns:
                     self._free -= 1
                     self._running[caller] = self._running.get(caller, 0) + 1
                     queue.popleft().set_result(None)
-                    given = True
+                    has_given = True
                     self._waiting[caller] = self._waiting.pop(caller)  # behind the others
                 if not queue:
                     del self._waiting[caller]

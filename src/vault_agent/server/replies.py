@@ -43,8 +43,8 @@ _RPC_SERVER_ERROR = -32000
 
 def status_of(code: str) -> int:
     """Return the HTTP status of a code, or 500 for a code that is not for replies."""
-    known = CODES.get(code)
-    return known.status if known is not None and known.status is not None else 500
+    described = CODES.get(code)
+    return described.status if described is not None and described.status is not None else 500
 
 
 def bytes_reply(
@@ -66,8 +66,8 @@ def caching(etag: str | None) -> dict[str, str]:
 
 def not_modified(request: web.BaseRequest, etag: str) -> web.Response | None:
     """Return 304 if If-None-Match names this content, otherwise None."""
-    known = ",".join(request.headers.getall("If-None-Match", ())).split(",")
-    tags = {tag.strip().removeprefix("W/") for tag in known}
+    tags_sent = ",".join(request.headers.getall("If-None-Match", ())).split(",")
+    tags = {tag.strip().removeprefix("W/") for tag in tags_sent}
     if "*" not in tags and quoted(etag) not in tags:
         return None
     return web.Response(status=304, headers={**SAFE_HEADERS, **caching(etag)})

@@ -45,7 +45,10 @@ async def openapi(call: Call, _: NoParams) -> web.Response:
 _OF_HTTP = (*operations_of(ui), openapi)
 """The operations that only HTTP has, because they are about browsers or HTTP itself."""
 
-ROUTES: tuple[Operation[Any, Any], ...] = (*(each for each in OPERATIONS if each.path), *_OF_HTTP)
+ROUTES: tuple[Operation[Any, Any], ...] = (
+    *(route for route in OPERATIONS if route.path),
+    *_OF_HTTP,
+)
 
 
 async def _respond(route: Operation[Any, Any], request: web.Request) -> web.StreamResponse:
@@ -64,24 +67,24 @@ async def _respond(route: Operation[Any, Any], request: web.Request) -> web.Stre
         raise unknown_field(route.in_query)
     in_path = _path_values(route, request)
     if route.takes_body:
-        sent = with_headers(request, await read_model(request, route.request, limit, in_path))
+        parsed = with_headers(request, await read_model(request, route.request, limit, in_path))
     else:
-        sent = parse_strings(route.request, {**in_path, **in_query})
+        parsed = parse_strings(route.request, {**in_path, **in_query})
     if route.octets:
-        sent = with_content(request, sent, await read_body(request, limit))
+        parsed = with_content(request, parsed, await read_body(request, limit))
     vaults = request.app[APP].vaults
     if not of_vault:
-        return await _answer(route, request, vaults.default, sent)
+        return await _answer(route, request, vaults.default, parsed)
     async with vaults.open(request.match_info[_VAULT]) as vault:
-        return await _answer(route, request, vault, sent)
+        return await _answer(route, request, vault, parsed)
 
 
 async def _answer(
-    route: Operation[Any, Any], request: web.Request, vault: OpenVault, sent: Any
+    route: Operation[Any, Any], request: web.Request, vault: OpenVault, parsed: Any
 ) -> web.StreamResponse:
-    call = Call(request, vault, route, sent, _prefix(request))
+    call = Call(request, vault, route, parsed, _prefix(request))
     if route in _OF_HTTP:
-        return await send(call, await route.run(call, sent))
+        return await send(call, await route.run(call, parsed))
     return await reply(call)
 
 

@@ -244,7 +244,7 @@ async def listening(
         )
     limits = limits or Limits(connections=_room_for_connections(Limits().connections))
     chosen = config.server.port if port is None else port
-    bound = [each.dup() for each in sockets] if sockets else bound_sockets(host, chosen)
+    bound = [listener.dup() for listener in sockets] if sockets else bound_sockets(host, chosen)
     app = create_app(config=config, log=log, open_app=open_app, limits=limits)
     runner = web.AppRunner(app, shutdown_timeout=_SHUTDOWN_SECONDS)
     servers: list[asyncio.Server] = []

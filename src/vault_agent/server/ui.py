@@ -12,7 +12,7 @@ from aiohttp import web
 
 from vault_agent import __version__
 from vault_agent.api.caller import OWNER
-from vault_agent.api.operation import OCTETS, Found, operation
+from vault_agent.api.operation import OCTETS, Result, operation
 from vault_agent.api.requests import NoParams, PathParams
 from vault_agent.errors import Failed, NotFound, Unauthorized
 from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
@@ -129,52 +129,52 @@ def _forward() -> web.Response:
 
 
 @operation("GET", "/ui/assets/{path}", media=("text/javascript", "text/css"), needs=NEEDS)
-async def ui_asset(call: Call, sent: PathParams) -> web.StreamResponse:
+async def ui_asset(call: Call, params: PathParams) -> web.StreamResponse:
     """Return a static file of the web page. Its path begins with the version of all of them."""
-    version, _, path = sent.path.partition("/")
-    found = call.request.app[ASSETS].get(version, path)
-    if found is None:
+    version, _, path = params.path.partition("/")
+    file = call.request.app[ASSETS].get(version, path)
+    if file is None:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such file, or it is of another version.")
     headers = {
-        **(page_headers() if found.policy is None else frame_headers(found.policy)),
+        **(page_headers() if file.policy is None else frame_headers(file.policy)),
         "Cache-Control": "public, max-age=31536000, immutable",
         "Vary": "Accept-Encoding",
     }
-    body = found.body
+    body = file.body
     if accepts_gzip(call.request):
-        body = await in_thread(lambda: found.compressed)  # the first time, it takes a while
+        body = await in_thread(lambda: file.compressed)  # the first time, it takes a while
         headers["Content-Encoding"] = "gzip"
-    return web.Response(body=body, headers=headers, content_type=found.media_type, charset="utf-8")
+    return web.Response(body=body, headers=headers, content_type=file.media_type, charset="utf-8")
 
 
 @operation("GET", "/ui/files/{path}", media=(OCTETS,), tagged=True, ranged=True, needs=NEEDS)
-async def ui_file(call: Call, sent: ShownFileRequest) -> web.StreamResponse:
+async def ui_file(call: Call, params: ShownFileRequest) -> web.StreamResponse:
     """Return a file that a note shows. Its address has a code instead of a key."""
-    opened = await call.vault.pages.open_file(sent.path, sent.k)
+    opened = await call.vault.pages.open_file(params.path, params.k)
     with opened.file:
         return await send_shown(call.request, opened)
 
 
 @operation("POST", "/ui/tickets", needs=NEEDS)
-async def ui_ticket(call: Call, sent: TicketBody) -> Found[Ticket]:
+async def ui_ticket(call: Call, body: TicketBody) -> Result[Ticket]:
     """Make a ticket that a browser exchanges for a session."""
     if call.request[CALLER] != OWNER:
         raise Unauthorized("UNAUTHORIZED", "A ticket needs the API key itself.")
     sessions = call.request.app.get(SESSIONS)
     if sessions is None:
-        return Found(Ticket(None, 0))
-    made = sessions.make_ticket(printed=sent.printed)
-    return Found(Ticket(ticket=made.text, seconds=made.seconds))
+        return Result(Ticket(None, 0))
+    made = sessions.make_ticket(printed=body.printed)
+    return Result(Ticket(ticket=made.text, seconds=made.seconds))
 
 
 @operation("POST", "/ui/session", needs=NEEDS)
-async def ui_session(call: Call, sent: SessionBody) -> Found[PageSession]:
+async def ui_session(call: Call, body: SessionBody) -> Result[PageSession]:
     """Exchange a ticket for a session of the web page, or renew a session."""
     sessions = call.request.app.get(SESSIONS)
     if sessions is None:
         raise NotFound("ROUTE_NOT_FOUND", "This server has no key, so it has no sessions.")
-    if sent.ticket is not None:
-        return _opened(sessions.open(sent.ticket))
+    if body.ticket is not None:
+        return _opened(sessions.open(body.ticket))
     token = bearer(call.request.headers.getall("Authorization", []))
     if token is None or not token.startswith(PREFIX):
         raise Unauthorized("SESSION_ENDED", "Neither a ticket nor a session was sent.")
@@ -182,7 +182,7 @@ async def ui_session(call: Call, sent: SessionBody) -> Found[PageSession]:
 
 
 @operation("DELETE", "/ui/session", needs=NEEDS)
-async def ui_sign_out(call: Call, _: NoParams) -> Found[SessionsEnded]:
+async def ui_sign_out(call: Call, _: NoParams) -> Result[SessionsEnded]:
     """End all sessions of the web page."""
     sessions = call.request.app.get(SESSIONS)
     if sessions is not None:
@@ -192,8 +192,8 @@ async def ui_sign_out(call: Call, _: NoParams) -> Found[SessionsEnded]:
             raise Failed(
                 "INDEX_IO_ERROR", "The secret of the sessions cannot be written."
             ) from None
-    return Found(SessionsEnded())
+    return Result(SessionsEnded())
 
 
-def _opened(made: Session) -> Found[PageSession]:
-    return Found(PageSession(token=made.token, expires_at=made.expires_at))
+def _opened(made: Session) -> Result[PageSession]:
+    return Result(PageSession(token=made.token, expires_at=made.expires_at))

@@ -94,13 +94,13 @@ class Assets:
 
     @cached_property
     def _files(self) -> dict[str, Asset]:
-        found = (
+        paths = (
             path
             for part in _PARTS
             for path in sorted((self._folder / part).rglob("*"))
             if path.suffix in _TYPES and path.is_file()
         )
-        files = {path.relative_to(self._folder).as_posix(): path for path in found}
+        files = {path.relative_to(self._folder).as_posix(): path for path in paths}
         scripts = [files.pop(name).read_bytes() for name in SCRIPTS]
         frame = Asset("text/html", _document(scripts), _policy(scripts))
         return {FRAME: frame} | {

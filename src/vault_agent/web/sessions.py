@@ -96,9 +96,9 @@ class Sessions:
         """Return a new ticket. Only who has the key can ask for one, so there is no limit."""
         now = self._now()
         kept = [
-            (digest, each)
-            for digest, each in self._issued.items()
-            if each.until + _REMEMBERED_SECONDS > now
+            (digest, issued)
+            for digest, issued in self._issued.items()
+            if issued.until + _REMEMBERED_SECONDS > now
         ]
         self._issued = dict(kept[-_MAX_ISSUED + 1 :])  # the oldest come first
         seconds = PRINTED_TICKET_SECONDS if printed else TICKET_SECONDS
@@ -143,8 +143,8 @@ class Sessions:
             Unauthorized: `SESSION_ENDED`.
         """
         match = _TOKEN.fullmatch(token)
-        signed, _, given = token.rpartition(".")
-        if match is None or not hmac.compare_digest(given.encode(), self._mac(signed).encode()):
+        signed, _, mac = token.rpartition(".")
+        if match is None or not hmac.compare_digest(mac.encode(), self._mac(signed).encode()):
             raise _ended("This session is not known.")
         if int(match["expiry"]) < self._now() or match["name"] in self._ended:
             raise _ended("This session has ended.")
@@ -170,7 +170,7 @@ class Sessions:
     def _end(self, name: str) -> None:
         """End a session, also for the time after a restart."""
         now = self._now()
-        self._ended = {each: until for each, until in self._ended.items() if until > now}
+        self._ended = {session: until for session, until in self._ended.items() if until > now}
         # No token of this session is valid for longer.
         self._ended[name] = int(now) + TOKEN_SECONDS
         with suppress(OSError):  # it has ended in this process in any case
@@ -196,12 +196,12 @@ class Rate:
 
 def _read(path: Path) -> dict[str, int]:
     try:
-        found = orjson.loads(read_optional(path))
+        ended = orjson.loads(read_optional(path))
     except orjson.JSONDecodeError:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(ended, dict):
         return {}
-    return {name: until for name, until in found.items() if isinstance(until, int)}
+    return {name: until for name, until in ended.items() if isinstance(until, int)}
 
 
 def _digest(ticket: str) -> bytes:
