@@ -11,7 +11,7 @@ from tests.support.index_runs import Vault
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.identifiers import identify
-from vault_agent.model.search import Filters, GrepAnswer, GrepQuery, Place
+from vault_agent.model.search import Filters, GrepAnswer, GrepPlace, GrepQuery
 from vault_agent.search import grep as scanning
 from vault_agent.search.grep import LINE_CHARACTERS, LINES_OF_NOTE, grep
 from vault_agent.store.current import Snapshot
@@ -139,7 +139,7 @@ async def test_the_share_is_of_the_notes_that_pass_the_filters(snapshot: Snapsho
 
 
 async def test_a_cursor_at_a_missing_note_has_expired(snapshot: Snapshot):
-    start = Place(f"/{identify('missing.md')}", 1, 0)
+    start = GrepPlace(f"/{identify('missing.md')}", 1, 0)
     with pytest.raises(InvalidRequest) as caught:
         await grep(snapshot, GrepQuery("foo"), seconds=SECONDS, start=start)
     assert caught.value.code == "CURSOR_EXPIRED"

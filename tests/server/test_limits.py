@@ -15,7 +15,7 @@ from tests.support.waiting import eventually_async
 from vault_agent.model.jobs import JobKind
 from vault_agent.server import events
 from vault_agent.server import serve as serving
-from vault_agent.server.connection import Connection, Limits
+from vault_agent.server.connection import ClientConnection, Limits
 
 from .conftest import CONTENT, NOTE_ID, Running, hang_up, run
 
@@ -233,13 +233,13 @@ async def test_an_unread_download_keeps_little_in_memory(monkeypatch: pytest.Mon
 def _watched_transports(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.Transport]:
     """Return a list that gets the transport of each new connection."""
     made: list[asyncio.Transport] = []
-    real = Connection.connection_made
+    real = ClientConnection.connection_made
 
-    def connection_made(self: Connection, transport: asyncio.Transport) -> None:
+    def connection_made(self: ClientConnection, transport: asyncio.Transport) -> None:
         made.append(transport)
         real(self, transport)
 
-    monkeypatch.setattr(Connection, "connection_made", connection_made)
+    monkeypatch.setattr(ClientConnection, "connection_made", connection_made)
     return made
 
 

@@ -13,7 +13,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import NotFound
-from vault_agent.server.connection import Connection
+from vault_agent.server.connection import ClientConnection
 from vault_agent.server.log import EventLog, Fields, Level, captured_logging, report_crash
 from vault_agent.system.crash import CrashReport
 
@@ -115,13 +115,13 @@ async def test_a_request_is_logged_with_route_status_and_counts():
 async def test_an_error_reply_to_a_disconnected_client_is_not_logged_as_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    begun, gone, lost = asyncio.Event(), asyncio.Event(), Connection.connection_lost
+    begun, gone, lost = asyncio.Event(), asyncio.Event(), ClientConnection.connection_lost
 
-    def noticed(connection: Connection, error: BaseException | None) -> None:
+    def noticed(connection: ClientConnection, error: BaseException | None) -> None:
         lost(connection, error)
         gone.set()
 
-    monkeypatch.setattr(Connection, "connection_lost", noticed)
+    monkeypatch.setattr(ClientConnection, "connection_lost", noticed)
     async with run() as server:
 
         async def slow(query):

@@ -10,7 +10,7 @@ import pytest
 
 from vault_agent.errors import Busy, Unauthorized
 from vault_agent.vaults.secret import Secret, hkdf
-from vault_agent.web.sessions import TOKEN_SECONDS, Sessions
+from vault_agent.web.sessions import TOKEN_SECONDS, PageSessions
 
 KEY = "k" * 40
 
@@ -32,18 +32,18 @@ def clock():
 
 @pytest.fixture
 def make(tmp_path: Path, clock: Clock):
-    def make(key: str = KEY, vault: str = "v1", folder: Path = tmp_path) -> Sessions:
+    def make(key: str = KEY, vault: str = "v1", folder: Path = tmp_path) -> PageSessions:
         secret = Secret(folder / "secret")
-        return Sessions(secret, key, vault=vault, ended=folder / "ended", now=clock)
+        return PageSessions(secret, key, vault=vault, ended=folder / "ended", now=clock)
 
     return make
 
 
-def open_one(sessions: Sessions) -> str:
-    return sessions.open(sessions.make_ticket().text).token
+def open_one(sessions: PageSessions) -> str:
+    return sessions.open(sessions.make_ticket().ticket).token
 
 
-def is_refused(sessions: Sessions, token: str) -> bool:
+def is_refused(sessions: PageSessions, token: str) -> bool:
     with pytest.raises(Unauthorized) as refused:
         sessions.check(token)
     return refused.value.code == "SESSION_ENDED" and "vault-agent ui" in refused.value.message
@@ -51,14 +51,14 @@ def is_refused(sessions: Sessions, token: str) -> bool:
 
 def test_a_ticket_becomes_a_session(make):
     sessions = make()
-    opened = sessions.open(sessions.make_ticket().text)
+    opened = sessions.open(sessions.make_ticket().ticket)
     assert opened.expires_at == 1_800_000_000 + TOKEN_SECONDS
     assert sessions.check(opened.token)
 
 
 def test_a_second_use_of_a_ticket_ends_the_session_of_the_first(make):
     sessions = make()
-    ticket = sessions.make_ticket().text
+    ticket = sessions.make_ticket().ticket
     token = sessions.open(ticket).token
     renewed = sessions.renew(token).token
     other = open_one(sessions)
@@ -77,12 +77,12 @@ def test_an_old_ticket_is_refused(make, clock: Clock, printed: bool):
     assert ticket.seconds == (300 if printed else 60)
     clock.seconds += ticket.seconds + 1
     with pytest.raises(Unauthorized):
-        sessions.open(ticket.text)
+        sessions.open(ticket.ticket)
 
 
 def test_an_unknown_or_cut_ticket_is_refused(make):
     sessions = make()
-    ticket = sessions.make_ticket().text
+    ticket = sessions.make_ticket().ticket
     for wrong in (ticket[:-1], "", "\udcff", ticket + "A", "x" * 200):
         with pytest.raises(Unauthorized):
             sessions.open(wrong)
@@ -122,7 +122,7 @@ def test_another_key_vault_or_secret_voids_a_token(make, tmp_path: Path):
 
 def test_signing_out_everywhere_ends_all_sessions_and_tickets(make):
     sessions = make()
-    token, ticket = open_one(sessions), sessions.make_ticket().text
+    token, ticket = open_one(sessions), sessions.make_ticket().ticket
     sessions.end_all()
     assert is_refused(sessions, token)
     with pytest.raises(Unauthorized):
@@ -156,7 +156,7 @@ def test_wrong_tickets_do_not_keep_the_owner_out(make):
 
 def test_the_owner_opens_the_page_as_often_as_wanted(make):
     sessions = make()
-    first = sessions.make_ticket(printed=True).text
+    first = sessions.make_ticket(printed=True).ticket
     for _ in range(500):
         assert sessions.check(open_one(sessions))
     assert sessions.check(sessions.open(first).token)
@@ -164,9 +164,9 @@ def test_the_owner_opens_the_page_as_often_as_wanted(make):
 
 def test_the_number_of_tickets_that_are_kept_is_bounded(make):
     sessions = make()
-    first = sessions.make_ticket().text
+    first = sessions.make_ticket().ticket
     for _ in range(1_000):
-        last = sessions.make_ticket().text
+        last = sessions.make_ticket().ticket
     with pytest.raises(Unauthorized):
         sessions.open(first)
     assert sessions.check(sessions.open(last).token)

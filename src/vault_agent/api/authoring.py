@@ -31,7 +31,7 @@ from vault_agent.model.fields import (
     TaskId,
     without_nul,
 )
-from vault_agent.model.sent import Between, Check, Doc, Form, Length, Unreadable
+from vault_agent.model.sent import Between, Doc, Form, Length, Unreadable, Validator
 from vault_agent.model.writing import Right, TemplateList, TemplateRow, Written
 from vault_agent.search.lists import open_tasks_of
 from vault_agent.search.resolve import resolve
@@ -115,7 +115,7 @@ class TemplateBody(WriteBody):
     frontmatter: Annotated[Properties | None, Doc("With a type: more keys of the frontmatter.")] = (
         None
     )
-    variables: Annotated[dict[str, str], Length(0, 100), Check(_variables)] = field(
+    variables: Annotated[dict[str, str], Length(0, 100), Validator(_variables)] = field(
         default_factory=dict
     )
 

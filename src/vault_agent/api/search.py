@@ -27,8 +27,8 @@ from vault_agent.model.search import (
     Context,
     ContextRequest,
     GrepAnswer,
+    GrepPlace,
     GrepQuery,
-    Place,
     RelatedQuery,
     SearchQuery,
 )
@@ -220,7 +220,7 @@ async def grep(call: CallContext, request: GrepQuery) -> Result[GrepAnswer]:
     start = None
     if request.cursor is not None:
         position = _position(call.vault, request, request.cursor, str, int, int)
-        start = Place(str(position[0]), int(position[1]), int(position[2]))
+        start = GrepPlace(str(position[0]), int(position[1]), int(position[2]))
     async with call.vault.scans:
         answer = await call.vault.answer(find_lines, request, seconds=_REGEX_SECONDS, start=start)
     if answer.place is not None:

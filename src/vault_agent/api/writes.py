@@ -12,7 +12,7 @@ from vault_agent.api.pages import decode_cursor, encode_cursor
 from vault_agent.api.writing import MAX_FILES, WriteBody, done_or_job, make_write
 from vault_agent.model.fields import Cursor, FilePath, WriteId
 from vault_agent.model.jobs import OneJob
-from vault_agent.model.sent import Between, Doc, Length, Named, Unreadable
+from vault_agent.model.sent import Between, Doc, JsonName, Length, Unreadable
 from vault_agent.model.writing import (
     LogEntry,
     LoggedWrite,
@@ -33,7 +33,7 @@ class UndoBody(WriteBody):
     write_id: Annotated[WriteId | None, Doc("Default: your own last write.")] = None
     copy_beside: Annotated[
         bool,
-        Named("copy"),
+        JsonName("copy"),
         Doc("If the note has changed since, put the text before beside it: a new write."),
     ] = False
 

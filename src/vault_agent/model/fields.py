@@ -6,7 +6,7 @@ import math
 from datetime import date
 from typing import Annotated, Any
 
-from vault_agent.model.sent import Between, Check, Doc, Form, Length, Trimmed, Unreadable
+from vault_agent.model.sent import Between, Doc, Form, Length, Trimmed, Unreadable, Validator
 from vault_agent.model.sessions import SESSION_ID
 
 CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
@@ -91,7 +91,7 @@ ExpectedHash = Annotated[
 IdempotencyKey = Annotated[
     str, Form(r"[\x21-\x7e]{1,128}", "must have 1 to 128 printable ASCII characters")
 ]
-Date = Annotated[str, Check(_calendar_date, {"format": "date"})]
+Date = Annotated[str, Validator(_calendar_date, {"format": "date"})]
 FilePath = Annotated[str, Length(1, 4096)]
 """A path relative to the vault, written exactly."""
 
@@ -101,15 +101,15 @@ Text = Annotated[str, Trimmed(), Length(1, 500)]
 Texts = Annotated[tuple[Text, ...], Length(0, 50)]
 """A list of texts. In a query string the parameter is repeated."""
 Query = Annotated[str, Trimmed(), Length(1, 1000)]
-Content = Annotated[str, Check(without_nul)]
+Content = Annotated[str, Validator(without_nul)]
 """Text for a note. Its line ends become those of the note."""
-Line = Annotated[str, Length(1), Check(_one_line)]
+Line = Annotated[str, Length(1), Validator(_one_line)]
 """Text of one line."""
 Heading = Annotated[str, Length(1, 1000)]
 NAME_CHARACTERS = 200
-Name = Annotated[str, Length(1, NAME_CHARACTERS), Check(_one_line)]
-TagName = Annotated[str, Trimmed(), Length(1, 500), Check(_one_line)]
-Properties = Annotated[dict[str, Any], Length(0, 1000), Check(_properties)]
+Name = Annotated[str, Length(1, NAME_CHARACTERS), Validator(_one_line)]
+TagName = Annotated[str, Trimmed(), Length(1, 500), Validator(_one_line)]
+Properties = Annotated[dict[str, Any], Length(0, 1000), Validator(_properties)]
 """Keys and values of a frontmatter, in order."""
 
 FirstDay = Annotated[Date | None, Doc("The first day, inclusive.")]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from vault_agent.model.fields import Cursor, FirstDay, LastDay, Texts
 from vault_agent.model.search import Filters
-from vault_agent.model.sent import Between, Check, Doc, IfAny, OneOf, Unreadable, Unsent
+from vault_agent.model.sent import Between, Doc, IfAny, OneOf, Unreadable, Unsent, Validator
 from vault_agent.model.warning import Warning
 
 
@@ -44,7 +44,7 @@ class ListQuery:
     tag: Annotated[Texts, Doc("All must match. A tag includes those nested under it.")] = ()
     type: Annotated[Texts, Doc("Values of `type` in the frontmatter.")] = ()
     property_: Annotated[
-        Texts, Check(_pairs), Doc("As key:value. All keys must match, by any of their values.")
+        Texts, Validator(_pairs), Doc("As key:value. All keys must match, by any of their values.")
     ] = ()
     file: Annotated[Texts, Doc("Paths, folders or file names in `files` of the frontmatter.")] = ()
     status: Annotated[Texts, Doc("Values of `status` in the frontmatter.")] = ()

@@ -8,7 +8,16 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 from vault_agent.model.fields import SessionId, Text
 from vault_agent.model.modes import Mode
-from vault_agent.model.sent import Between, Doc, Length, Named, OneOf, Trimmed, Unreadable, Unsent
+from vault_agent.model.sent import (
+    Between,
+    Doc,
+    JsonName,
+    Length,
+    OneOf,
+    Trimmed,
+    Unreadable,
+    Unsent,
+)
 from vault_agent.model.warning import Warning
 
 Address: TypeAlias = tuple[str, str]
@@ -420,7 +429,7 @@ class Promoted:
     """What a promotion has done. Status 201 if the copy is new."""
 
     created: bool = field(default=False, kw_only=True)
-    copy: Annotated[GlobalCopy, Named("global")]
+    copy: Annotated[GlobalCopy, JsonName("global")]
     warnings: Unsent[tuple[Warning, ...]] = ()
 
 
@@ -437,7 +446,9 @@ class Demoted:
     """What taking a promotion back has done."""
 
     changed: Annotated[bool, Doc("Whether the note was promoted.")]
-    copy: Annotated[GlobalCopy | None, Named("global"), Doc("Its copy, if there was one.")] = None
+    copy: Annotated[GlobalCopy | None, JsonName("global"), Doc("Its copy, if there was one.")] = (
+        None
+    )
     trash_path: Annotated[
         str | None, Doc("Where the copy is now, in the global vault; null if there was none.")
     ] = None

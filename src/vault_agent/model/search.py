@@ -11,15 +11,15 @@ from vault_agent.model.modes import Linked, Mode, Reason
 from vault_agent.model.reading import Metadata
 from vault_agent.model.sent import (
     Between,
-    Check,
     Doc,
     IfAny,
+    JsonName,
     Length,
-    Named,
     ReadAs,
     Trimmed,
     Unreadable,
     Unsent,
+    Validator,
 )
 from vault_agent.model.warning import Warning
 
@@ -34,12 +34,12 @@ def _scalar(value: object) -> str:
     return Length(0, 500).check(text.strip())
 
 
-_PropertyValue = Annotated[Any, Check(_scalar, {"type": "string", "maxLength": 500})]
+_PropertyValue = Annotated[Any, Validator(_scalar, {"type": "string", "maxLength": 500})]
 _Properties = Annotated[
     tuple[tuple[str, str], ...],
     ReadAs(dict[Text, _PropertyValue]),
     Length(0, 50),
-    Check(lambda values: tuple(values.items())),
+    Validator(lambda values: tuple(values.items())),
     Doc("Values of frontmatter properties. All must match. A list matches by any value"),
 ]
 
@@ -56,7 +56,7 @@ class Filters:
     properties: _Properties = ()
     about: Annotated[
         Texts,
-        Named("files"),
+        JsonName("files"),
         Doc("Paths, folders or file names in `files` of the frontmatter. One must match."),
     ] = ()
     projects: Annotated[Texts, Doc("Values of `project`. One must match.")] = ()
@@ -256,7 +256,7 @@ class Answer:
     requested_mode: Mode | None
     used_mode: Mode
     limit: int
-    hits: Annotated[tuple[Hit, ...], Named("results")]
+    hits: Annotated[tuple[Hit, ...], JsonName("results")]
     warnings: Unsent[tuple[Warning, ...]] = ()
     indexed_at: IndexedAt = None
     has_more: bool = False
@@ -298,7 +298,7 @@ class GrepQuery:
     cursor: Cursor = None
 
 
-class Place(NamedTuple):
+class GrepPlace(NamedTuple):
     """Where a scan goes on: after this line of this note. `path` is a note's key, see `note_key`.
 
     `found` lines of the note have been returned before.
@@ -334,7 +334,7 @@ class GrepAnswer:
     incomplete: Annotated[bool, Doc("Whether the time was over before all was searched.")] = False
     has_more: bool = False
     next_cursor: str | None = None
-    place: Unsent[Place | None] = None  # where to go on, if there may be more
+    place: Unsent[GrepPlace | None] = None  # where to go on, if there may be more
     share: Unsent[float] = 1.0  # of the notes that was searched, 0 to 1
     warnings: Unsent[tuple[Warning, ...]] = ()
 

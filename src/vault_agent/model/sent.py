@@ -43,7 +43,7 @@ class Doc:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class JsonName:
     """The name of a field in JSON, if it is not the field's own."""
 
     key: str
@@ -169,7 +169,7 @@ class ReadAs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Check:
+class Validator:
     """A function that returns a value or raises Unreadable, and what a schema says of it."""
 
     check: Callable[[Any], Any]
@@ -181,4 +181,4 @@ class Check:
         return dict(self.of_schema)
 
 
-RULES = (Between, Length, Trimmed, Form, Check)
+RULES = (Between, Length, Trimmed, Form, Validator)

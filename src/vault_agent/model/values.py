@@ -28,7 +28,7 @@ from typing import (
 import orjson
 
 from vault_agent.model.camel import camel
-from vault_agent.model.sent import RULES, Doc, Mark, Named, OneOf, ReadAs, Unreadable
+from vault_agent.model.sent import RULES, Doc, JsonName, Mark, OneOf, ReadAs, Unreadable
 
 Value = TypeVar("Value")
 
@@ -82,7 +82,7 @@ def _field(name: str, hint: Any, default: Any) -> SentField | None:
     kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if Mark.NEVER in marks:
         return None
-    keys = [mark.key for mark in marks if isinstance(mark, Named)]
+    keys = [mark.key for mark in marks if isinstance(mark, JsonName)]
     docs = [mark.text for mark in marks if isinstance(mark, Doc)]
     texts = [mark.texts for mark in marks if isinstance(mark, OneOf)]
     return SentField(

@@ -17,7 +17,7 @@ import orjson
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.identifiers import identify
-from vault_agent.model.search import GrepAnswer, GrepLine, Place
+from vault_agent.model.search import GrepAnswer, GrepLine, GrepPlace
 from vault_agent.model.warning import Warning
 from vault_agent.search.lists import admitted, note_key, path_of_key
 from vault_agent.search.warnings import filter_warnings
@@ -50,7 +50,7 @@ _FIELD_BYTES = 160  # names of fields, and the ID
 
 
 async def grep(
-    snapshot: Snapshot, query: GrepQuery, *, seconds: float, start: Place | None = None
+    snapshot: Snapshot, query: GrepQuery, *, seconds: float, start: GrepPlace | None = None
 ) -> GrepAnswer:
     """Return matching lines, at most `query.limit`, after the place `start`.
 
@@ -93,7 +93,7 @@ class _Scan:
         self._bytes = 0
         self._count = 0  # lines of the current note, with those of earlier pages
 
-    async def run(self, start: Place | None, deadline: float) -> GrepAnswer:
+    async def run(self, start: GrepPlace | None, deadline: float) -> GrepAnswer:
         path = ""
         if start is not None:
             path = await self._snapshot.read(path_of_key, start.path)
@@ -119,13 +119,13 @@ class _Scan:
     def _page(self) -> GrepAnswer:
         """Return a full page. It ends before the last line, which belongs to the next page."""
         lines = self._lines[:-1]
-        place = Place(note_key(lines[-1].path), lines[-1].line, self._counts[-2])
+        place = GrepPlace(note_key(lines[-1].path), lines[-1].line, self._counts[-2])
         return GrepAnswer(tuple(lines), place=place)
 
     async def _unfinished(self, last: str) -> GrepAnswer:
         """Return what was found up to the end of the note `last`."""
         share = await self._snapshot.read(reading.share_up_to, last, self._passing)
-        place = Place(note_key(last), _EVERY_LINE, 0)
+        place = GrepPlace(note_key(last), _EVERY_LINE, 0)
         return GrepAnswer(tuple(self._lines), incomplete=True, place=place, share=share)
 
     def _blocks(self, notes: Iterable[ScannedNote]) -> Iterator[list[ScannedNote]]:
@@ -143,7 +143,7 @@ class _Scan:
         if block:
             yield block
 
-    async def _search(self, block: Sequence[ScannedNote], after: Place | None) -> None:
+    async def _search(self, block: Sequence[ScannedNote], after: GrepPlace | None) -> None:
         """Collect the lines of a block.
 
         `after` is the end of the earlier page if that is in the block's first note.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from vault_agent.api.caller import Caller
     from vault_agent.config.agents import AgentSettings
-    from vault_agent.web.sessions import Sessions
+    from vault_agent.web.sessions import PageSessions
 
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
 _BEARER = re.compile(r"bearer +([A-Za-z0-9\-._~+/]+=*)", re.IGNORECASE)
@@ -105,7 +105,7 @@ class Access:
         self,
         authorization: list[str],
         agent: str | None = None,
-        sessions: Sessions | None = None,
+        sessions: PageSessions | None = None,
     ) -> Caller:
         """Return the caller, or raise UNAUTHORIZED.
 

@@ -30,7 +30,7 @@ from vault_agent.server.openapi import openapi_json
 from vault_agent.server.routes import add_routes
 from vault_agent.system.cancelling import in_thread
 from vault_agent.web.assets import Assets
-from vault_agent.web.sessions import Sessions
+from vault_agent.web.sessions import PageSessions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -98,8 +98,8 @@ def create_app(
     return app
 
 
-def _sessions(vault: OpenVault, api_key: SecretStr) -> Sessions:
-    return Sessions(
+def _sessions(vault: OpenVault, api_key: SecretStr) -> PageSessions:
+    return PageSessions(
         vault.secret,
         api_key.get_secret_value(),
         vault=vault.identity,

@@ -14,7 +14,7 @@ from vault_agent.api.requests import parse
 from vault_agent.api.sessions import WAITS_HEADER, SessionEventBody
 from vault_agent.api.writing import WriteBody
 from vault_agent.errors import InvalidRequest, TooLarge, Unsupported
-from vault_agent.server.connection import Connection
+from vault_agent.server.connection import ClientConnection
 from vault_agent.server.keys import LIMITS
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ async def read_body(request: web.Request, limit: int = MAX_BODY_BYTES) -> bytes:
         ) from None
     except web.RequestPayloadError:
         raise InvalidRequest("INVALID_REQUEST", "The body is not valid HTTP.") from None
-    if isinstance(request.protocol, Connection):
+    if isinstance(request.protocol, ClientConnection):
         request.protocol.complete()
     return bytes(body)
 

@@ -42,7 +42,7 @@ class Limits:
     head_bytes: int = 16 * 1024
 
 
-class Connections:
+class ClientConnections:
     """Creates and counts a server's connections, and closes one if there are too many.
 
     A connection is busy from the arrival of a whole request until the reply is sent. Otherwise it
@@ -57,17 +57,17 @@ class Connections:
         self._server = server
         self._limits = limits
         self._log = log
-        self._open: set[Connection] = set()
+        self._open: set[ClientConnection] = set()
         # By client address, in the order in which they began to wait.
-        self._waiting: dict[str, dict[Connection, None]] = {}
+        self._waiting: dict[str, dict[ClientConnection, None]] = {}
         self.reads_end = False
         self._full_logged_at = -math.inf
 
-    def __call__(self) -> Connection:
+    def __call__(self) -> ClientConnection:
         """Return the protocol of a new connection."""
-        return Connection(self._server, self, self._limits, self._log)
+        return ClientConnection(self._server, self, self._limits, self._log)
 
-    def admit(self, connection: Connection) -> bool:
+    def admit(self, connection: ClientConnection) -> bool:
         """Add a new connection, and return whether to keep it."""
         if len(self._open) >= self._limits.connections:
             self._log_full()
@@ -81,14 +81,14 @@ class Connections:
         self.waiting(connection)
         return True
 
-    def busy(self, connection: Connection) -> None:
+    def busy(self, connection: ClientConnection) -> None:
         """Mark the connection as busy: a whole request has arrived."""
         of_client = self._waiting.get(connection.client, {})
         of_client.pop(connection, None)
         if not of_client:
             self._waiting.pop(connection.client, None)
 
-    def waiting(self, connection: Connection) -> None:
+    def waiting(self, connection: ClientConnection) -> None:
         """Mark the connection as waiting for its client."""
         if connection in self._open:
             self.busy(connection)  # so that it goes to the end of the order
@@ -107,7 +107,7 @@ class Connections:
         for connection in self._open:
             connection.end_read()
 
-    def remove(self, connection: Connection) -> None:
+    def remove(self, connection: ClientConnection) -> None:
         """Remove a closed connection."""
         self._open.discard(connection)
         self.busy(connection)
@@ -120,11 +120,11 @@ class Connections:
             self._log.emit(Level.WARNING, "connections_full", connections=len(self._open))
 
 
-class Connection(web.RequestHandler):
+class ClientConnection(web.RequestHandler):
     """One client's connection."""
 
     def __init__(
-        self, server: web.Server, connections: Connections, limits: Limits, log: EventLog
+        self, server: web.Server, connections: ClientConnections, limits: Limits, log: EventLog
     ) -> None:
         super().__init__(
             server,
@@ -292,4 +292,4 @@ def while_client_waits(request: web.Request) -> AbstractContextManager[None]:
     Entering or leaving it raises ConnectionResetError then.
     """
     protocol = request.protocol
-    return protocol.waits() if isinstance(protocol, Connection) else nullcontext()
+    return protocol.waits() if isinstance(protocol, ClientConnection) else nullcontext()

@@ -18,7 +18,7 @@ from aiohttp import web
 
 from vault_agent import __version__
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
-from vault_agent.server.connection import Connection
+from vault_agent.server.connection import ClientConnection
 from vault_agent.server.keys import (
     ACCESS,
     ACTIVITY,
@@ -60,7 +60,7 @@ async def gate(
     """Check a request, run its route, turn errors into replies, and log once."""
     began = time.perf_counter()
     trace = request[TRACE] = Trace(secrets.token_hex(8))
-    if isinstance(request.protocol, Connection):
+    if isinstance(request.protocol, ClientConnection):
         request.protocol.begin(request)
     try:
         _admit(request, trace)

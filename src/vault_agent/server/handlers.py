@@ -45,7 +45,7 @@ _COMPRESSION = 1  # within a tenth of the size of 6, in a fifth of its time (mea
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RouteCall:
     """A validated request of a route. `sent` is of the operation's request class.
 
     `prefix` is the beginning of the path that names the vault, "" for the default vault.
@@ -74,7 +74,7 @@ class Call:
         return CallContext(self.request.app[APP], self.vault, self.caller)
 
 
-async def reply(call: Call) -> web.StreamResponse:
+async def reply(call: RouteCall) -> web.StreamResponse:
     """Perform the operation of a call and send what it returns."""
     # What only reads ends if the client disconnects.
     waiting = nullcontext() if call.operation.writes else while_client_waits(call.request)
@@ -83,7 +83,7 @@ async def reply(call: Call) -> web.StreamResponse:
     return await send(call, result)
 
 
-async def send(call: Call, result: Any) -> web.StreamResponse:
+async def send(call: RouteCall, result: Any) -> web.StreamResponse:
     """Send what an operation has returned."""
     if isinstance(result, web.StreamResponse):
         return result
@@ -92,7 +92,7 @@ async def send(call: Call, result: Any) -> web.StreamResponse:
     return await _SENT_AS[type(result)](call, result)
 
 
-async def _send_json(call: Call, result: Result[Any], body: bytes) -> web.StreamResponse:
+async def _send_json(call: RouteCall, result: Result[Any], body: bytes) -> web.StreamResponse:
     """Send a reply in JSON, or 304 if the client has the content."""
     _trace(call.request[TRACE].fields, result)
     if result.etag is not None and (unchanged := not_modified(call.request, result.etag)):
@@ -109,7 +109,7 @@ async def _send_json(call: Call, result: Result[Any], body: bytes) -> web.Stream
     return made
 
 
-async def _send_graph(call: Call, graph: GraphToBuild[Any]) -> web.StreamResponse:
+async def _send_graph(call: RouteCall, graph: GraphToBuild[Any]) -> web.StreamResponse:
     """Send the whole graph, compressed if the client accepts that."""
     compressed = accepts_gzip(call.request)
     etag = f"{graph.etag}-gzip" if compressed else graph.etag
@@ -124,7 +124,7 @@ async def _send_graph(call: Call, graph: GraphToBuild[Any]) -> web.StreamRespons
     return bytes_reply(body, headers=varying, etag=etag)
 
 
-async def _send_layout(call: Call, layout: Layout) -> web.StreamResponse:
+async def _send_layout(call: RouteCall, layout: Layout) -> web.StreamResponse:
     """Send the positions of the notes of the graph, in binary."""
     if unchanged := not_modified(call.request, layout.revision):
         return unchanged
@@ -132,24 +132,24 @@ async def _send_layout(call: Call, layout: Layout) -> web.StreamResponse:
     return web.Response(body=layout.body, headers=headers, content_type=OCTETS)
 
 
-async def _send_attachment(call: Call, opened: OpenAttachment) -> web.StreamResponse:
+async def _send_attachment(call: RouteCall, opened: OpenAttachment) -> web.StreamResponse:
     """Send the bytes of an attachment."""
     with opened.file:
         return await send_file(call.request, opened)
 
 
-async def _send_job(call: Call, feed: JobFeed) -> web.StreamResponse:
+async def _send_job(call: RouteCall, feed: JobFeed) -> web.StreamResponse:
     """Send a job's states as events until its end."""
     return await send_events(call.request, feed.job_id, feed.watch)
 
 
-async def _send_news(call: Call, feed: EventFeed) -> web.StreamResponse:
+async def _send_news(call: RouteCall, feed: EventFeed) -> web.StreamResponse:
     """Send the news of the vault as events, after the one that `Last-Event-ID` names."""
     after = call.request.headers.get("Last-Event-ID")
     return await send_news(call.request, feed.last_id, feed.follow(after))
 
 
-_SENT_AS: Mapping[type, Callable[[Call, Any], Awaitable[web.StreamResponse]]] = {
+_SENT_AS: Mapping[type, Callable[[RouteCall, Any], Awaitable[web.StreamResponse]]] = {
     GraphToBuild: _send_graph,
     Layout: _send_layout,
     OpenAttachment: _send_attachment,
@@ -175,7 +175,7 @@ async def _send(
         await to_its_end(settle(is_there))
 
 
-def _location(call: Call, data: object) -> dict[str, str]:
+def _location(call: RouteCall, data: object) -> dict[str, str]:
     place = f"{call.prefix}/jobs/"
     return {"Location": f"{place}{data.job.id}"} if isinstance(data, OneJob) else {}
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vault_agent.app import App
     from vault_agent.config import Config
     from vault_agent.web.assets import Assets
-    from vault_agent.web.sessions import Sessions
+    from vault_agent.web.sessions import PageSessions
 
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)
@@ -31,7 +31,7 @@ OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
 APP: web.AppKey[App] = web.AppKey("app")
 CONFIG: web.AppKey[Config] = web.AppKey("config")
 ASSETS: web.AppKey[Assets] = web.AppKey("assets")
-SESSIONS: web.AppKey[Sessions] = web.AppKey("sessions")  # only with a key and the web page
+SESSIONS: web.AppKey[PageSessions] = web.AppKey("sessions")  # only with a key and the web page
 
 
 @dataclass(slots=True)

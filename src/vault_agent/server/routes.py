@@ -22,7 +22,7 @@ from vault_agent.server.body import (
     with_content,
     with_headers,
 )
-from vault_agent.server.handlers import Call, reply, send
+from vault_agent.server.handlers import RouteCall, reply, send
 from vault_agent.server.keys import APP, CONFIG, OPENAPI, TRACE
 from vault_agent.server.replies import SAFE_HEADERS, bytes_reply
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
@@ -37,7 +37,7 @@ _OF_VAULT = f"/vaults/{{{_VAULT}}}"
 
 
 @operation("GET", "/openapi.json")
-async def openapi(call: Call, _: NoParams) -> web.Response:
+async def openapi(call: RouteCall, _: NoParams) -> web.Response:
     """Describe this interface."""
     return bytes_reply(call.request.app[OPENAPI]())
 
@@ -82,7 +82,7 @@ async def _respond(route: Operation[Any, Any], request: web.Request) -> web.Stre
 async def _answer(
     route: Operation[Any, Any], request: web.Request, vault: OpenVault, parsed: Any
 ) -> web.StreamResponse:
-    call = Call(request, vault, route, parsed, _prefix(request))
+    call = RouteCall(request, vault, route, parsed, _prefix(request))
     if route in _OF_HTTP:
         return await send(call, await route.run(call, parsed))
     return await reply(call)

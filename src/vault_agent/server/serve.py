@@ -18,7 +18,7 @@ from vault_agent.config.access import changes_notes
 from vault_agent.config.rules import endpoint_of, is_loopback
 from vault_agent.errors import Failed, Unauthorized, VaultAgentError
 from vault_agent.server.app import create_app
-from vault_agent.server.connection import Connections, Limits
+from vault_agent.server.connection import ClientConnections, Limits
 from vault_agent.server.keys import ACTIVITY, APP, SESSIONS, Activity
 from vault_agent.server.log import (
     EventLog,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from vault_agent.config import Config
     from vault_agent.config.follow import FollowedFile
     from vault_agent.model.health import Health
-    from vault_agent.web.sessions import Sessions
+    from vault_agent.web.sessions import PageSessions
 
 IDLE_SECONDS = 15 * 60.0
 """After so long without requests and jobs, a server that an agent has started ends by itself."""
@@ -69,12 +69,12 @@ class Listening:
     activity: Activity
     runner: web.AppRunner
     servers: Sequence[asyncio.Server]
-    connections: Connections
-    sessions: Sessions | None = None  # of the web page, if the server has a key
+    connections: ClientConnections
+    sessions: PageSessions | None = None  # of the web page, if the server has a key
 
     def new_ticket(self) -> str | None:
         """Return a ticket for the web page, or None if the server has no key."""
-        return self.sessions.make_ticket().text if self.sessions is not None else None
+        return self.sessions.make_ticket().ticket if self.sessions is not None else None
 
     async def finish_requests(self) -> None:
         """Take no more connections, and answer the requests that have arrived."""
@@ -248,11 +248,11 @@ async def listening(
     app = create_app(config=config, log=log, open_app=open_app, limits=limits)
     runner = web.AppRunner(app, shutdown_timeout=_SHUTDOWN_SECONDS)
     servers: list[asyncio.Server] = []
-    connections: Connections | None = None
+    connections: ClientConnections | None = None
     try:
         await runner.setup()
         assert runner.server is not None  # noqa: S101 - set up just now
-        connections = Connections(runner.server, limits, log)
+        connections = ClientConnections(runner.server, limits, log)
         loop = asyncio.get_running_loop()
         servers = [
             await loop.create_server(connections, sock=listener, backlog=BACKLOG)

@@ -6,7 +6,7 @@ import gzip
 import re
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from aiohttp import web
 
@@ -18,15 +18,12 @@ from vault_agent.errors import Failed, NotFound, Unauthorized
 from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
 from vault_agent.model.sent import Doc, Length
 from vault_agent.server.access import bearer
-from vault_agent.server.handlers import Call
+from vault_agent.server.handlers import RouteCall
 from vault_agent.server.keys import ASSETS, CALLER, CONFIG, SESSIONS
 from vault_agent.server.replies import accepts_gzip, send_shown
 from vault_agent.system.cancelling import in_thread
 from vault_agent.web.sessions import PREFIX
 from vault_agent.web.shell import fill, frame_headers, page_headers
-
-if TYPE_CHECKING:
-    from vault_agent.web.sessions import Session
 
 PATH = "/ui"
 _ASSETS = f"{PATH}/assets/"
@@ -85,7 +82,7 @@ def needs_no_key(method: str, path: str) -> bool:
 
 
 @operation("GET", "/ui/", media=("text/html",), needs=NEEDS)
-async def ui(call: Call, _: NoParams) -> web.StreamResponse:
+async def ui(call: RouteCall, _: NoParams) -> web.StreamResponse:
     """Return the web page itself, which holds no data."""
     app = call.request.app
     config, assets = app[CONFIG], app[ASSETS]
@@ -111,13 +108,13 @@ async def ui(call: Call, _: NoParams) -> web.StreamResponse:
 
 
 @operation("GET", "/ui", status=308, media=(), needs=NEEDS)
-async def ui_redirect(_call: Call, _: NoParams) -> web.StreamResponse:
+async def ui_redirect(_call: RouteCall, _: NoParams) -> web.StreamResponse:
     """Redirect to the web page at /ui/."""
     return _forward()
 
 
 @operation("GET", "/", status=308, media=(), needs=NEEDS)
-async def root(_call: Call, _: NoParams) -> web.StreamResponse:
+async def root(_call: RouteCall, _: NoParams) -> web.StreamResponse:
     """Redirect to the web page at /ui/."""
     return _forward()
 
@@ -129,7 +126,7 @@ def _forward() -> web.Response:
 
 
 @operation("GET", "/ui/assets/{path}", media=("text/javascript", "text/css"), needs=NEEDS)
-async def ui_asset(call: Call, params: PathParams) -> web.StreamResponse:
+async def ui_asset(call: RouteCall, params: PathParams) -> web.StreamResponse:
     """Return a static file of the web page. Its path begins with the version of all of them."""
     version, _, path = params.path.partition("/")
     file = call.request.app[ASSETS].get(version, path)
@@ -148,7 +145,7 @@ async def ui_asset(call: Call, params: PathParams) -> web.StreamResponse:
 
 
 @operation("GET", "/ui/files/{path}", media=(OCTETS,), tagged=True, ranged=True, needs=NEEDS)
-async def ui_file(call: Call, params: ShownFileRequest) -> web.StreamResponse:
+async def ui_file(call: RouteCall, params: ShownFileRequest) -> web.StreamResponse:
     """Return a file that a note shows. Its address has a code instead of a key."""
     opened = await call.vault.pages.open_file(params.path, params.k)
     with opened.file:
@@ -156,33 +153,32 @@ async def ui_file(call: Call, params: ShownFileRequest) -> web.StreamResponse:
 
 
 @operation("POST", "/ui/tickets", needs=NEEDS)
-async def ui_ticket(call: Call, body: TicketBody) -> Result[Ticket]:
+async def ui_ticket(call: RouteCall, body: TicketBody) -> Result[Ticket]:
     """Make a ticket that a browser exchanges for a session."""
     if call.request[CALLER] != OWNER:
         raise Unauthorized("UNAUTHORIZED", "A ticket needs the API key itself.")
     sessions = call.request.app.get(SESSIONS)
     if sessions is None:
         return Result(Ticket(None, 0))
-    made = sessions.make_ticket(printed=body.printed)
-    return Result(Ticket(ticket=made.text, seconds=made.seconds))
+    return Result(sessions.make_ticket(printed=body.printed))
 
 
 @operation("POST", "/ui/session", needs=NEEDS)
-async def ui_session(call: Call, body: SessionBody) -> Result[PageSession]:
+async def ui_session(call: RouteCall, body: SessionBody) -> Result[PageSession]:
     """Exchange a ticket for a session of the web page, or renew a session."""
     sessions = call.request.app.get(SESSIONS)
     if sessions is None:
         raise NotFound("ROUTE_NOT_FOUND", "This server has no key, so it has no sessions.")
     if body.ticket is not None:
-        return _opened(sessions.open(body.ticket))
+        return Result(sessions.open(body.ticket))
     token = bearer(call.request.headers.getall("Authorization", []))
     if token is None or not token.startswith(PREFIX):
         raise Unauthorized("SESSION_ENDED", "Neither a ticket nor a session was sent.")
-    return _opened(sessions.renew(token))
+    return Result(sessions.renew(token))
 
 
 @operation("DELETE", "/ui/session", needs=NEEDS)
-async def ui_sign_out(call: Call, _: NoParams) -> Result[SessionsEnded]:
+async def ui_sign_out(call: RouteCall, _: NoParams) -> Result[SessionsEnded]:
     """End all sessions of the web page."""
     sessions = call.request.app.get(SESSIONS)
     if sessions is not None:
@@ -193,7 +189,3 @@ async def ui_sign_out(call: Call, _: NoParams) -> Result[SessionsEnded]:
                 "INDEX_IO_ERROR", "The secret of the sessions cannot be written."
             ) from None
     return Result(SessionsEnded())
-
-
-def _opened(made: Session) -> Result[PageSession]:
-    return Result(PageSession(token=made.token, expires_at=made.expires_at))

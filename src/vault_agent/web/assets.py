@@ -51,7 +51,7 @@ _POLICY = (
 
 
 @dataclass(frozen=True)
-class Asset:
+class StaticFile:
     """A static file. `policy` is a Content-Security-Policy of its own."""
 
     media_type: str
@@ -70,7 +70,7 @@ class Assets:
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
 
-    def get(self, version: str, path: str) -> Asset | None:
+    def get(self, version: str, path: str) -> StaticFile | None:
         """Return the file at a path, or None. Only files of the present version are known."""
         return self._files.get(path) if version == self.version else None
 
@@ -93,7 +93,7 @@ class Assets:
         _ = self.version, self.shell
 
     @cached_property
-    def _files(self) -> dict[str, Asset]:
+    def _files(self) -> dict[str, StaticFile]:
         paths = (
             path
             for part in _PARTS
@@ -102,9 +102,9 @@ class Assets:
         )
         files = {path.relative_to(self._folder).as_posix(): path for path in paths}
         scripts = [files.pop(name).read_bytes() for name in SCRIPTS]
-        frame = Asset("text/html", _document(scripts), _policy(scripts))
+        frame = StaticFile("text/html", _document(scripts), _policy(scripts))
         return {FRAME: frame} | {
-            name: Asset(_TYPES[path.suffix], path.read_bytes()) for name, path in files.items()
+            name: StaticFile(_TYPES[path.suffix], path.read_bytes()) for name, path in files.items()
         }
 
 

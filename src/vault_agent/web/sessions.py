@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from vault_agent.errors import Busy, Unauthorized
+from vault_agent.model.pages import PageSession, Ticket
 from vault_agent.system.files import read_optional, replace_file
 
 if TYPE_CHECKING:
@@ -40,26 +41,12 @@ _TOKEN = re.compile(
 )
 
 
-class Ticket(NamedTuple):
-    """A ticket, and for how long it is valid."""
-
-    text: str
-    seconds: int
-
-
-class Session(NamedTuple):
-    """A session's token, and when it ends, in seconds since 1970."""
-
-    token: str
-    expires_at: int
-
-
 class _Issued(NamedTuple):
     until: float
     session: str | None  # the name of the session that it made; None while it is unused
 
 
-class Sessions:
+class PageSessions:
     """Makes and checks the tickets and tokens of one server.
 
     A token is `va1.{expiry}.{name}.{mac}`. It is valid over a restart, and void if the API key or
@@ -106,7 +93,7 @@ class Sessions:
         self._issued[_digest(text)] = _Issued(now + seconds, None)
         return Ticket(text, seconds)
 
-    def open(self, ticket: str) -> Session:
+    def open(self, ticket: str) -> PageSession:
         """Exchange a ticket for a session. A second use ends the session of the first.
 
         Raises:
@@ -128,7 +115,7 @@ class Sessions:
         self._issued[digest] = issued._replace(session=name)
         return self._session(name)
 
-    def renew(self, token: str) -> Session:
+    def renew(self, token: str) -> PageSession:
         """Return a token of the same session that is valid for another seven days.
 
         Raises:
@@ -158,10 +145,10 @@ class Sessions:
         self._ended.clear()
         self._path.unlink(missing_ok=True)
 
-    def _session(self, name: str) -> Session:
+    def _session(self, name: str) -> PageSession:
         expiry = int(self._now()) + TOKEN_SECONDS
         signed = f"{PREFIX}{expiry}.{name}"
-        return Session(f"{signed}.{self._mac(signed)}", expiry)
+        return PageSession(f"{signed}.{self._mac(signed)}", expiry)
 
     def _mac(self, signed: str) -> str:
         mac = hmac.digest(self._key, signed.encode(), hashlib.sha256)
