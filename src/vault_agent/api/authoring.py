@@ -218,9 +218,8 @@ async def new_from_template(call: CallContext, request: TemplateBody) -> Result[
 
 def _typed(call: CallContext) -> TypedNotes | None:
     """Return what makes notes with types, in a vault that has them."""
-    app = call.app
-    entry = app.vaults.entry_of(call.vault)
-    return app.typed if entry is not None and entry.has_note_types else None
+    entry = call.app.vaults.entry_of(call.vault)
+    return call.app.typed if entry is not None and entry.has_note_types else None
 
 
 @operation("GET", "/templates", listed="templates", for_agents=True)

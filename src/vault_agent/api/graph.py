@@ -134,7 +134,7 @@ async def local_graph(call: CallContext, request: LocalGraphRequest) -> Result[L
         edges.append((source, target))
         weights.append(1)
     data = replace(near, nodes=tuple(nodes), edges=tuple(edges), weights=tuple(weights))
-    return Result(data, near.warnings)
+    return Result(data)
 
 
 async def _into_global(

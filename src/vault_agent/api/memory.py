@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +24,8 @@ from vault_agent.model.writing import Writer
 from vault_agent.vaults.shared import project_address
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from vault_agent.api.caller import Caller
     from vault_agent.app import App
     from vault_agent.memory.deliveries import Deliveries
@@ -33,14 +35,25 @@ if TYPE_CHECKING:
 @operation("POST", "/memory", needs="memory.enabled", for_agents=True)
 async def memory(call: CallContext, request: RecallQuery) -> Result[Recalled]:
     """Recall the notes that matter for a task, as a text for an agent."""
-    async with AsyncExitStack() as stack:
-        if request.project is not None:
-            if call.caller.kind is CallerKind.AGENT:
-                raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
-            named = call.app.vaults.open(project_address(request.project))
-            call = replace(call, vault=await stack.enter_async_context(named))
-        recalled = await _recalled(call, request)
-    return Result(recalled, recalled.warnings)
+    async with _in_project(call, request.project) as named:
+        return Result(await _recalled(named, request))
+
+
+@asynccontextmanager
+async def _in_project(call: CallContext, project: str | None) -> AsyncIterator[CallContext]:
+    """Yield the call with the vault of a project, or as it is.
+
+    Raises:
+        NotFound: `VAULT_UNKNOWN` if there is none of this name, or the caller is an agent.
+    """
+    address = project and project_address(project)
+    if address in (None, call.vault.address):
+        yield call
+        return
+    if call.caller.kind is CallerKind.AGENT:
+        raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
+    async with call.app.vaults.open(address) as vault:
+        yield replace(call, vault=vault)
 
 
 async def _recalled(call: CallContext, request: RecallQuery) -> Recalled:
@@ -68,15 +81,8 @@ def deliveries_of(app: App) -> Deliveries:
 @operation(for_agents=True)
 async def note_search(call: CallContext, request: NoteQuery) -> Result[FoundNotes]:
     """Search the notes of a vault and of the global one, by words, files, tags and age."""
-    async with AsyncExitStack() as stack:
-        project = request.project and project_address(request.project)
-        if project not in (None, call.vault.address):
-            if call.caller.kind is CallerKind.AGENT:
-                raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
-            named = call.app.vaults.open(project)
-            call = replace(call, vault=await stack.enter_async_context(named))
-        notes = await call.app.memory.search_notes(call.vault, request)
-    return Result(notes, notes.warnings)
+    async with _in_project(call, request.project) as named:
+        return Result(await call.app.memory.search_notes(named.vault, request))
 
 
 _Folder = Annotated[str, Length(1, 1000)]
@@ -112,9 +118,8 @@ class SupersedeBody:
 
 
 def _promotion_of(call: CallContext) -> Promotion:
-    app = call.app
-    app.vaults.require_several()
-    return app.promotion
+    call.app.vaults.require_several()
+    return call.app.promotion
 
 
 def _writer(caller: Caller) -> Writer:
@@ -133,7 +138,7 @@ async def promote(call: CallContext, request: PromoteBody) -> Result[Promoted]:
         folder=request.folder,
         force=request.force,
     )
-    return Result(done, done.warnings, status=201 if done.created else None)
+    return Result(done, status=201 if done.created else None)
 
 
 @operation("DELETE", "/notes/{noteId}/promote", writes=True, needs="memory.enabled")
@@ -143,7 +148,7 @@ async def promote_undo(call: CallContext, request: DemoteRequest) -> Result[Demo
     done = await _promotion_of(call).undo(
         call.vault, request.note_id, writer, section=request.section
     )
-    return Result(done, done.warnings)
+    return Result(done)
 
 
 @operation("POST", "/notes/{noteId}/supersede", writes=True, needs="memory.enabled")
@@ -152,4 +157,4 @@ async def supersede(call: CallContext, request: SupersedeBody) -> Result[Marked]
     done = await _promotion_of(call).supersede(
         call.vault, request.note_id, call.caller.writer, superseded=request.superseded
     )
-    return Result(done, done.warnings)
+    return Result(done)

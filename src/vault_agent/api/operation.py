@@ -49,8 +49,9 @@ Data = TypeVar("Data")
 
 
 class Result(NamedTuple, Generic[Data]):
-    """What an operation replies. Its ETag begins with `etag`.
+    """What an operation replies.
 
+    The warnings are those of the data, unless others are given. The ETag begins with `etag`.
     `status` says that it is another than that of the route: 201 if something new was made, 202 if a
     job does what was asked. `settle` is called once the reply was sent, with whether the caller
     still was there: what the reply gives is noted as given only then.
@@ -65,7 +66,8 @@ class Result(NamedTuple, Generic[Data]):
     @property
     def reply(self) -> Reply[Data]:
         """The envelope, with as many warnings as are shown."""
-        return Reply(self.data, shown_warnings(self.warnings))
+        warnings = self.warnings or getattr(self.data, "warnings", ())
+        return Reply(self.data, shown_warnings(warnings))
 
 
 _PARTS = re.compile(r"\{(\w+)\}")

@@ -30,6 +30,7 @@ PAGE_BYTES = REPLY_BYTES - 64 * 1024
 
 
 MAX_CURSOR_CHARACTERS = 300
+_MAX_NUMBER = 1 << 53
 
 Position: TypeAlias = "tuple[int | str, ...]"
 """Where a list continues. Each operation has its own form, such as the number of entries seen."""
@@ -119,6 +120,22 @@ def decode_cursor(request: object, cursor: str, *types: type[int | str], vault: 
     if not has_types or not (revision is None or isinstance(revision, str)):
         raise invalid_cursor()
     return Cursor(tuple(position), revision)
+
+
+def position_of(vault: OpenVault, request: Any, *types: type[int | str]) -> Position | None:
+    """Return where a request's list continues, with numbers that the database can take.
+
+    None is its beginning.
+
+    Raises:
+        InvalidRequest: `INVALID_CURSOR`.
+    """
+    if request.cursor is None:
+        return None
+    position = decode_cursor(request, request.cursor, *types, vault=vault.identity).position
+    if any(isinstance(value, int) and not 0 <= value < _MAX_NUMBER for value in position):
+        raise invalid_cursor()
+    return position
 
 
 def invalid_cursor() -> InvalidRequest:

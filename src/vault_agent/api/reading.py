@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import JSON, OCTETS, Result, operation
@@ -30,6 +30,13 @@ from vault_agent.search.note_file import (
     read_whole,
 )
 from vault_agent.vault.attachments import OpenAttachment, describe, list_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vault_agent.store.index.notes import StoredNote
+
+View = TypeVar("View")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,23 +103,23 @@ async def read(call: CallContext, request: PartQuery) -> Result[NotePart]:
 @operation("GET", "/notes/{noteId}/outline", for_agents=True)
 async def outline(call: CallContext, request: NoteParams) -> Result[NoteOutline]:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
-    vault = call.vault
-    view = NoteFile.outline
-    headings = await vault.read_files(
-        read_parsed, request.note_id, request.path, view, allowance=vault.allowance
-    )
-    return Result(headings)
+    return Result(await _parsed(call, request, NoteFile.outline))
 
 
 @operation("GET", "/notes/{noteId}/frontmatter", for_agents=True)
 async def frontmatter(call: CallContext, request: NoteParams) -> Result[NoteFrontmatter]:
     """Return the frontmatter of a note as JSON, and its tags."""
+    return Result(await _parsed(call, request, NoteFile.frontmatter))
+
+
+async def _parsed(
+    call: CallContext, request: NoteParams, view: Callable[[NoteFile, StoredNote], View]
+) -> View:
+    """Return a view of a note's current file."""
     vault = call.vault
-    view = NoteFile.frontmatter
-    properties = await vault.read_files(
+    return await vault.read_files(
         read_parsed, request.note_id, request.path, view, allowance=vault.allowance
     )
-    return Result(properties)
 
 
 @operation("GET", "/notes/{noteId}", tagged=True)
@@ -123,7 +130,7 @@ async def note(call: CallContext, request: NoteRequest) -> Result[NoteContent]:
         read_whole, request.note_id, allow_large=large, path=request.path
     )
     data = content if request.piece is None else _piece(content, request.piece)
-    return Result(data, content.warnings, content.content_hash)
+    return Result(data, etag=content.content_hash)
 
 
 PIECE_CHARACTERS = 204_800
@@ -140,19 +147,11 @@ def _piece(note: NoteContent, piece: int) -> NoteContent:
 async def chunk(call: CallContext, request: ChunkRequest) -> Result[ChunkContent]:
     """Return one chunk as it was indexed, without frontmatter."""
     vault = call.vault
-    content = await vault.read(
-        read_chunk, request.note_id, request.chunk_index, warnings=vault.warnings()
-    )
-    return Result(content, content.warnings)
+    place = request.note_id, request.chunk_index
+    return Result(await vault.read(read_chunk, *place, warnings=vault.warnings()))
 
 
-@operation(
-    "GET",
-    "/attachments/{path}",
-    media=(JSON, OCTETS),
-    tagged=True,
-    ranged=True,
-)
+@operation("GET", "/attachments/{path}", media=(JSON, OCTETS), tagged=True, ranged=True)
 async def attachment(
     call: CallContext, request: AttachmentRequest
 ) -> Result[AttachmentInfo] | OpenAttachment:

@@ -109,7 +109,13 @@ def bounded(reply: Reply[Any], listed: str) -> tuple[Reply[Any], bytes]:
     changed = sum(before is not after for before, after in zip(entries, shorter, strict=True))
     empty = replace(reply, data=replace(reply.data, **{listed: ()}))
     kept = _fitting(shorter, REPLY_BYTES - len(dump(empty)) - _WARNING_BYTES)
-    warning = _warning(len(entries) - len(kept), changed)
+    omitted = len(entries) - len(kept)
+    what = (
+        f"The reply would be larger than {REPLY_BYTES // 1024} KiB: {omitted} entries that"
+        f" do not fit are left out, and long names of {changed} entries are shortened."
+    )
+    details = {"omitted": omitted, "shortened": changed}
+    warning = Warning.of("REPLY_TRUNCATED", what, details)
     cut = replace(
         reply,
         data=replace(reply.data, **{listed: tuple(kept)}),
@@ -146,14 +152,6 @@ def _cut(value: Any) -> Any:
             value, **{entry.name: _cut(getattr(value, entry.name)) for entry in fields(value)}
         )
     return value
-
-
-def _warning(omitted: int, shortened: int) -> Warning:
-    what = (
-        f"The reply would be larger than {REPLY_BYTES // 1024} KiB: {omitted} entries that"
-        f" do not fit are left out, and long names of {shortened} entries are shortened."
-    )
-    return Warning.of("REPLY_TRUNCATED", what, {"omitted": omitted, "shortened": shortened})
 
 
 PIECE_CHARACTERS = 256 * 1024

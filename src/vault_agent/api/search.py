@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from vault_agent.api.caller import CallContext, CallerKind
 from vault_agent.api.operation import Result, operation
-from vault_agent.api.pages import decode_cursor, encode_cursor, entries_that_fit, invalid_cursor
+from vault_agent.api.pages import (
+    decode_cursor,
+    encode_cursor,
+    entries_that_fit,
+    invalid_cursor,
+    position_of,
+)
 from vault_agent.errors import NotFound
 from vault_agent.markdown.tree import anchor
 from vault_agent.model.fields import NoteId
@@ -80,7 +86,7 @@ async def related(call: CallContext, request: RelatedQuery) -> Result[Answer]:
         answer = await several.related(request.vaults, request, home=call.vault)
     else:
         answer = await call.vault.related(request)
-    return Result(answer, answer.warnings)
+    return Result(answer)
 
 
 def _several_of(call: CallContext, names: Sequence[str]) -> Several | None:
@@ -120,7 +126,6 @@ class ResolveRequest:
     ] = None
 
 
-_MAX_NUMBER = 1 << 53
 _List = TypeVar("_List", NoteList, TaskList)
 
 
@@ -154,11 +159,9 @@ async def resolve(call: CallContext, request: ResolveRequest) -> Result[NamedNot
 @operation("GET", "/notes", listed="notes", for_agents=True)
 async def notes(call: CallContext, request: ListQuery) -> Result[NoteList]:
     """List notes that pass filters, in an order."""
-    start = None
-    if request.cursor is not None:
-        kind = int if request.sort is Sort.CONNECTIONS else str
-        position = _position(call.vault, request, request.cursor, kind, str)
-        start = ListPlace(position[0], str(position[1]))
+    kind = int if request.sort is Sort.CONNECTIONS else str
+    position = position_of(call.vault, request, kind, str)
+    start = ListPlace(position[0], str(position[1])) if position else None
     page = await call.vault.answer(list_notes, request, start)
     rows = page.notes
     if (name := call.vault.name) is not None:
@@ -169,22 +172,10 @@ async def notes(call: CallContext, request: ListQuery) -> Result[NoteList]:
 @operation("GET", "/tasks", listed="tasks", for_agents=True)
 async def tasks(call: CallContext, request: TaskQuery) -> Result[TaskList]:
     """List the tasks of notes, in the order of paths and lines."""
-    start = None
-    if request.cursor is not None:
-        position = _position(call.vault, request, request.cursor, str, int)
-        start = TaskPlace(str(position[0]), int(position[1]))
+    position = position_of(call.vault, request, str, int)
+    start = TaskPlace(str(position[0]), int(position[1])) if position else None
     page = await call.vault.answer(list_tasks, request, start)
     return _page(call.vault, request, page, tasks=page.tasks)
-
-
-def _position(
-    vault: OpenVault, request: object, cursor: str, *types: type[int | str]
-) -> tuple[int | str, ...]:
-    """Return the position of a cursor, with numbers that the database can take."""
-    position = decode_cursor(request, cursor, *types, vault=vault.identity).position
-    if any(isinstance(value, int) and not 0 <= value < _MAX_NUMBER for value in position):
-        raise invalid_cursor()
-    return position
 
 
 def _page(vault: OpenVault, query: object, page: _List, **listed: tuple[Any, ...]) -> Result[_List]:
@@ -192,39 +183,33 @@ def _page(vault: OpenVault, query: object, page: _List, **listed: tuple[Any, ...
     ((name, entries),) = listed.items()
     kept = entries_that_fit(entries)
     more = page.has_more or kept < len(entries)
-    following = _next(vault, query, page.places[kept - 1]) if more else None
+    following = None
+    if more:
+        following = encode_cursor(query, page.places[kept - 1], vault=vault.identity)
     changes: Any = {name: entries[:kept], "has_more": more, "next_cursor": following}
-    return Result(replace(page, **changes), page.warnings)
-
-
-def _next(vault: OpenVault, request: object, place: tuple[int | str, ...]) -> str:
-    return encode_cursor(request, place, vault=vault.identity)
+    return Result(replace(page, **changes))
 
 
 @operation("POST", "/context", for_agents=True)
 async def context(call: CallContext, request: ContextRequest) -> Result[Context]:
     """Gather excerpts of notes for a prompt, within a number of tokens."""
-    excerpts = await call.vault.answer(
-        gather,
-        request,
-        roots=call.vault.roots,
-        embedder=call.vault.embedder,
-        indexing=call.vault.jobs.is_indexing,
+    vault = call.vault
+    indexing = vault.jobs.is_indexing
+    excerpts = await vault.answer(
+        gather, request, roots=vault.roots, embedder=vault.embedder, indexing=indexing
     )
-    return Result(excerpts, excerpts.warnings)
+    return Result(excerpts)
 
 
 @operation("POST", "/grep", listed="lines", for_agents=True)
 async def grep(call: CallContext, request: GrepQuery) -> Result[GrepAnswer]:
     """Find lines by a regular expression."""
     start = None
-    if request.cursor is not None:
-        position = _position(call.vault, request, request.cursor, str, int, int)
+    if position := position_of(call.vault, request, str, int, int):
         start = GrepPlace(str(position[0]), int(position[1]), int(position[2]))
     async with call.vault.scans:
         answer = await call.vault.answer(find_lines, request, seconds=_REGEX_SECONDS, start=start)
     if answer.place is not None:
-        answer = replace(
-            answer, has_more=True, next_cursor=_next(call.vault, request, answer.place)
-        )
-    return Result(answer, answer.warnings)
+        cursor = encode_cursor(request, answer.place, vault=call.vault.identity)
+        answer = replace(answer, has_more=True, next_cursor=cursor)
+    return Result(answer)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from vault_agent.api.caller import CallContext
 from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Result, check_switch, operation
-from vault_agent.api.pages import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api.pages import encode_cursor, position_of
 from vault_agent.errors import NotFound
 from vault_agent.memory.notes import stamp
 from vault_agent.memory.session import JournalState
@@ -42,7 +42,7 @@ from vault_agent.vaults.shared import project_address
 
 if TYPE_CHECKING:
     from vault_agent.app import App
-    from vault_agent.memory.deliveries import Deliveries, SessionDetails
+    from vault_agent.memory.deliveries import SessionDetails
     from vault_agent.memory.journals import Journals
     from vault_agent.memory.session import Session
     from vault_agent.model.memory import Delivery, RecalledNote, ShownState
@@ -279,7 +279,6 @@ class ForgetMemoryBody:
             raise Unreadable("one_of", "must have one of `sessionId`, `olderThanDays` and `all`")
 
 
-_MAX_MOMENT = 1 << 53
 _MOST_SHOWN = 200
 _DAY = 86_400.0
 _MEMORY_ON = "memory.enabled"
@@ -290,15 +289,9 @@ async def memory_sessions(
     call: CallContext, request: MemorySessionsRequest
 ) -> Result[SessionsPage]:
     """List the sessions of agents with what they got, the one with the latest event first."""
-    app, deliveries = _deliveries_of(call)
-    before = None
-    if request.cursor is not None:
-        moment, last = decode_cursor(
-            request, request.cursor, int, str, vault=call.vault.identity
-        ).position
-        before = int(moment), str(last)
-        if not 0 <= before[0] < _MAX_MOMENT:
-            raise invalid_cursor()
+    app, deliveries = call.app, deliveries_of(call.app)
+    position = position_of(call.vault, request, int, str)
+    before = (int(position[0]), str(position[1])) if position else None
     await deliveries.settled()
     vaults = _identities(call.vault, app, request.project)
     matching = [
@@ -328,7 +321,7 @@ async def memory_session(call: CallContext, request: MemorySessionRequest) -> Re
 @operation("POST", "/memory/sessions/{sessionId}/refresh", writes=True, needs=_MEMORY_ON)
 async def memory_refresh(call: CallContext, request: RefreshBody) -> Result[SessionRefresh]:
     """Return what a session would get now. With `apply`, it comes at its next event."""
-    deliveries = _deliveries_of(call)[1]
+    deliveries = deliveries_of(call.app)
     refreshed = await deliveries.refresh(request.session_id, apply=request.apply)
     data = SessionRefresh(
         before=tuple(_note(note, changed) for note, changed in refreshed.before),
@@ -342,7 +335,7 @@ async def memory_refresh(call: CallContext, request: RefreshBody) -> Result[Sess
 @operation("POST", "/memory/sessions/{sessionId}/notes", writes=True, needs=_MEMORY_ON)
 async def memory_put_first(call: CallContext, request: PinBody) -> Result[OneSession]:
     """Put a note first at the next event of a session."""
-    deliveries = _deliveries_of(call)[1]
+    deliveries = deliveries_of(call.app)
     await deliveries.add(request.session_id, request.vault, request.note_id)
     return await _details(call, request.session_id)
 
@@ -350,7 +343,7 @@ async def memory_put_first(call: CallContext, request: PinBody) -> Result[OneSes
 @operation("POST", "/memory/forget", writes=True, needs=_MEMORY_ON)
 async def memory_forget(call: CallContext, request: ForgetMemoryBody) -> Result[SessionsForgotten]:
     """Delete what is logged about sessions."""
-    store = _deliveries_of(call)[1].store
+    store = deliveries_of(call.app).store
     if request.session_id is not None:
         session = await store.get(request.session_id)
         if session is None:
@@ -359,11 +352,6 @@ async def memory_forget(call: CallContext, request: ForgetMemoryBody) -> Result[
     before = time.time() + 1 - (request.older_than_days or 0) * _DAY
     old = [session for session in await store.sessions() if session.last_event_at < before]
     return Result(SessionsForgotten(await store.forget(old)))
-
-
-def _deliveries_of(call: CallContext) -> tuple[App, Deliveries]:
-    app = call.app
-    return app, deliveries_of(app)
 
 
 def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | None:
@@ -380,7 +368,7 @@ def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | 
 
 
 async def _details(call: CallContext, session_id: str) -> Result[OneSession]:
-    app, deliveries = _deliveries_of(call)
+    app, deliveries = call.app, deliveries_of(call.app)
     details = await deliveries.details(session_id)
     session = details.session
     pinned = session.pinned

@@ -31,8 +31,7 @@ async def vaults(call: CallContext, _: NoParams) -> Result[VaultList]:
 @operation("GET", "/health")
 async def health(call: CallContext, _: NoParams) -> Result[Health]:
     """Return the state of the server, its index and its embeddings."""
-    state = await call.vault.health()
-    return Result(state, state.warnings)
+    return Result(await call.vault.health())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,15 +42,14 @@ class RenderBody:
 @operation("GET", "/notes/{noteId}/html", tagged=True)
 async def html(call: CallContext, request: HtmlRequest) -> Result[RenderedNote]:
     """Return one note as HTML: its current file, with embedded notes."""
-    page = await call.vault.pages.html(request.note_id, embeds=request.embeds)
-    return Result(page, page.warnings)
+    return Result(await call.vault.pages.html(request.note_id, embeds=request.embeds))
 
 
 @operation("POST", "/render", max_body=MAX_RENDER_BYTES)
 async def render(call: CallContext, request: RenderBody) -> Result[RenderedNote]:
     """Return a text that is not saved as HTML."""
-    page = await call.vault.pages.html_of_text(request.text, request.path, embeds=MAX_EMBEDS)
-    return Result(page, page.warnings)
+    pages = call.vault.pages
+    return Result(await pages.html_of_text(request.text, request.path, embeds=MAX_EMBEDS))
 
 
 @operation("GET", "/suggest", listed="suggestions")

@@ -8,11 +8,11 @@ from typing import Annotated
 
 from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Result, operation, write
-from vault_agent.api.pages import decode_cursor, encode_cursor
+from vault_agent.api.pages import encode_cursor, position_of
 from vault_agent.api.writing import MAX_FILES, WriteBody, done_or_job, make_write
 from vault_agent.model.fields import Cursor, FilePath, WriteId
 from vault_agent.model.jobs import OneJob
-from vault_agent.model.sent import Between, Doc, JsonName, Length, Unreadable
+from vault_agent.model.sent import Between, Doc, JsonKey, Length, Unreadable
 from vault_agent.model.writing import (
     LogEntry,
     LoggedWrite,
@@ -33,7 +33,7 @@ class UndoBody(WriteBody):
     write_id: Annotated[WriteId | None, Doc("Default: your own last write.")] = None
     copy_beside: Annotated[
         bool,
-        JsonName("copy"),
+        JsonKey("copy"),
         Doc("If the note has changed since, put the text before beside it: a new write."),
     ] = False
 
@@ -89,13 +89,11 @@ async def write_undo(call: CallContext, request: UndoBody) -> Result[Written | O
 @operation("GET", "/writes", needs="write.enabled", listed="writes")
 async def writes(call: CallContext, request: WritesRequest) -> Result[LogPage]:
     """List the writes, newest first."""
-    before = None
-    if request.cursor is not None:
-        (before,) = decode_cursor(request, request.cursor, int, vault=call.vault.identity).position
+    position = position_of(call.vault, request, int)
     entries = await call.vault.writing.writes(
         path=request.path,
         agent=request.agent,
-        before=None if before is None else int(before),
+        before=int(position[0]) if position else None,
         limit=request.limit + 1,
     )
     page = entries[: request.limit]

@@ -253,7 +253,7 @@ def write_result(result: Written) -> Result[Written]:
         files=result.files[:MAX_FILES],
         index=replace(index, state="indexed" if index.indexed else "pending"),
     )
-    return Result(reply, result.warnings)
+    return Result(reply)
 
 
 def done_or_job(done: Written | Job) -> Result[Any]:

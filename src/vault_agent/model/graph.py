@@ -9,7 +9,7 @@ from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 from vault_agent.model.fields import FirstDay, LastDay, Texts
 from vault_agent.model.notes import Link
 from vault_agent.model.search import Filters
-from vault_agent.model.sent import Between, Doc, IfAny, JsonName, Length, OneOf, Trimmed, Unsent
+from vault_agent.model.sent import Between, Doc, IfAny, JsonKey, Length, OneOf, Trimmed, Unsent
 from vault_agent.model.warning import Warning
 
 Entry = TypeVar("Entry")
@@ -221,8 +221,8 @@ class GraphNote:
     note_id: str
     path: str
     title: str
-    incoming: Annotated[int, JsonName("in")]
-    outgoing: Annotated[int, JsonName("out")]
+    incoming: Annotated[int, JsonKey("in")]
+    outgoing: Annotated[int, JsonKey("out")]
     type: Unsent[str | None] = None
 
 
@@ -400,10 +400,10 @@ class GraphColumns:
     tags: Annotated[tuple[tuple[int, ...], ...], Doc("Positions in `tags`.")]
     day: Annotated[tuple[int | None, ...], Doc("Days since 1970 of `date`, else of `created`.")]
     incoming: Annotated[
-        tuple[int, ...], JsonName("in"), Doc("Notes that link to it, of the whole vault.")
+        tuple[int, ...], JsonKey("in"), Doc("Notes that link to it, of the whole vault.")
     ]
     outgoing: Annotated[
-        tuple[int, ...], JsonName("out"), Doc("Notes that it links to, of the whole vault.")
+        tuple[int, ...], JsonKey("out"), Doc("Notes that it links to, of the whole vault.")
     ]
     community: IfAny[Annotated[tuple[int | None, ...] | None, Doc("With `member=true`.")]] = None
 

@@ -11,7 +11,7 @@ from vault_agent.model.modes import Mode
 from vault_agent.model.sent import (
     Between,
     Doc,
-    JsonName,
+    JsonKey,
     Length,
     OneOf,
     Trimmed,
@@ -429,7 +429,7 @@ class Promoted:
     """What a promotion has done. Status 201 if the copy is new."""
 
     created: bool = field(default=False, kw_only=True)
-    copy: Annotated[GlobalCopy, JsonName("global")]
+    copy: Annotated[GlobalCopy, JsonKey("global")]
     warnings: Unsent[tuple[Warning, ...]] = ()
 
 
@@ -446,9 +446,7 @@ class Demoted:
     """What taking a promotion back has done."""
 
     changed: Annotated[bool, Doc("Whether the note was promoted.")]
-    copy: Annotated[GlobalCopy | None, JsonName("global"), Doc("Its copy, if there was one.")] = (
-        None
-    )
+    copy: Annotated[GlobalCopy | None, JsonKey("global"), Doc("Its copy, if there was one.")] = None
     trash_path: Annotated[
         str | None, Doc("Where the copy is now, in the global vault; null if there was none.")
     ] = None

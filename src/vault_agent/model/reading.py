@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from vault_agent.model.fields import AtLeastOne, FilePath, NoteId
 from vault_agent.model.notes import LinkKind
-from vault_agent.model.sent import Doc, IfAny, JsonName, Length, Unsent
+from vault_agent.model.sent import Doc, IfAny, JsonKey, Length, Unsent
 from vault_agent.model.warning import Warning
 
 ReadingView = Literal["text", "outline", "properties"]
@@ -196,7 +196,7 @@ class AttachmentInfo:
 
     path: str
     name: str
-    media_type: Annotated[str, JsonName("contentType")]
+    media_type: Annotated[str, JsonKey("contentType")]
     size: int
     modified: Annotated[str, Doc("ISO 8601, UTC.")]
     etag: Unsent[str] = ""

@@ -13,7 +13,7 @@ from vault_agent.model.sent import (
     Between,
     Doc,
     IfAny,
-    JsonName,
+    JsonKey,
     Length,
     ReadAs,
     Trimmed,
@@ -56,7 +56,7 @@ class Filters:
     properties: _Properties = ()
     about: Annotated[
         Texts,
-        JsonName("files"),
+        JsonKey("files"),
         Doc("Paths, folders or file names in `files` of the frontmatter. One must match."),
     ] = ()
     projects: Annotated[Texts, Doc("Values of `project`. One must match.")] = ()
@@ -256,7 +256,7 @@ class Answer:
     requested_mode: Mode | None
     used_mode: Mode
     limit: int
-    hits: Annotated[tuple[Hit, ...], JsonName("results")]
+    hits: Annotated[tuple[Hit, ...], JsonKey("results")]
     warnings: Unsent[tuple[Warning, ...]] = ()
     indexed_at: IndexedAt = None
     has_more: bool = False

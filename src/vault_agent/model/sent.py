@@ -43,20 +43,17 @@ class Doc:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonName:
+class JsonKey:
     """The name of a field in JSON, if it is not the field's own."""
 
     key: str
 
 
-@dataclass(frozen=True, slots=True)
 class OneOf:
     """The texts that a field can have."""
 
-    texts: tuple[str, ...]
-
     def __init__(self, *texts: str) -> None:
-        object.__setattr__(self, "texts", texts)
+        self.texts = texts
 
 
 class Mark(Enum):
@@ -94,9 +91,8 @@ class Between:
             raise Unreadable("less_than_equal", f"must be at most {self.most}")
         return value
 
-    def schema(self, kind: str) -> dict[str, Any]:
+    def schema(self, _kind: str) -> dict[str, Any]:
         """Return the limits as JSON Schema."""
-        del kind
         most = {"maximum": self.most} if self.most != float("inf") else {}
         return {"minimum": self.least, **most}
 
@@ -113,8 +109,8 @@ class Length:
         length = len(value)  # type: ignore[arg-type]
         is_text = isinstance(value, str)
         if length < self.least:
-            text = "must not be empty"
-            raise Unreadable("string_too_short" if is_text else "too_short", text)
+            rule = "string_too_short" if is_text else "too_short"
+            raise Unreadable(rule, "must not be empty")
         if self.most is not None and length > self.most:
             unit = "characters" if is_text else "items"
             rule = "string_too_long" if is_text else "too_long"
@@ -136,9 +132,8 @@ class Trimmed:
         """Return the text without it."""
         return value.strip()
 
-    def schema(self, kind: str) -> dict[str, Any]:
+    def schema(self, _kind: str) -> dict[str, Any]:
         """Return nothing: JSON Schema cannot say it."""
-        del kind
         return {}
 
 
@@ -155,9 +150,8 @@ class Form:
             raise Unreadable("form", self.text)
         return value
 
-    def schema(self, kind: str) -> dict[str, Any]:
+    def schema(self, _kind: str) -> dict[str, Any]:
         """Return the pattern as JSON Schema."""
-        del kind
         return {"pattern": f"^({self.pattern})$"}
 
 
@@ -175,9 +169,8 @@ class Validator:
     check: Callable[[Any], Any]
     of_schema: Mapping[str, Any] = field(default_factory=dict)
 
-    def schema(self, kind: str) -> dict[str, Any]:
+    def schema(self, _kind: str) -> dict[str, Any]:
         """Return what JSON Schema can say of it."""
-        del kind
         return dict(self.of_schema)
 
 

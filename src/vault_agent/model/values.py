@@ -28,7 +28,7 @@ from typing import (
 import orjson
 
 from vault_agent.model.camel import camel
-from vault_agent.model.sent import RULES, Doc, JsonName, Mark, OneOf, ReadAs, Unreadable
+from vault_agent.model.sent import RULES, Doc, JsonKey, Mark, OneOf, ReadAs, Unreadable
 
 Value = TypeVar("Value")
 
@@ -82,7 +82,7 @@ def _field(name: str, hint: Any, default: Any) -> SentField | None:
     kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if Mark.NEVER in marks:
         return None
-    keys = [mark.key for mark in marks if isinstance(mark, JsonName)]
+    keys = [mark.key for mark in marks if isinstance(mark, JsonKey)]
     docs = [mark.text for mark in marks if isinstance(mark, Doc)]
     texts = [mark.texts for mark in marks if isinstance(mark, OneOf)]
     return SentField(
@@ -134,11 +134,8 @@ def _written(kind: type) -> tuple[list[str], Callable[[Any], Sequence[Any]], lis
     names = [field.name for field in described]
     # Of one name, an attrgetter returns no tuple.
     values_of = attrgetter(*names) if len(names) > 1 else partial(_values, names)
-    return (
-        [field.key for field in described],
-        values_of,
-        [field.key for field in described if field.if_any],
-    )
+    if_any = [field.key for field in described if field.if_any]
+    return [field.key for field in described], values_of, if_any
 
 
 def _values(names: Sequence[str], value: object) -> list[Any]:
