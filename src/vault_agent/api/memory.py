@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from vault_agent.api.caller import CallContext, CallerKind
 from vault_agent.api.operation import Result, operation
 from vault_agent.errors import NotFound
-from vault_agent.model.fields import NoteId
+from vault_agent.model.fields import Heading, NoteId
 from vault_agent.model.memory import (
     Demoted,
     FoundNotes,
@@ -86,7 +86,6 @@ async def note_search(call: CallContext, request: NoteQuery) -> Result[FoundNote
 
 
 _Folder = Annotated[str, Length(1, 1000)]
-_Heading = Annotated[str, Length(1, 1000)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +93,7 @@ class PromoteBody:
     """A note of a project's vault, and how it is copied to the global one."""
 
     note_id: NoteId
-    section: Annotated[_Heading | None, Doc("Copy only what is below this heading.")] = None
+    section: Annotated[Heading | None, Doc("Copy only what is below this heading.")] = None
     folder: Annotated[
         _Folder | None, Doc("In the global vault. By default that of the note's type.")
     ] = None
@@ -106,7 +105,7 @@ class DemoteRequest:
     """A note whose promotion is taken back, or a section of it."""
 
     note_id: NoteId
-    section: Annotated[_Heading | None, Doc("The heading, if one was promoted.")] = None
+    section: Annotated[Heading | None, Doc("The heading, if one was promoted.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,9 +54,8 @@ if TYPE_CHECKING:
 @operation("POST", "/search", listed="hits", for_agents=True)
 async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
     """Find chunks and notes by lexical search, semantic search, or both."""
-    weights = call.vault.config.search.weights
     rerank = call.vault.reranker is not None
-    query = replace(request, weights=weights, rerank=rerank)
+    query = replace(request, weights=call.vault.config.search.weights, rerank=rerank)
     several = _several_of(call, request.vaults)
     if request.cursor is not None:
         position, revision = decode_cursor(

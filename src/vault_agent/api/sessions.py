@@ -306,7 +306,9 @@ async def memory_sessions(
     if len(matching) > len(page):
         following = encode_cursor(request, _place(page[-1]), vault=call.vault.identity)
     rows = [
-        SessionRow(**_session(session, app), deliveries=sum(bool(g.text) for g in session.deliveries))
+        SessionRow(
+            **_session(session, app), deliveries=sum(bool(g.text) for g in session.deliveries)
+        )
         for session in page
     ]
     return Result(SessionsPage(tuple(rows), following))
@@ -321,8 +323,7 @@ async def memory_session(call: CallContext, request: MemorySessionRequest) -> Re
 @operation("POST", "/memory/sessions/{sessionId}/refresh", writes=True, needs=_MEMORY_ON)
 async def memory_refresh(call: CallContext, request: RefreshBody) -> Result[SessionRefresh]:
     """Return what a session would get now. With `apply`, it comes at its next event."""
-    deliveries = deliveries_of(call.app)
-    refreshed = await deliveries.refresh(request.session_id, apply=request.apply)
+    refreshed = await deliveries_of(call.app).refresh(request.session_id, apply=request.apply)
     data = SessionRefresh(
         before=tuple(_note(note, changed) for note, changed in refreshed.before),
         after=tuple(_note(note, changed) for note, changed in refreshed.after),
@@ -335,8 +336,7 @@ async def memory_refresh(call: CallContext, request: RefreshBody) -> Result[Sess
 @operation("POST", "/memory/sessions/{sessionId}/notes", writes=True, needs=_MEMORY_ON)
 async def memory_put_first(call: CallContext, request: PinBody) -> Result[OneSession]:
     """Put a note first at the next event of a session."""
-    deliveries = deliveries_of(call.app)
-    await deliveries.add(request.session_id, request.vault, request.note_id)
+    await deliveries_of(call.app).add(request.session_id, request.vault, request.note_id)
     return await _details(call, request.session_id)
 
 
@@ -374,7 +374,9 @@ async def _details(call: CallContext, session_id: str) -> Result[OneSession]:
     pinned = session.pinned
     detail = SessionDetail(
         **_session(session, app),
-        deliveries=tuple(_delivery(delivery, details) for delivery in session.deliveries[-_MOST_SHOWN:]),
+        deliveries=tuple(
+            _delivery(delivery, details) for delivery in session.deliveries[-_MOST_SHOWN:]
+        ),
         pinned=tuple(note for note in session.added if note.address in pinned),
     )
     return Result(OneSession(detail))
