@@ -395,20 +395,22 @@ async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> l
     query = SearchQuery(" ".join(words)[:_MAX_QUERY], Mode.LEXICAL, _COMPARED)
     hits = (await vault.search(query)).hits if words else ()
 
+    def is_named(note: lists.NoteFacts) -> bool:
+        return fold(note.title) == name and type_of(note) == kind
+
     def read(connection: Connection) -> tuple[list[lists.NoteFacts], list[bytes]]:
         notes = lists.read_facts(connection)
         wanted = {hit.note_id for hit in hits}
-        near = [note for note in notes if identify(note.path) in wanted]
-        named = [note for note in notes if fold(note.title) == name and type_of(note) == kind]
-        by_row = {note.rowid: note for note in (*named, *near)}
-        return list(by_row.values()), bodies(connection, list(by_row))
+        near = [note for note in notes if is_named(note) or identify(note.path) in wanted]
+        near.sort(key=lambda note: not is_named(note))
+        return near, bodies(connection, [note.rowid for note in near])
 
     notes, texts = await ask(vault, read)
 
     def compare() -> list[dict[str, str]]:
         similar = []
         for note, own in zip(notes, texts, strict=True):
-            named = fold(note.title) == name and type_of(note) == kind
+            named = is_named(note)
             if named or is_same_text(body, own.decode("utf-8", "replace")):
                 similar.append(
                     {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -101,27 +101,20 @@ async def html_of_note(
             "NOTE_TOO_LARGE_TO_RENDER", "The note is larger than 1 MiB.", error.details
         ) from None
     updated = (await snapshot.read(lists.updated_of, [stored.rowid])).get(stored.rowid)
-    note = _Shown(stored.path, stored.title, note_id, updated, file)
-    return await _html(snapshot, root, note, look)
+    page = await _html(snapshot, root, file, stored.path, stored.title, look)
+    return replace(page, note_id=note_id, updated=updated)
 
 
 async def html_of_text(
     snapshot: Snapshot, root: VaultRoot, file: NoteFile, path: str, look: Look
 ) -> RenderedNote:
     """Return a text that is not saved as HTML, with its links as if it were at `path`."""
-    return await _html(snapshot, root, _Shown(path, stem(path), None, None, file), look)
+    return await _html(snapshot, root, file, path, stem(path), look)
 
 
-class _Shown(NamedTuple):
-    path: str
-    title: str
-    note_id: str | None
-    updated: str | None
-    file: NoteFile
-
-
-async def _html(snapshot: Snapshot, root: VaultRoot, note: _Shown, look: Look) -> RenderedNote:
-    path, title, note_id, updated, file = note
+async def _html(  # noqa: PLR0917 - private, two callers
+    snapshot: Snapshot, root: VaultRoot, file: NoteFile, path: str, title: str, look: Look
+) -> RenderedNote:
     try:
         parsed = await _parsed(file, look.allowance)
         gathered = _Gathered({path: parsed})
@@ -134,10 +127,10 @@ async def _html(snapshot: Snapshot, root: VaultRoot, note: _Shown, look: Look) -
         ) from None
     properties = await _properties(snapshot, parsed.front, path)
     return RenderedNote(
-        note_id=note_id,
+        note_id=None,
         path=path,
         title=title,
-        updated=updated,
+        updated=None,
         html=html.html,
         outline=html.outline,
         properties=properties,

@@ -244,13 +244,13 @@ def _hit(
     *,
     explain: bool,
 ) -> Hit:
-    note_id = note.id
     index = place.key & (MAX_CHUNKS - 1) if place.key is not None else None
-    heading_path = chunk.heading_path if chunk is not None and index is not None else ()
+    passage = chunk if index is not None else None
+    heading_path = passage.heading_path if passage is not None else ()
     return Hit(
-        id=note_id if index is None else f"{note_id}:{index}",
+        id=note.id if index is None else f"{note.id}:{index}",
         type="note" if index is None else "chunk",
-        note_id=note_id,
+        note_id=note.id,
         chunk_index=index,
         path=note.path,
         title=note.title,
@@ -262,9 +262,10 @@ def _hit(
         reason=reason,
         metadata=note.metadata,
         explanation=_explanation(place, note) if explain else None,
-        start_line=chunk.start_line if chunk is not None and index is not None else None,
-        end_line=chunk.end_line if chunk is not None and index is not None else None,
-        line=_line(chunk, excerpt) if index is not None else None,
+        start_line=passage.start_line if passage is not None else None,
+        end_line=passage.end_line if passage is not None else None,
+        # The line of the match in the note's file, or else the first line of the chunk.
+        line=passage.start_line + (excerpt.line or 0) if passage is not None else None,
         kind=kind_of(note.path),
         page=page_of(note.path, heading_path),
     )
@@ -278,11 +279,6 @@ def _explanation(place: Ranked, note: StoredNote) -> dict[str, Any]:
         **{name: dict(part) for name, part in parts.items() if part},
         "dated": dated(note.path, own.date, own.created, own.updated)[1],
     }
-
-
-def _line(chunk: StoredChunk | None, excerpt: Snippet) -> int | None:
-    """Return the line of the match in the note's file, or else the first line of the chunk."""
-    return None if chunk is None else chunk.start_line + (excerpt.line or 0)
 
 
 CANDIDATES = 2_000

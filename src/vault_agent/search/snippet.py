@@ -387,15 +387,13 @@ def _room(line: str) -> int:
 
 
 def _of_a_short_chunk(text: str, line: str, matches: Sequence[_Match]) -> tuple[int, int]:
-    """Return the range to show of a short chunk: all but its heading, or else all but a word."""
-    return (0, len(line)) if _FIRST_HEADINGS.match(text) else _all_but_a_word(line, matches)
+    """Return the range to show of a short chunk: all but its heading, or else all but a word.
 
-
-def _all_but_a_word(line: str, matches: Sequence[_Match]) -> tuple[int, int]:
-    """Return the range of a line without its last word, or without its first one.
-
-    A single word is left out. Of one in an unspaced script, a character is left out.
+    That is its last word, or its first one. A single word is left out. Of one in an unspaced
+    script, a character is left out.
     """
+    if _FIRST_HEADINGS.match(text):
+        return 0, len(line)
     first, last = line.find(" ") + 1, line.rfind(" ")
     if last < 0:
         if line.isascii():

@@ -428,7 +428,7 @@ def _finished(marked: str, sign: str) -> str:
         return marked
     pieces = _WITH_PARTS.split(marked)  # terms and parts in turn
     parts = dict.fromkeys(_PARTS.join(dict.fromkeys(pieces[1::2])).split(_PARTS))
-    part_terms = chain.from_iterable(map(_part_terms, parts))
+    part_terms = chain.from_iterable(map(word_terms, parts))
     return " ".join(("".join(pieces[::2]), *(sign + term for term in part_terms)))
 
 
@@ -470,11 +470,6 @@ def _terms(text: str) -> list[str]:
             analyzer().analyze(run) if len(run.encode()) < MAX_TERM_BYTES else (_PLACEHOLDER,)
         )
     ]
-
-
-@lru_cache(maxsize=1 << 12)
-def _part_terms(part: str) -> list[str]:
-    return analyzer().analyze(part)
 
 
 @cache
