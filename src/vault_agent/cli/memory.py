@@ -155,7 +155,7 @@ def import_(invocation: Invocation, limit: int) -> None:
 
 def count_here(project: Path) -> int:
     """Return how many sessions of a project are on this disk."""
-    from vault_agent.memory.past_sessions import past_sessions
+    from vault_agent.memory.transcripts.read import past_sessions
 
     return len(past_sessions(project))
 
@@ -172,7 +172,7 @@ def import_here(invocation: Invocation, limit: int) -> tuple[list[str], int]:
     from vault_agent.config.project import find_project
     from vault_agent.config.registry import read_registry
     from vault_agent.config.trust import trusted_entry
-    from vault_agent.memory.past_sessions import past_sessions, take_over_sessions
+    from vault_agent.memory.transcripts.read import past_sessions, take_over_sessions
 
     project = find_project()
     if project is None:
