@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.errors import (
@@ -22,27 +22,34 @@ from vault_agent.errors import (
     NotFound,
     VaultAgentError,
 )
-from vault_agent.memory import promotion_texts as texts
+from vault_agent.markdown import frontmatter
+from vault_agent.markdown.address import PartAddress, find_section
+from vault_agent.markdown.document import Document
+from vault_agent.markdown.edit import editable, spliced
+from vault_agent.markdown.frontmatter_edit import keys_of, read_keys, set_keys
+from vault_agent.markdown.parse import parse_note
 from vault_agent.memory.facts import type_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import Demoted, GlobalCopy, Marked, Promoted
 from vault_agent.model.modes import Mode
-from vault_agent.model.note_types import new_note_id
+from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, new_note_id, type_of_folder
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Right, Write, WriteState
 from vault_agent.search.resolve import resolve
 from vault_agent.store.index import lists
 from vault_agent.store.index.notes import bodies, notes_with_value
 from vault_agent.system.cancelling import in_thread
-from vault_agent.text.names import fold
+from vault_agent.text.names import fold, slug, stem
 from vault_agent.text.redaction import redact
 from vault_agent.text.words import fold_words
 from vault_agent.vaults.reads import ask, ready
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
+    from typing import TypeAlias
 
-    from vault_agent.memory.promotion_texts import Copied, Origin, Original
+    from vault_agent.markdown.edit import Splice
+    from vault_agent.markdown.yaml_values import Json
     from vault_agent.model.warning import Warning
     from vault_agent.model.writing import Writer, Written
     from vault_agent.store.database import Connection
@@ -50,6 +57,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.vaults import Vaults
     from vault_agent.writing.write import Writing
 
+    Properties: TypeAlias = dict[str, Json]
 
 PROMOTE, UNDO, SUPERSEDE = "promote", "promote_undo", "supersede"
 """The operations in the log of writes."""
@@ -68,7 +76,7 @@ class _Source(NamedTuple):
 
     @property
     def key(self) -> str:
-        return texts.key_of(self.original, self.origin)
+        return key_of(self.original, self.origin)
 
 
 class _GlobalVault(NamedTuple):
@@ -130,14 +138,14 @@ class Promotion:
             source = await self._original(vault, note_id, section, writer)
             copy = await self._copy(source, shared, writer)
             if copy is not None:
-                marked = source.original.names_copy(copy.path)
-                done = () if marked else await self._mark(source, copy.path, writer)
+                has_marks = source.original.names_copy(copy.path)
+                done = () if has_marks else await self._mark(source, copy.path, writer)
                 return Promoted(copy.copy, warnings=tuple(done))
             self._check_secrets(source.original)
             if not force:
                 await self._check_similar(source.original, shared.vault)
             # Before anything is written: whether the original can be marked at all.
-            await in_thread(texts.marked, source.original.text.encode(), "x.md")
+            await in_thread(marked, source.original.text.encode(), "x.md")
             made, created, warnings = await self._create(source, shared, writer, folder)
             warnings += await self._mark(source, made.path, writer)
             return Promoted(made, created=created, warnings=tuple(warnings))
@@ -183,12 +191,12 @@ class Promotion:
         write = _write(SUPERSEDE, Right.EDIT, writer)
         async with self._turn:
             writing, path = await self._writable(vault, note_id)
-            if texts.is_superseded(await writing.read(path, write)) == superseded:
+            if is_superseded(await writing.read(path, write)) == superseded:
                 return Marked(changed=False)
             if not superseded and (undone := await _undo_last(writing, path, write)) is not None:
                 return Marked(changed=True, warnings=tuple(undone.warnings))
             change = await writing.edit(
-                path, write, lambda note: texts.with_status(note, superseded=superseded)
+                path, write, lambda note: with_status(note, superseded=superseded)
             )
             return Marked(changed=change.changed, warnings=tuple(change.warnings))
 
@@ -206,12 +214,10 @@ class Promotion:
             )
 
     async def _check_similar(self, original: Original, vault: OpenVault) -> None:
-        similar = await similar_notes(
-            texts.type_of_copy(original), original.title, original.body, vault
-        )
+        similar = await similar_notes(type_of_copy(original), original.title, original.body, vault)
         if similar:
             listed = similar[:MAX_SIMILAR]
-            paths = [f"{texts.GLOBAL}{note['path']}" for note in listed]
+            paths = [f"{GLOBAL_PREFIX}{note['path']}" for note in listed]
             raise Conflict(
                 "PROMOTE_SIMILAR",
                 "The global vault has a note that is much the same.",
@@ -222,12 +228,12 @@ class Promotion:
         self, source: _Source, shared: _GlobalVault, writer: Writer, folder: str | None
     ) -> tuple[GlobalCopy, bool, list[Warning]]:
         """Create the copy under a free name, or find one that a crash has left without marks."""
-        place = texts.place_of_copy(source.original, folder)
+        place = place_of_copy(source.original, folder)
         write = _write(PROMOTE, Right.CREATE, writer)
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        identifier = new_note_id(texts.type_of_copy(source.original), now[:10])
+        identifier = new_note_id(type_of_copy(source.original), now[:10])
         note = await in_thread(
-            texts.copy_of, source.original, source.origin, identifier=identifier, now=now
+            copy_of, source.original, source.origin, identifier=identifier, now=now
         )
         for number in range(1, _NAMES_TRIED):
             path = f"{place}.md" if number == 1 else f"{place}-{number}.md"
@@ -240,7 +246,7 @@ class Promotion:
                 if left is not None and left.is_of(source):
                     return left.copy, False, []
                 continue
-            made = _FoundCopy(change.path, texts.copied(note))
+            made = _FoundCopy(change.path, copied(note))
             return made.copy, True, list(change.warnings)
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
@@ -249,7 +255,7 @@ class Promotion:
         marked_path = source.original.path
         whole = not source.original.section
         change = await source.writing.edit(
-            marked_path, write, lambda note: texts.marked(note, path, whole=whole)
+            marked_path, write, lambda note: marked(note, path, whole=whole)
         )
         return change.warnings
 
@@ -265,18 +271,16 @@ class Promotion:
         if source.original.section:
             if copy is None:
                 return False, ()
-            change = await source.writing.edit(
-                path, write, lambda note: texts.unmarked(note, copy.path)
-            )
+            change = await source.writing.edit(path, write, lambda note: unmarked(note, copy.path))
             return change.changed, change.warnings
-        if not await in_thread(texts.is_marked, source.original.text.encode()):
+        if not await in_thread(is_marked, source.original.text.encode()):
             return False, ()
         undone = await _undo_last(source.writing, path, _write(PROMOTE, Right.EDIT, writer))
         if undone is not None:
             note = await source.writing.read(path, write)
-            if not await in_thread(texts.is_marked, note):
+            if not await in_thread(is_marked, note):
                 return True, undone.warnings  # else somebody had made the marks before
-        change = await source.writing.edit(path, write, texts.unmarked)
+        change = await source.writing.edit(path, write, unmarked)
         return True, change.warnings
 
     # --- finding --------------------------------------------------------------------------------
@@ -310,10 +314,10 @@ class Promotion:
             raise Forbidden("VAULT_READ_ONLY", "Only notes of a project's vault are promoted.")
         writing, path = await self._writable(vault, note_id)
         note = await writing.read(path, _write(PROMOTE, Right.EDIT, writer))
-        original = await in_thread(texts.read_original, note, path)
+        original = await in_thread(read_original, note, path)
         if section is not None:
-            original = await in_thread(texts.part_of, original, section)
-        return _Source(writing, original, texts.Origin(entry.uid, entry.name, identify(path)))
+            original = await in_thread(part_of, original, section)
+        return _Source(writing, original, Origin(entry.uid, entry.name, identify(path)))
 
     async def _writable(self, vault: OpenVault, note_id: str) -> tuple[Writing, str]:
         """Return what writes into a vault, once it can, and the path of a note in it."""
@@ -327,9 +331,7 @@ class Promotion:
         """Return the copy of a note: the one that it names, or one that names it."""
         rows = await ask(
             shared.vault,
-            lambda connection: notes_with_value(
-                connection, texts.FROM, source.key, limit=MAX_SIMILAR
-            ),
+            lambda connection: notes_with_value(connection, FROM, source.key, limit=MAX_SIMILAR),
         )
         for path in (source.original.promoted_path, *(path for _, path in rows)):
             copy = await self._read_copy(shared, path, writer) if path is not None else None
@@ -354,7 +356,7 @@ class Promotion:
             note = await shared.writing.read(path, _write(PROMOTE, Right.EDIT, writer))
         except (NotFound, InvalidRequest, Forbidden):
             return None  # it is gone, or a person has written another name
-        return _FoundCopy(path, await in_thread(texts.copied, note))
+        return _FoundCopy(path, await in_thread(copied, note))
 
 
 async def _undo_last(writing: Writing, path: str, write: Write) -> Written | None:
@@ -405,11 +407,11 @@ async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> l
         near.sort(key=lambda note: not is_named(note))
         return near, bodies(connection, [note.rowid for note in near])
 
-    notes, texts = await ask(vault, read)
+    notes, contents = await ask(vault, read)
 
     def compare() -> list[dict[str, str]]:
         similar = []
-        for note, own in zip(notes, texts, strict=True):
+        for note, own in zip(notes, contents, strict=True):
             named = is_named(note)
             if named or is_same_text(body, own.decode("utf-8", "replace")):
                 similar.append(
@@ -438,3 +440,239 @@ def is_same_text(first: str, second: str) -> bool:
     ]
     least = _SAME_SHORT if size == 1 else _SAME
     return one == other or len(groups[0] & groups[1]) >= least * len(groups[0] | groups[1]) > 0
+
+
+# --- the texts: the copy for the global vault, and the marks of the original ----------------------
+
+
+GLOBAL_PREFIX: Final = "global:"
+"""What the path of a note in the global vault begins with, in links and in `promoted_to`."""
+PROMOTED, PROMOTED_TO, LINKS = "promoted", "promoted_to", "links"
+"""What an original has besides, once it is promoted."""
+STATUS, SUPERSEDED = "status", "superseded"
+FROM = "promoted_from"
+"""What a copy has besides."""
+
+_OF_JOURNALS = (
+    "model", "duration_minutes", "commits", "tokens_in", "tokens_out", "generator",
+    "incomplete_reason", "status",
+)  # fmt: skip
+_NOT_COPIED = (PROMOTED, PROMOTED_TO, LINKS, FROM, "files", "source_files")
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A note to promote, or a section of it: then `section` is its heading as a name."""
+
+    path: str
+    text: str
+    values: Mapping[str, Json]
+    body: str
+    type: str
+    title: str
+    line_end: str
+    section: str = ""
+
+    @property
+    def promoted_path(self) -> str | None:
+        """The path of its copy in the global vault, if it names one."""
+        value = None if self.section else self.values.get(PROMOTED_TO)
+        return (
+            value.removeprefix(GLOBAL_PREFIX)
+            if isinstance(value, str) and _is_global(value)
+            else None
+        )
+
+    def names_copy(self, path: str) -> bool:
+        """Whether it has the marks of a copy at this path."""
+        if self.section:
+            return GLOBAL_PREFIX + path in _items(self.values.get(LINKS))
+        return self.promoted_path == path
+
+
+class Copied(NamedTuple):
+    """What a copy says about its original."""
+
+    key: str  # the vault and the note that it was made of
+    id: str | None
+
+
+class Origin(NamedTuple):
+    """Where an original is: the `uid` of its vault, its project, and the ID of the note."""
+
+    uid: str
+    project: str
+    note_id: str
+
+
+def read_original(note: bytes, path: str) -> Original:
+    """Return a note to promote.
+
+    Raises:
+        Conflict: `ENCODING_NOT_WRITABLE`, `FRONTMATTER_INVALID`, so that it can be marked later.
+    """
+    text = editable(note)
+    values = keys_of(text.text)
+    parsed = parse_note(text.text, path=path)
+    kind = parsed.types[0].lower() if parsed.types else type_of_folder(path)
+    body = text.text[frontmatter.bounds(text.text).end :]
+    return Original(path, text.text, values, body, kind, parsed.title, text.line_end() or "\n")
+
+
+def part_of(original: Original, heading: str) -> Original:
+    """Return a section of a note as what is promoted. Its lines stay at their places in `text`.
+
+    Raises:
+        Conflict: `HEADING_AMBIGUOUS`.
+        NotFound: `HEADING_NOT_FOUND`.
+    """
+    section = find_section(Document.of_body(original.body), PartAddress(heading=(heading,)))
+    body = original.body[section.start : section.end]
+    head = original.text[: len(original.text) - len(original.body)]
+    before = "\n" * original.body.count("\n", 0, section.start)
+    return replace(
+        original,
+        text=head + before + body,
+        body=body,
+        title=f"{original.title}: {section.text}",
+        section=slug(section.text) or "section",
+    )
+
+
+def key_of(original: Original, origin: Origin) -> str:
+    """Return what a copy says about its original: `{uid}:{id}`, with the note ID if it has none.
+
+    The name of a section follows after `#`.
+    """
+    value = original.values.get("id")
+    key = f"{origin.uid}:{value if isinstance(value, str) and value else origin.note_id}"
+    return f"{key}#{original.section}" if original.section else key
+
+
+def type_of_copy(original: Original) -> str:
+    """Return the type of a copy. What is worth keeping of a session is a pattern."""
+    return "pattern" if original.type == "journal" else original.type
+
+
+def place_of_copy(original: Original, folder: str | None) -> str:
+    """Return the path of a copy without `.md`: in a folder, by default that of its type."""
+    kind = type_of_copy(original)
+    chosen = (folder or "").strip("/") or FOLDER_OF.get(kind, OTHERS)
+    return f"{chosen}/{slug(original.title) or slug(stem(original.path)) or kind}"
+
+
+def copy_of(
+    original: Original,
+    origin: Origin,
+    *,
+    identifier: str,
+    now: str,
+) -> bytes:
+    """Return the bytes of a copy for the global vault.
+
+    The text stays as it is. The notes that the original's frontmatter links to are not there. Its
+    files become `source_files`, which no task in another project is compared with.
+
+    Args:
+        original: the note.
+        origin: where it is.
+        identifier: the `id` of the copy.
+        now: the time as ISO 8601 in UTC, where the note has none.
+    """
+    dropped = (*_NOT_COPIED, *(_OF_JOURNALS if original.type == "journal" else ()))
+    dropped += ("aliases",) if original.section else ()
+    values: Properties = {
+        name: value for name, value in original.values.items() if name not in dropped
+    }
+    values |= {
+        "id": identifier,
+        "type": type_of_copy(original),
+        "title": original.title,
+        "created": values.get("created") or values.get("updated") or now,
+        "updated": values.get("updated") or values.get("created") or now,
+        "tags": _tags(values.get("tags"), origin.project),
+        "project": values.get("project") or origin.project,
+        FROM: key_of(original, origin),
+    }
+    if files := _items(original.values.get("files")):
+        values["source_files"] = files
+    head = spliced(b"", set_keys(b"", _in_order(values))).decode()
+    return (head.replace("\n", original.line_end) + original.body).encode()
+
+
+def copied(note: bytes) -> Copied | None:
+    """Return what a note of the global vault says about its original, or None if it is no copy."""
+    values = keys_of(editable(note).text)
+    key, identifier = values.get(FROM), values.get("id")
+    if not isinstance(key, str):
+        return None
+    return Copied(key, identifier if isinstance(identifier, str) else None)
+
+
+def marked(note: bytes, path: str, *, whole: bool = True) -> tuple[Splice, ...]:
+    """Mark an original as promoted to a path of the global vault. Its body stays as it is.
+
+    Where a section was promoted, the note links to the copy but does not say that it is there.
+
+    Raises as `set_keys`.
+    """
+    values = read_keys(note)
+    old, place = values.get(PROMOTED_TO) if whole else None, GLOBAL_PREFIX + path
+    kept = [link for link in _items(values.get(LINKS)) if link not in (old, place)]
+    named: Properties = {PROMOTED_TO: place} if whole else {}
+    return set_keys(note, {PROMOTED: True, **named, LINKS: [*kept, place]})
+
+
+def unmarked(note: bytes, section_path: str | None = None) -> tuple[Splice, ...]:
+    """Remove the marks of an original, or of a section whose copy is at a path.
+
+    What is promoted besides keeps its marks. Raises as `set_keys`.
+    """
+    values = read_keys(note)
+    place = values.get(PROMOTED_TO) if section_path is None else GLOBAL_PREFIX + section_path
+    linked = _items(values.get(LINKS))
+    kept = [link for link in linked if link != place]
+    others = [link for link in kept if _is_global(link)]
+    marks = [PROMOTED_TO] if section_path is None else []
+    if not others and (section_path is None or values.get(PROMOTED_TO) is None):
+        marks.insert(0, PROMOTED)
+    gone = [name for name in marks if values.get(name) not in (None, False)]
+    if len(kept) == len(linked):
+        return set_keys(note, {}, gone)
+    return set_keys(note, {LINKS: kept} if kept else {}, gone if kept else [*gone, LINKS])
+
+
+def is_marked(note: bytes) -> bool:
+    """Whether a note says that it is promoted."""
+    return read_keys(note).get(PROMOTED_TO) is not None
+
+
+def is_superseded(note: bytes) -> bool:
+    """Whether a note says that another one has taken its place."""
+    return str(read_keys(note).get(STATUS) or "").lower() == SUPERSEDED
+
+
+def with_status(note: bytes, *, superseded: bool) -> tuple[Splice, ...]:
+    """Give a note the status of a superseded one, or none. Raises as `set_keys`."""
+    return set_keys(note, {STATUS: SUPERSEDED}) if superseded else set_keys(note, {}, [STATUS])
+
+
+def _tags(value: Json, project: str) -> list[Json]:
+    tags = value.replace(",", " ").split() if isinstance(value, str) else _items(value)
+    tag = f"project/{slug(project) or 'other'}"
+    return [*tags, *([] if tag in tags else [tag])]
+
+
+def _items(value: Json) -> list[Json]:
+    """Return a list of the frontmatter without what is empty. One value is a list of one."""
+    values: Sequence[Json] = value if isinstance(value, list) else (value,)
+    return [entry for entry in values if entry not in (None, "")]
+
+
+def _is_global(value: Json) -> bool:
+    return isinstance(value, str) and value.startswith(GLOBAL_PREFIX)
+
+
+def _in_order(values: Properties) -> Properties:
+    order = {name: place for place, name in enumerate(FIELDS)}
+    return dict(sorted(values.items(), key=lambda pair: order.get(pair[0], len(order))))
