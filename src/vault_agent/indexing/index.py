@@ -31,7 +31,6 @@ from vault_agent.store.database import open_bulk, open_reader, open_writer, tran
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.schema import dated, file_day
 from vault_agent.store.fulltext.writer import FulltextWriter, documents_in
-from vault_agent.store.index import documents
 from vault_agent.store.index import links as reading_links
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.links import resolver_for
@@ -236,9 +235,7 @@ class _IndexRun:
             create_schema(connection)
         fulltext = FulltextWriter(directory.fulltext(generation))
         stack.callback(fulltext.close)
-        has_documents = bool(self._task.attachments)
         if self._base is not None:
-            has_documents = has_documents or documents.exist(connection)
             # A run that was killed has left them. The highest row stays until SQLite has counted
             # it, so that its number is never used again.
             fulltext.remove(old_rows(connection))
@@ -246,16 +243,12 @@ class _IndexRun:
             fulltext.remove_between(self._base.next_rowid, highest)
             if highest >= self._base.next_rowid:
                 self._forgotten.append(highest)
-        writer = NoteWriter(
-            connection, self._base, next_rowid=fulltext.next_rowid, documents=has_documents
-        )
+        writer = NoteWriter(connection, self._base, next_rowid=fulltext.next_rowid)
         return _Target(generation, revision, connection, writer, fulltext)
 
     async def _write(self, target: _Target) -> Meta:
         changes, writer = self._changes, target.writer
         writer.forget_old_rows()
-        if self._task.attachments:
-            documents.create_documents(target.connection)
         writer.remove(self._forgotten)  # what a killed run has left
         await self._forget(target, changes.removed)
         self._gone = _count_notes(changes.removed)

@@ -1,14 +1,11 @@
-"""Reads attachments whose text is indexed. Searches find them; nothing that lists notes reads them.
-
-The table exists only where the text of attachments was ever wanted.
-"""
+"""Reads attachments whose text is indexed. Searches find them; nothing that lists notes does."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.database import fetch, json_array, script
+from vault_agent.store.database import fetch, json_array
 from vault_agent.store.index import notes
 from vault_agent.store.index.rows import handle_of_id
 
@@ -19,26 +16,16 @@ if TYPE_CHECKING:
     from vault_agent.store.index.notes import ChunkText, StoredFile, StoredNote
 
 
-def create_documents(connection: sqlite3.Connection) -> None:
-    """Create the table if it is missing."""
-    connection.execute(script("index/documents.sql"))
-
-
-def exist(connection: sqlite3.Connection) -> bool:
-    """Whether the text of attachments was ever wanted."""
-    return bool(fetch(connection, _EXIST))
-
-
 def files(connection: sqlite3.Connection, paths: Iterable[str] | None = None) -> list[StoredFile]:
     """Return the file of every document as it was last seen, or of those at or below `paths`."""
-    return notes.files(connection, "document", paths=paths) if exist(connection) else []
+    return notes.files(connection, "document", paths=paths)
 
 
 def readable(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, StoredNote]:
     """Return the notes and documents with these rowids. Missing ones are left out."""
     wanted = list(rowids)
     stored = notes.by_rowid(connection, wanted)
-    if len(stored) == len(wanted) or not exist(connection):
+    if len(stored) == len(wanted):
         return stored
     rows = fetch(connection, _DOCUMENT + _AMONG, (json_array(wanted),))
     return {**stored, **{row[0]: notes.note_of(row) for row in rows}}
@@ -47,7 +34,7 @@ def readable(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int,
 def readable_by_id(connection: sqlite3.Connection, identifier: str) -> StoredNote | None:
     """Return the note or the document with an ID, or None."""
     note = notes.note_by_id(connection, identifier)
-    if note is not None or not exist(connection):
+    if note is not None:
         return note
     handle = (handle_of_id(identifier),)
     rows = fetch(connection, f"{_DOCUMENT} WHERE handle = ?", handle)
@@ -60,7 +47,7 @@ def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[
     """Return these chunks of notes and documents, in no particular order."""
     wanted = list(keys)
     texts = notes.chunk_texts_of(connection, wanted)
-    if len(texts) == len(wanted) or not exist(connection):
+    if len(texts) == len(wanted):
         return texts
     return [*texts, *map(notes.chunk_text, fetch(connection, _CHUNK_TEXT, (json_array(wanted),)))]
 
@@ -70,7 +57,6 @@ def content_of(connection: sqlite3.Connection, rowid: int) -> tuple[int, bytes] 
     return next(((size, digest) for size, digest in fetch(connection, _CONTENT, (rowid,))), None)
 
 
-_EXIST = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'document'"
 _DOCUMENT = "SELECT rowid, handle, path, title, chunk_count, NULL, NULL, 0 FROM document"
 _AMONG = " WHERE rowid IN (SELECT value FROM json_each(?))"
 _CONTENT = "SELECT size, hash FROM document WHERE rowid = ?"

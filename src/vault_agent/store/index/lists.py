@@ -11,7 +11,6 @@ import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import fetch, json_array
-from vault_agent.store.index import documents
 from vault_agent.store.index.links import all_connections
 
 if TYPE_CHECKING:
@@ -347,8 +346,6 @@ def read_facts(connection: sqlite3.Connection) -> list[NoteFacts]:
 
 def read_attachments(connection: sqlite3.Connection) -> list[NoteFacts]:
     """Return all attachments whose text is indexed, by path."""
-    if not documents.exist(connection):
-        return []
     rows = fetch(connection, _DOCUMENTS)
     return [
         NoteFacts(rowid, path, title, chunk_count, updated, _ATTACHMENT, (), hash=digest)

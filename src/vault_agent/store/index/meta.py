@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 """SQLite's `user_version`. An index with another version is rebuilt."""
 BY_VERSION = {"reason": "version"}
 """The details of a refusal that the next start ends with a rebuild."""

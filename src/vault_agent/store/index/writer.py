@@ -56,16 +56,9 @@ class NoteWriter:
     """
 
     def __init__(
-        self,
-        connection: sqlite3.Connection,
-        base: Meta | None,
-        *,
-        next_rowid: int,
-        documents: bool = False,
+        self, connection: sqlite3.Connection, base: Meta | None, *, next_rowid: int
     ) -> None:
-        """Take the connection. `documents` says whether there is a table of documents."""
         self._connection = connection
-        self._documents = documents
         self.next_rowid = max(base.next_rowid, next_rowid) if base else next_rowid
         self.waiting: list[tuple[str, list[Row]]] | None = None if base else []
         """The rows of links by the path of their note; None if all links are written."""
@@ -91,9 +84,9 @@ class NoteWriter:
         with translated():
             try:
                 self._connection.executemany(_INSERT_NOTE, [rows.note for rows in notes])
-                if documents:
-                    inserted = [_document_of(rows.note) for rows in documents]
-                    self._connection.executemany(_INSERT_DOCUMENT, inserted)
+                self._connection.executemany(
+                    _INSERT_DOCUMENT, [_document_of(rows.note) for rows in documents]
+                )
             except sqlite3.IntegrityError as error:
                 raise Failed(
                     "ID_COLLISION",
@@ -140,7 +133,7 @@ class NoteWriter:
             )
 
     def remove(self, rowids: Iterable[int]) -> None:
-        """Remove notes, and documents if there may be any, with all their parts."""
+        """Remove notes and documents with all their parts."""
         numbers = [(rowid,) for rowid in rowids]
         ranges = [keys_of(rowid) for (rowid,) in numbers]
         totals = self.totals
@@ -153,8 +146,7 @@ class NoteWriter:
         totals.chunks -= deleted["chunk"]
         totals.links -= deleted["link"]
         totals.notes -= self._delete("note WHERE rowid = ?", numbers)
-        if self._documents:
-            self._delete("document WHERE rowid = ?", numbers)
+        self._delete("document WHERE rowid = ?", numbers)
         with translated():
             self._connection.executemany("INSERT INTO old_row VALUES (?)", numbers)
 
@@ -176,7 +168,7 @@ class NoteWriter:
             for rowid, entry in files
         ]
         with translated():
-            for table in ("note", "document") if self._documents else ("note",):
+            for table in ("note", "document"):
                 self._connection.executemany(
                     f"UPDATE {table} SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?"
                     " WHERE rowid = ?",
