@@ -102,12 +102,11 @@ def test_what_a_server_can_do_without_is_ignored(program: Program):
         ("server.settings", "pipe"),
         ("vault.path", "pipe"),
         ("last-results", "pipe"),
-        ("last-tasks", "folder"),
         ("graph.positions", "folder"),
     ):
         put(kind, folder / name)
     program.start()
-    for command in (("search", "flour"), ("show", "1"), ("tasks",), ("status",), ("index",)):
+    for command in (("search", "flour"), ("show", "1"), ("status",), ("index",)):
         assert "INTERNAL" not in program.run(*command).stderr
     assert "Bread.md" in program.run("search", "flour").stdout
     program.stop()

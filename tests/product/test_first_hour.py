@@ -115,20 +115,18 @@ def test_an_attachment_can_be_deleted_and_is_not_edited(served: WritableProgram)
 @pytest.mark.fault(
     "Writing",
     "a line has another task than the list has shown",
-    "`TASK_NOT_FOUND`, nothing changed",
+    "the task's ID, which `tasks --json` has, means the task itself",
 )
-def test_the_task_of_a_listed_line_is_meant_and_no_other(served: WritableProgram):
+def test_the_id_of_a_listed_task_means_it_wherever_it_is(served: WritableProgram):
     note = served.write("Listed.md", "- [ ] one\n- [ ] two\n")
     served.data("index")
-    code, shown = served.at_a_terminal("tasks", "Listed.md", answers=[])
-    assert (code, "Listed.md:1: [ ] one" in shown) == (0, True)
+    assert "Listed.md:1:[ ] one\n" in served.done("tasks", "Listed.md")
     served.data("tasks", "done", "Listed.md:2")
     served.data("tasks", "toggle", "Listed.md:2")
     assert note.read_text() == "- [ ] one\n- [ ] two\n"
+    one = served.data("tasks", "Listed.md")["tasks"][0]["taskId"]
     note.write_text("- [ ] new\n- [ ] one\n- [ ] two\n")
-    refused = served.run("tasks", "done", "Listed.md:1")
+    served.data("tasks", "done", one)
+    assert note.read_text().startswith("- [ ] new\n- [x] one")
+    refused = served.run("tasks", "done", one.replace(":1:", ":9:")[:-8] + "00000000")
     assert refused.stderr.startswith("TASK_NOT_FOUND")
-    assert "[x]" not in note.read_text()
-    served.at_a_terminal("tasks", "Nowhere.md", answers=[])
-    served.data("tasks", "done", "Listed.md:1")
-    assert note.read_text().startswith("- [x] new")
