@@ -168,7 +168,7 @@ def test_a_tag_that_no_note_has_is_the_reason_for_an_empty_list(world: World, wo
 
 def test_a_tag_of_one_of_the_vaults_is_no_reason(world: World):
     empty = world.run("search", "nosuchword", "--tag", "baking")
-    assert empty.stderr.startswith("No results in project:shop, global and default.")
+    assert empty.stderr.startswith("No results in project:shop, global and default with --tag.")
 
 
 def test_what_is_left_out_is_said_with_its_count(world: World):
