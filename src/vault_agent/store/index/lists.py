@@ -219,7 +219,7 @@ class NoteNames(NamedTuple):
     connections: int
 
 
-class NamedHeading(NamedTuple):
+class HeadingRow(NamedTuple):
     """A heading with its note, by its folded name, and headings around the place."""
 
     path: str
@@ -251,11 +251,11 @@ def by_change(connection: sqlite3.Connection) -> list[NoteNames]:
     ]
 
 
-def headings(connection: sqlite3.Connection, part: str, *, limit: int) -> list[NamedHeading]:
+def headings(connection: sqlite3.Connection, part: str, *, limit: int) -> list[HeadingRow]:
     """Return headings whose folded name contains a text."""
     rows = fetch(connection, _HEADINGS, (part, limit))
     return [
-        NamedHeading(path, title, name, line, tuple(orjson.loads(above)) if above else ())
+        HeadingRow(path, title, name, line, tuple(orjson.loads(above)) if above else ())
         for path, title, name, line, above in rows
     ]
 
