@@ -43,7 +43,7 @@ from vault_agent.model.reading import (
     NoteOutline,
     OutlineHeading,
 )
-from vault_agent.model.reply import Reply
+from vault_agent.model.reply import Envelope
 from vault_agent.model.search import Answer, Hit, RelatedQuery, SearchQuery
 from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning
@@ -189,7 +189,7 @@ class FakeServer:
         return await handler(request)
 
     def _reply(self, data, status: int = 200) -> web.Response:
-        body = dump(Reply(data, warnings=tuple(self.warnings)))
+        body = dump(Envelope(data, warnings=tuple(self.warnings)))
         return web.Response(body=body, status=status, content_type="application/json")
 
     async def _read(self, request: web.Request, model):

@@ -23,7 +23,7 @@ from vault_agent.errors import Failed, Unauthorized, Unavailable, VaultAgentErro
 from vault_agent.model.jobs import JobList, JobState, OneJob
 from vault_agent.model.modes import Mode
 from vault_agent.model.reading import AttachmentInfo, ChunkContent, NoteContent
-from vault_agent.model.reply import Reply as Envelope
+from vault_agent.model.reply import Envelope
 from vault_agent.model.search import Answer
 from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning

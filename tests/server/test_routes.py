@@ -12,7 +12,7 @@ from vault_agent.errors import IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.modes import Mode
 from vault_agent.model.reading import Metadata, NoteContent
-from vault_agent.model.reply import Reply
+from vault_agent.model.reply import Envelope
 from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning
 from vault_agent.server.openapi import describe
@@ -228,7 +228,7 @@ def note_of(content: str) -> NoteContent:
 async def test_a_note_written_in_pieces_is_the_same_json(size: int):
     content = (HOSTILE * (size // len(HOSTILE) + 1))[:size]
     note = note_of(content)
-    reply = Reply(note, note.warnings)
+    reply = Envelope(note, note.warnings)
     assert in_pieces(reply) == await encoded(reply) == dump(reply)
 
 
@@ -241,7 +241,7 @@ async def test_the_server_responds_while_a_large_note_is_written():
     """The event loop runs many times while the JSON is written."""
     note = note_of("line of a large note\n" * 3_000_000)
     turns = 0
-    writing = asyncio.create_task(encoded(Reply(note)))
+    writing = asyncio.create_task(encoded(Envelope(note)))
     while not writing.done():
         await asyncio.sleep(0)
         turns += 1

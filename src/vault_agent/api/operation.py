@@ -27,7 +27,7 @@ from typing import (
 
 from vault_agent.api.replies import bounded, encoded, shown_warnings
 from vault_agent.errors import Forbidden, Misconfigured, NotFound
-from vault_agent.model.reply import Reply
+from vault_agent.model.reply import Envelope
 from vault_agent.model.values import sent_fields
 from vault_agent.search.resolve import note_with_id
 
@@ -64,10 +64,10 @@ class Result(NamedTuple, Generic[Data]):
     settle: Callable[[bool], Awaitable[None]] | None = None
 
     @property
-    def reply(self) -> Reply[Data]:
+    def reply(self) -> Envelope[Data]:
         """The envelope, with as many warnings as are shown."""
         warnings = self.warnings or getattr(self.data, "warnings", ())
-        return Reply(self.data, shown_warnings(warnings))
+        return Envelope(self.data, shown_warnings(warnings))
 
 
 _PARTS = re.compile(r"\{(\w+)\}")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from vault_agent.model.jobs import Job
-    from vault_agent.model.reply import Reply
+    from vault_agent.model.reply import Envelope
 
 MAX_WARNING_BYTES = 2048
 """The most bytes of JSON in one warning of a reply."""
@@ -93,7 +93,7 @@ _WARNING_BYTES = 1024
 """Space reserved for the warning about what is left out."""
 
 
-def bounded(reply: Reply[Any], listed: str) -> tuple[Reply[Any], bytes]:
+def bounded(reply: Envelope[Any], listed: str) -> tuple[Envelope[Any], bytes]:
     """Return a reply of at most 256 KiB, and its JSON.
 
     `listed` names the list in the reply's data that may be cut. If the reply is too large, long
@@ -159,14 +159,14 @@ PIECE_CHARACTERS = 256 * 1024
 _CONTENT = b'"content":'
 
 
-async def encoded(reply: Reply[Any]) -> bytes:
+async def encoded(reply: Envelope[Any]) -> bytes:
     """Return a reply as JSON. A note over 256 Ki characters is encoded in pieces, in a thread."""
     if isinstance(reply.data, NoteContent) and len(reply.data.content) > PIECE_CHARACTERS:
         return await asyncio.to_thread(in_pieces, reply)
     return dump(reply)
 
 
-def in_pieces(reply: Reply[NoteContent]) -> bytes:
+def in_pieces(reply: Envelope[NoteContent]) -> bytes:
     """Return the same bytes as `dump`, without one long call to orjson."""
     content = reply.data.content
     rest = replace(reply, data=replace(reply.data, content=""))

@@ -67,7 +67,7 @@ class Post(NamedTuple):
     body: bytes
 
 
-class Reply(NamedTuple):
+class HttpReply(NamedTuple):
     """The HTTP reply. `body` is empty for a notification."""
 
     status: int
@@ -101,7 +101,7 @@ async def exchange(
     view: Any,
     post: Post,
     send: Callable[[bytes], Awaitable[None]] | None = None,
-) -> Reply:
+) -> HttpReply:
     """Answer one POST.
 
     Args:
@@ -115,7 +115,7 @@ async def exchange(
     try:
         message = parse_message(post.body)
     except RpcError as error:
-        return Reply(400, error.body())
+        return HttpReply(400, error.body())
     version = post.headers.get(VERSION_HEADER)
     named = message.meta.get(PROTOCOL_VERSION_META_KEY)
     # An unknown version gets the list of ours, even without the other headers.
@@ -124,7 +124,7 @@ async def exchange(
     ):
         return _refused(_unsupported(version or "", message.id))
     if message.id is None:
-        return Reply(202, b"")
+        return HttpReply(202, b"")
     modern = version in MODERN_PROTOCOL_VERSIONS or (
         version not in HANDSHAKE_PROTOCOL_VERSIONS
         and (version is not None or named is not None)
@@ -150,8 +150,8 @@ async def exchange(
     except (MCPError, ValidationError) as error:
         known = _known(error, message.id)
         # Before 2026-07-28 the status says only that the message was read.
-        return _refused(known) if modern else Reply(200, known.body())
-    return Reply(200, result_body(message.id, result))
+        return _refused(known) if modern else HttpReply(200, known.body())
+    return HttpReply(200, result_body(message.id, result))
 
 
 def _classified(message: Message, post: Post) -> Connection:
@@ -185,8 +185,8 @@ def _known(error: MCPError | ValidationError, request_id: RequestId | None) -> R
     return RpcError(code, _MESSAGES.get(code, "The request was refused."), to=request_id)
 
 
-def _refused(error: RpcError) -> Reply:
-    return Reply(ERROR_CODE_HTTP_STATUS.get(error.code, 200), error.body())
+def _refused(error: RpcError) -> HttpReply:
+    return HttpReply(ERROR_CODE_HTTP_STATUS.get(error.code, 200), error.body())
 
 
 class TeachingError(MCPError):

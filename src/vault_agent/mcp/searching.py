@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from vault_agent.mcp.view import View
-    from vault_agent.model.reply import Reply
+    from vault_agent.model.reply import Envelope
     from vault_agent.model.search import Answer, GrepAnswer, GrepLine, Hit
     from vault_agent.model.warning import Warning
 
@@ -102,7 +102,7 @@ async def _related(view: View, given: Mapping[str, Any]) -> str:
     return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
 
 
-def _result_lines(view: View, reply: Reply[Answer], hint: str, *, reasons: bool) -> list[str]:
+def _result_lines(view: View, reply: Envelope[Answer], hint: str, *, reasons: bool) -> list[str]:
     """Return a head, and the lines of each result as one text."""
     found = reply.data
     unknown = ", ".join(f"word {each.position}" for each in found.unknown)

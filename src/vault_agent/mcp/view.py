@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from vault_agent.api.caller import Caller
     from vault_agent.app import App
-    from vault_agent.model.reply import Reply
+    from vault_agent.model.reply import Envelope
     from vault_agent.model.writing import Right
     from vault_agent.vaults.open_vault import OpenVault
 
@@ -112,7 +112,7 @@ class View:
 
     async def perform(
         self, operation: Operation[Any, Result[Any]], fields: Mapping[str, Any]
-    ) -> Reply[Any]:
+    ) -> Envelope[Any]:
         """Run an operation as this client's caller. `fields` have the names of JSON.
 
         Raises:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from vault_agent.api.operation import Operation
     from vault_agent.mcp.tool import Run, Schema
     from vault_agent.mcp.view import View
-    from vault_agent.model.reply import Reply
+    from vault_agent.model.reply import Envelope
     from vault_agent.model.writing import Written
 
 DIFF_LINES = 20
@@ -63,7 +63,7 @@ async def change(view: View, operation: Operation[Any, Any], body: Mapping[str, 
 
 async def perform(
     view: View, operation: Operation[Any, Any], body: Mapping[str, Any]
-) -> Reply[Written]:
+) -> Envelope[Written]:
     """Run an operation that writes. Paths in the body are those of the client.
 
     Raises:
@@ -124,7 +124,7 @@ async def _with_suggestions(view: View, path: str) -> VaultAgentError:
     return error_of("NOTE_NOT_FOUND", what, {"suggestions": [visible(note.path)]})
 
 
-def written_text(view: View, reply: Reply[Written]) -> str:
+def written_text(view: View, reply: Envelope[Written]) -> str:
     """Return what a write has done: a line, and at most 20 lines of what changed."""
     data = reply.data
     is_new = data.created and data.hash_before is None  # not only a section of it
@@ -160,7 +160,7 @@ def written_text(view: View, reply: Reply[Written]) -> str:
     return "\n".join([*lines, *warning_lines(reply.warnings)])
 
 
-def write_warnings(reply: Reply[Written]) -> dict[str, list[str]]:
+def write_warnings(reply: Envelope[Written]) -> dict[str, list[str]]:
     """Return the member of a JSON reply that shows the warnings of a write.
 
     That a search finds the change a moment later is nothing to act on.

@@ -11,7 +11,7 @@ Data = TypeVar("Data")
 
 
 @dataclass(frozen=True, slots=True)
-class Reply(Generic[Data]):
+class Envelope(Generic[Data]):
     """A success: the data and the warnings."""
 
     data: Data

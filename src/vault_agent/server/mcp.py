@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config import Config
     from vault_agent.config.agents import AgentSettings
-    from vault_agent.mcp.exchange import Reply
+    from vault_agent.mcp.exchange import HttpReply
 
 PATH = "/mcp"
 # As in the relay, whose room is imported only when needed.
@@ -283,7 +283,7 @@ class _Stream:
             await self._response.prepare(self._request)
         await self._response.write(b"event: message\r\ndata: " + message + b"\r\n\r\n")
 
-    async def end(self, reply: Reply) -> web.StreamResponse:
+    async def end(self, reply: HttpReply) -> web.StreamResponse:
         """Send the reply, and return the response."""
         if self._response is None:
             headers = {**SAFE_HEADERS, "Cache-Control": "no-store"}

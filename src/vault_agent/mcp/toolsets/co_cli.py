@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vault_agent.mcp.tool import Shown
     from vault_agent.mcp.view import View
     from vault_agent.model.lists import NoteList
-    from vault_agent.model.reply import Reply
+    from vault_agent.model.reply import Envelope
     from vault_agent.model.search import Hit
 
 _PAGE = 200
@@ -81,7 +81,7 @@ async def _list(view: View, given: Mapping[str, Any]) -> Shown:
 
 async def _notes(
     view: View, given: Mapping[str, Any], cursor: str | None, limit: int
-) -> Reply[NoteList]:
+) -> Envelope[NoteList]:
     scope = view.caller.scope
     sent = {
         "path": [scope.folder] if scope.folder else [],

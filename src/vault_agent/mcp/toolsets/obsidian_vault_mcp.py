@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from vault_agent.api.operation import Operation
     from vault_agent.mcp.tool import Run, Schema, Shown
     from vault_agent.mcp.view import View
-    from vault_agent.model.reply import Reply
+    from vault_agent.model.reply import Envelope
 
 _LINES = 200
 _MOST_CUT = 10
@@ -174,7 +174,7 @@ def _fitting(
     view: View,
     name: str,
     rows: list[dict[str, Any]],
-    reply: Reply[Any],
+    reply: Envelope[Any],
     narrower: str,
     *,
     cut: Sequence[str] = (),
@@ -202,7 +202,7 @@ def _fitting(
     return {name: kept, **({"warnings": warnings} if warnings else {})}
 
 
-def _warnings(reply: Reply[Any]) -> list[str]:
+def _warnings(reply: Envelope[Any]) -> list[str]:
     return warnings_of(reply.warnings).get("warnings", [])
 
 
