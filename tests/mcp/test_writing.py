@@ -18,9 +18,8 @@ from tests.mcp.test_relay import relay
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually
 
-from vault_agent.mcp.connections import ServerAt
 from vault_agent.mcp.lists import reading_tools
-from vault_agent.mcp.relay import Relay
+from vault_agent.mcp.relay import Relay, ServerAt
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.model.writing import Right
 

@@ -40,7 +40,7 @@ from vault_agent.system.checkout import commit_at
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.config.connection import Connection
+    from vault_agent.config.connection import ServerAccess
     from vault_agent.config.layers import Layer
     from vault_agent.model.sessions import SessionEvent
 
@@ -161,7 +161,7 @@ def keep_event(event: SessionEvent, folder: Path) -> None:
     append_line(folder, event.agent, event.session_id, to_line(event))
 
 
-def send_event(event: SessionEvent, where: Connection, deadline: float) -> Sent:
+def send_event(event: SessionEvent, where: ServerAccess, deadline: float) -> Sent:
     """Send an event to the server, until a moment of `time.monotonic`, and return its reply."""
     from vault_agent.memory.events import to_line
 
@@ -266,7 +266,7 @@ def _read_object(source: int, deadline: float) -> dict[str, Any] | None:
             return message if isinstance(message, dict) else None
 
 
-def _post(where: Connection, body: bytes, deadline: float) -> tuple[int, dict[str, Any]]:
+def _post(where: ServerAccess, body: bytes, deadline: float) -> tuple[int, dict[str, Any]]:
     """Post JSON to the server, and return the status and the object of its reply.
 
     HTTP/1.0, so that the reply ends with its length or with the connection. `http.client` takes

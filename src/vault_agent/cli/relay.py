@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent import __version__
 from vault_agent.config import rules
 from vault_agent.config.connection import (
-    Connection,
+    ServerAccess,
     connection,
     index_folder,
     is_mcp_off,
@@ -22,9 +22,8 @@ from vault_agent.config.connection import (
 from vault_agent.config.layers import read_layers
 from vault_agent.config.rights import OWN_TOOLSET, ToolsFor, tools_for
 from vault_agent.errors import VaultAgentError
-from vault_agent.mcp.connections import ServerAt
 from vault_agent.mcp.lists import is_handshake, is_list, result_for
-from vault_agent.mcp.relay import MAX_LINE_BYTES, Refused, run_relay
+from vault_agent.mcp.relay import MAX_LINE_BYTES, NoServer, ServerAt, run_relay
 from vault_agent.system.address import live_address
 from vault_agent.system.ports import is_answering
 
@@ -181,16 +180,16 @@ class _Finder:
         """Return the server. `failed`: the one that was returned before does not answer.
 
         Raises:
-            Refused: if there is none and none can be started.
+            NoServer: if there is none and none can be started.
         """
         try:
             self._layers = self._read()  # a key may have been made meanwhile
             server = self._found(failed=failed)
         except VaultAgentError as error:
-            raise Refused(f"{error.code}: {error.message}") from None
+            raise NoServer(f"{error.code}: {error.message}") from None
         return ServerAt(server.endpoint, server.api_key)
 
-    def _found(self, *, failed: bool) -> Connection:
+    def _found(self, *, failed: bool) -> ServerAccess:
         server = own_server(self._layers)
         fixed = names_any(self._layers, "server.endpoint")
         if server is not None and fixed and not rules.is_local(server.endpoint):
@@ -203,20 +202,20 @@ class _Finder:
         ):
             return server
         if fixed or self._options.no_start:
-            raise Refused(
+            raise NoServer(
                 "SERVER_UNAVAILABLE: no server answers. Ask the user to run: vault-agent serve"
                 " --mcp"
             )
         if is_mcp_off(self._layers):
-            raise Refused(
+            raise NoServer(
                 "FEATURE_DISABLED: MCP is off. Ask the user to run: vault-agent enable mcp"
             )
         if index_folder(self._layers) is None:
-            raise Refused(
+            raise NoServer(
                 "VAULT_NOT_FOUND: no vault is set. Ask the user to name the folder of the notes:"
                 " vault-agent setup --folder PATH"
             )
-        return Connection(self._started(), connection(self._read()).api_key)
+        return ServerAccess(self._started(), connection(self._read()).api_key)
 
     def _ended(self, endpoint: str, *, fixed: bool) -> bool:
         """End a server of another version that a relay started. Whether there was one.

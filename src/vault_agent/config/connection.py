@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
 
 
-class Connection(NamedTuple):
+class ServerAccess(NamedTuple):
     """The address and the key of the server."""
 
     endpoint: str
@@ -25,10 +25,10 @@ class Connection(NamedTuple):
 
     def __repr__(self) -> str:
         """Leave out the key, which no message may show."""
-        return f"Connection(endpoint={self.endpoint!r})"
+        return f"ServerAccess(endpoint={self.endpoint!r})"
 
 
-def connection(layers: Iterable[Layer]) -> Connection:
+def connection(layers: Iterable[Layer]) -> ServerAccess:
     """Return the server's address and key, checked like the full settings, or CONFIG_INVALID.
 
     Without `server.endpoint`, the address is that of the server that serves `vault.root` now, else
@@ -38,10 +38,10 @@ def connection(layers: Iterable[Layer]) -> Connection:
     endpoint = setting(ordered, "server.endpoint")
     if endpoint is None:
         endpoint = _elsewhere(ordered, configured_endpoint(ordered))
-    return Connection(endpoint, setting(ordered, "server.api_key"))
+    return ServerAccess(endpoint, setting(ordered, "server.api_key"))
 
 
-def own_server(layers: Iterable[Layer]) -> Connection | None:
+def own_server(layers: Iterable[Layer]) -> ServerAccess | None:
     """Return the server that the settings name, or else the one that serves `vault.root` now.
 
     None if neither is there: whatever else listens at the usual port may serve another vault, and
@@ -52,7 +52,7 @@ def own_server(layers: Iterable[Layer]) -> Connection | None:
         return connection(ordered)
     folder = index_folder(ordered)
     live = live_address(folder) if folder is not None else None
-    return None if live is None else Connection(live.endpoint, setting(ordered, "server.api_key"))
+    return None if live is None else ServerAccess(live.endpoint, setting(ordered, "server.api_key"))
 
 
 def names_any(layers: Iterable[Layer], *settings: str) -> bool:
@@ -87,7 +87,7 @@ class HookSettings(NamedTuple):
 def hook_settings(layers: Iterable[Layer]) -> HookSettings:
     """Return what an agent's hook needs, checked like the full settings, or CONFIG_INVALID."""
     ordered = tuple(layers)
-    used = [setting(ordered, f"{each}.enabled") for each in ("memory", "journal")]
+    used = [setting(ordered, f"{section}.enabled") for section in ("memory", "journal")]
     return HookSettings(
         enabled=several_vaults(ordered) and any(used),
         timeout_seconds=setting(ordered, "memory.hook_timeout_ms") / 1_000,
@@ -116,8 +116,8 @@ def index_folder(layers: Iterable[Layer]) -> Path | None:
 def index_folders(layers: Iterable[Layer]) -> list[Path]:
     """Return the folders in which indexes of this user may be: by `index.dir`, and by default."""
     parent = setting(layers, "index.dir")
-    parents = dict.fromkeys(rules.data_folder(each) for each in (parent, None))
-    return [each / "indexes" for each in parents]
+    parents = dict.fromkeys(rules.data_folder(place) for place in (parent, None))
+    return [place / "indexes" for place in parents]
 
 
 def configured_endpoint(layers: Iterable[Layer]) -> str:

@@ -20,11 +20,10 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from http.client import HTTPException
-from typing import TYPE_CHECKING, Any
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
-from vault_agent.mcp.connections import Connections
-from vault_agent.mcp.lines import TooLong, lines
 from vault_agent.mcp.lists import (
     CLIENT_META,
     VERSION_META,
@@ -35,9 +34,7 @@ from vault_agent.mcp.lists import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from http.client import HTTPConnection, HTTPResponse
-
-    from vault_agent.mcp.connections import ServerAt
+    from http.client import HTTPResponse
 
 MAX_LINE_BYTES = 64 * 1024
 """The longest line, unless writing is on: then it is the largest body of a write."""
@@ -68,8 +65,31 @@ _SECONDS_FOR_LISTS = 0.25
 """How long a running server has to give a list, which may differ from the relay's."""
 
 
-class Refused(Exception):
+_SECONDS_TO_CONNECT = 10.0
+
+
+class NoServer(Exception):
     """No server can be used. The text is for the client: a code, what is wrong, what to do."""
+
+
+class ServerAt(NamedTuple):
+    """Where the server listens, and its key."""
+
+    endpoint: str
+    api_key: str | None
+
+    def connect(self) -> HTTPConnection:
+        """Return a new connection.
+
+        Raises:
+            OSError: if the server does not take it in time.
+        """
+        parts = urlsplit(self.endpoint)
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        connection = kind(parts.hostname or "", parts.port, timeout=_SECONDS_TO_CONNECT)
+        connection.connect()
+        connection.sock.settimeout(None)
+        return connection
 
 
 class Relay:
@@ -108,7 +128,6 @@ class Relay:
         self._finding = threading.Lock()
         self._writing = threading.Lock()
         self._places = threading.BoundedSemaphore(IN_FLIGHT)
-        self._connections = Connections()
         self._active: dict[Any, _Request] = {}
         self._owed: set[_Request] = set()  # whose reply is not written, or not to its end
         self._version: str | None = None  # negotiated by `initialize`
@@ -130,7 +149,6 @@ class Relay:
                 self.touch()
         for request in list(self._active.values()):
             request.cancel()
-        self._connections.close()
 
     def touch(self) -> None:
         """Ask the server for its health, so that it does not end while a client is connected.
@@ -141,7 +159,7 @@ class Relay:
         if server is None:
             return
         with suppress(OSError, HTTPException):
-            connection = self._connections.open(server)
+            connection = server.connect()
             connection.sock.settimeout(PARENT_SECONDS)
             connection.request("GET", "/health")
             connection.getresponse().read()
@@ -156,11 +174,10 @@ class Relay:
 
     def _read(self) -> None:
         try:
-            for line in lines(self._source, self._max_line):
-                if isinstance(line, TooLong):
-                    self._refuse_long(line.message)
-                elif line.strip():
-                    self._take(line)
+            with os.fdopen(self._source, "rb", closefd=False) as lines:
+                for line in lines:
+                    if line.strip():
+                        self._take(line)
             until = time.monotonic() + LAST_REPLIES_SECONDS
             while self._owed and time.monotonic() < until and not self.ended.wait(0.01):
                 pass
@@ -169,16 +186,15 @@ class Relay:
         finally:
             self.ended.set()
 
-    def _refuse_long(self, message: object) -> None:
-        if not _is_reply(message):
-            what = f"The request is over {self._max_line // 1024} KiB. Send less at once."
-            self._refuse(_id_of(message), _INVALID_REQUEST, what)
-
     def _take(self, line: bytes) -> None:
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
             self._refuse(None, _PARSE_ERROR, "The line is not valid JSON in UTF-8.")
+            return
+        if len(line) > self._max_line and not _is_reply(message):
+            what = f"The request is over {self._max_line // 1024} KiB. Send less at once."
+            self._refuse(_id_of(message), _INVALID_REQUEST, what)
             return
         if not isinstance(message, dict):
             self._refuse(None, _INVALID_REQUEST, "The line is not one JSON-RPC object.")
@@ -226,7 +242,7 @@ class Relay:
                 late.start()
                 self._ask(request)
                 late.cancel()
-        except Refused as error:
+        except NoServer as error:
             if own is not None:
                 self._answer(request, own)
             elif request.message["method"] == "tools/call":
@@ -263,7 +279,7 @@ class Relay:
         if self._warming:
             return
         self._warming = True
-        with suppress(Refused):  # the call gets the reason
+        with suppress(NoServer):  # the call gets the reason
             self._located(None)
 
     def _ask(self, request: _Request) -> None:
@@ -283,7 +299,7 @@ class Relay:
                     self._write(_failed_call(request.id, _OUTCOME_UNKNOWN), request)
                     return
                 if last or request.answered:
-                    raise Refused(
+                    raise NoServer(
                         "SERVER_UNAVAILABLE: the server does not answer. Call again."
                     ) from None
                 self._located(server)
@@ -299,37 +315,21 @@ class Relay:
 
     def _exchange(self, request: _Request, server: ServerAt) -> None:
         headers = self._headers(request.message, server)
-        # If a new connection breaks after a call was sent, the server has ended in mid-call.
-        for reused in (False,) if _may_write(request.message) else (True, False):
-            connection = self._connections.take(server, reused=reused)
-            if connection is None:
-                continue
-            request.connection = connection
-            whole = False
-            try:
-                if request.cancelled:
-                    return
-                request.sent = True
-                connection.request("POST", self._path, body=request.line, headers=headers)
-                response = connection.getresponse()
-                self._forward(request, response)
-                whole = not request.cancelled
-            except (OSError, HTTPException):
-                if reused and not request.cancelled and not request.answered:
-                    continue  # the server closes a connection that was idle
-                raise
-            finally:
-                request.connection = None
-                if whole:
-                    self._connections.put(server, connection)
-                else:
-                    connection.close()
-            return
+        connection = request.connection = server.connect()
+        try:
+            if request.cancelled:
+                return
+            request.sent = True
+            connection.request("POST", self._path, body=request.line, headers=headers)
+            self._forward(request, connection.getresponse())
+        finally:
+            request.connection = None
+            connection.close()
 
     def _headers(self, message: dict[str, Any], server: ServerAt) -> dict[str, str]:
         headers = {
             "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
+            "Accept": "application/json",
             SESSION_HEADER: self._session,
         }
         if server.api_key is not None:
@@ -364,13 +364,7 @@ class Relay:
         self._client = client_name(info) or self._client
 
     def _forward(self, request: _Request, response: HTTPResponse) -> None:
-        """Write a reply, or each event of one that streams, as a line."""
-        if response.headers.get_content_type() == "text/event-stream":
-            for line in response:
-                name, _, content = line.partition(b":")
-                if name == b"data":
-                    self._write(content.strip(), request)
-            return
+        """Write a reply as a line."""
         body = response.read()
         if response.status != 200 or request.message["method"] == "initialize":
             body = self._looked_at(request, response.status, body)
@@ -383,15 +377,17 @@ class Relay:
         try:
             reply = json.loads(body)
         except ValueError:
-            raise Refused(f"SERVER_UNAVAILABLE: the server replied with status {status}.") from None
+            raise NoServer(
+                f"SERVER_UNAVAILABLE: the server replied with status {status}."
+            ) from None
         if request.message["method"] == "initialize" and isinstance(reply.get("result"), dict):
             self._version = str(reply["result"].get("protocolVersion"))
             return body
         if status == 401:
-            raise Refused(_NEEDS_KEY)
+            raise NoServer(_NEEDS_KEY)
         error = reply.get("error", {})
         if isinstance(error.get("code"), str):
-            raise Refused(_refusal(error))
+            raise NoServer(_refusal(error))
         return json.dumps({**reply, "id": request.id}).encode()
 
     # --- output ---------------------------------------------------------------------------------
