@@ -1,4 +1,4 @@
-"""Calls that take long: progress, cancellation, and limits. The vault is a fake that waits."""
+"""Calls that take long: waiting, cancellation, and limits. The vault is a fake that waits."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from tests.support.waiting import eventually_async
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.mcp import service
-from vault_agent.mcp.connections import ServerAt
-from vault_agent.mcp.relay import Relay
+from vault_agent.mcp.relay import Relay, ServerAt
 from vault_agent.model.jobs import Job, JobKind, JobState, PhaseProgress
 from vault_agent.server import mcp
 from vault_agent.server import serve as serving
@@ -77,7 +76,9 @@ class Indexing:
     async def search(self, query: Any) -> Any:
         if self.left:
             self.left -= 1
-            raise IndexUnavailable("INDEX_NOT_FOUND", "No index yet.", {"jobId": "first"})
+            raise IndexUnavailable(
+                "INDEX_NOT_FOUND", "The first index is being built.", {"jobId": "first"}
+            )
         return await self.answer(query)
 
 
@@ -132,7 +133,7 @@ async def test_a_stop_does_not_wait_for_calls_that_wait_for_their_turn(
 @pytest.mark.fault(
     "Agents",
     "the first index is being built",
-    "the call waits up to 10 s, then says how far it is",
+    "the call waits up to 50 s, then says how far it is",
 )
 async def test_a_call_waits_for_the_first_index():
     async with run(mcp={"enabled": True}) as server:
@@ -144,7 +145,7 @@ async def test_a_call_waits_for_the_first_index():
 async def test_an_index_that_takes_longer_is_an_error_with_how_far_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(service, "FIRST_INDEX_SECONDS", 0.0)
+    monkeypatch.setattr(service, "INDEX_SECONDS", 0.0)
     async with run(mcp={"enabled": True}) as server:
         Indexing(server.engine, questions=9)
         _, body, _ = await server.ask("POST", "/mcp", json=search(), headers=HEADERS)
@@ -153,33 +154,6 @@ async def test_an_index_that_takes_longer_is_an_error_with_how_far_it_is(
             "INDEX_NOT_FOUND: The first index is being built: 3,200 of 9,746 notes; call again in"
             " about 6 s."
         )
-
-
-@pytest.mark.parametrize("accepts", ["application/json, text/event-stream", "application/json"])
-async def test_progress_is_streamed_only_to_a_client_that_takes_a_stream(monkeypatch, accepts):
-    monkeypatch.setattr(service, "_PROGRESS_AFTER_SECONDS", 0.0)
-    async with run(mcp={"enabled": True}) as server:
-        Indexing(server.engine, questions=2)
-        body = search(progressToken="p")
-        headers = {**HEADERS, "Accept": accepts}
-        async with server.request("POST", "/mcp", json=body, headers=headers) as reply:
-            text = await reply.text()
-        if "event-stream" not in accepts:
-            assert reply.content_type == "application/json"
-            assert json.loads(text)["result"]["isError"] is False
-            return
-        assert reply.content_type == "text/event-stream"
-        assert reply.headers["X-Accel-Buffering"] == "no"
-        messages = [
-            json.loads(line.removeprefix("data: "))
-            for line in text.splitlines()
-            if line.startswith("data: ")
-        ]
-        *progress, last = messages
-        assert progress[0]["method"] == "notifications/progress"
-        assert progress[0]["params"]["progressToken"] == "p"
-        assert (progress[0]["params"]["progress"], progress[0]["params"]["total"]) == (3200, 9746)
-        assert last["id"] == 1
 
 
 @pytest.mark.fault(
@@ -211,7 +185,7 @@ async def test_requests_over_the_limit_wait_and_then_are_refused(monkeypatch: py
 
 
 class Waiting(BaseHTTPRequestHandler):
-    """A server that answers `slow` only when the client has gone, and `stream` with events."""
+    """A server that answers `slow` only when the client has gone, and all else at once."""
 
     protocol_version = "HTTP/1.1"
     gone = threading.Event()
@@ -234,11 +208,9 @@ class Waiting(BaseHTTPRequestHandler):
             self.gone.set()
             self.close_connection = True
             return
-        events = [{"jsonrpc": "2.0", "method": "notifications/progress"}] * 2
-        events.append({"jsonrpc": "2.0", "id": message["id"], "result": {}})
-        content = b"".join(b"data: " + json.dumps(each).encode() + b"\r\n\r\n" for each in events)
+        content = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {}}).encode()
         self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
@@ -286,18 +258,11 @@ def piped() -> Iterator[Piped]:
     server.server_close()
 
 
-def test_each_event_of_a_stream_is_a_line(piped):
-    piped.write({"jsonrpc": "2.0", "id": 5, "method": "stream"})
-    lines = [json.loads(piped.lines.readline()) for _ in range(3)]
-    assert [line.get("method") for line in lines] == ["notifications/progress"] * 2 + [None]
-    assert lines[-1]["id"] == 5
-
-
 def test_a_connected_client_keeps_the_server_from_being_idle(piped):
     Waiting.got.clear()
     piped.relay.touch()
     assert Waiting.got == []  # no server is known before the first call
-    piped.write({"jsonrpc": "2.0", "id": 5, "method": "stream"})
+    piped.write({"jsonrpc": "2.0", "id": 5, "method": "quick"})
     assert piped.lines.readline()
     piped.relay.touch()
     assert Waiting.got == ["/health"]
@@ -311,9 +276,8 @@ def test_a_cancelled_request_closes_its_connection_and_gets_no_reply(piped):
     cancel = {"requestId": "a"}
     piped.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel})
     assert Waiting.gone.wait(PATIENCE)
-    piped.write({"jsonrpc": "2.0", "id": 6, "method": "stream"})
-    lines = [json.loads(piped.lines.readline()) for _ in range(3)]
-    assert lines[-1]["id"] == 6
+    piped.write({"jsonrpc": "2.0", "id": 6, "method": "quick"})
+    assert json.loads(piped.lines.readline())["id"] == 6
 
 
 @pytest.mark.fault(
@@ -325,7 +289,7 @@ def test_a_second_request_with_an_id_in_flight_is_refused(piped):
     Waiting.asked.clear()
     piped.write({"jsonrpc": "2.0", "id": 9, "method": "slow"})
     assert Waiting.asked.wait(PATIENCE)
-    piped.write({"jsonrpc": "2.0", "id": 9, "method": "stream"})
+    piped.write({"jsonrpc": "2.0", "id": 9, "method": "quick"})
     reply = json.loads(piped.lines.readline())
     assert (reply["id"], reply["error"]["code"]) == (9, -32600)
     cancel = {"requestId": 9}

@@ -36,12 +36,11 @@ from vault_agent.mcp.messages import (
     RequestId,
     RpcError,
     parse_message,
-    progress_body,
     result_body,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Mapping
 
     from mcp.server.lowlevel import Server
     from mcp.shared.dispatcher import CallOptions
@@ -67,7 +66,7 @@ class Post(NamedTuple):
     body: bytes
 
 
-class HttpReply(NamedTuple):
+class PostReply(NamedTuple):
     """The HTTP reply. `body` is empty for a notification."""
 
     status: int
@@ -75,47 +74,27 @@ class HttpReply(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """Sends progress notifications of one request. Does nothing without a token."""
-
-    token: RequestId | None
-    send: Callable[[bytes], Awaitable[None]] | None
-
-    async def __call__(self, done: float, total: float | None, text: str) -> None:
-        """Tell the client how far its request is."""
-        if self.token is not None and self.send is not None:
-            await self.send(progress_body(self.token, done, total, text))
-
-
-@dataclass(frozen=True, slots=True)
 class Call:
-    """What a handler gets besides the parameters: the client's view, and its progress."""
+    """What a handler gets besides the parameters: the client's view."""
 
     view: Any
-    progress: Progress
     legacy: bool  # whether the client speaks a revision before 2026-07-28
 
 
-async def exchange(
-    server: Server[Any],
-    view: Any,
-    post: Post,
-    send: Callable[[bytes], Awaitable[None]] | None = None,
-) -> HttpReply:
+async def exchange(server: Server[Any], view: Any, post: Post) -> PostReply:
     """Answer one POST.
 
     Args:
         server: the SDK's server with our handlers.
         view: what this client may see. Handlers get it as `ctx.request.view`.
         post: the request, whose body is one JSON-RPC message.
-        send: sends a notification before the reply; None if the client takes no stream.
 
     Never raises, except if it is cancelled or a handler has a defect.
     """
     try:
         message = parse_message(post.body)
     except RpcError as error:
-        return HttpReply(400, error.body())
+        return PostReply(400, error.body())
     version = post.headers.get(VERSION_HEADER)
     named = message.meta.get(PROTOCOL_VERSION_META_KEY)
     # An unknown version gets the list of ours, even without the other headers.
@@ -124,7 +103,7 @@ async def exchange(
     ):
         return _refused(_unsupported(version or "", message.id))
     if message.id is None:
-        return HttpReply(202, b"")
+        return PostReply(202, b"")
     modern = version in MODERN_PROTOCOL_VERSIONS or (
         version not in HANDSHAKE_PROTOCOL_VERSIONS
         and (version is not None or named is not None)
@@ -137,7 +116,7 @@ async def exchange(
             connection = _classified(message, post)
         except RpcError as error:
             return _refused(error)
-    call = Call(view, Progress(message.progress_token, send), legacy=not modern)
+    call = Call(view, legacy=not modern)
     try:
         result = await serve_one(
             server,
@@ -148,18 +127,18 @@ async def exchange(
             lifespan_state=None,
         )
     except (MCPError, ValidationError) as error:
-        known = _known(error, message.id)
+        rpc_error = _known(error, message.id)
         # Before 2026-07-28 the status says only that the message was read.
-        return _refused(known) if modern else HttpReply(200, known.body())
-    return HttpReply(200, result_body(message.id, result))
+        return _refused(rpc_error) if modern else PostReply(200, rpc_error.body())
+    return PostReply(200, result_body(message.id, result))
 
 
 def _classified(message: Message, post: Post) -> Connection:
     """Return the connection of a request that carries its own version and capabilities."""
     if find_duplicated_routing_header((name, "") for name in post.names) is not None:
         raise RpcError(HEADER_MISMATCH, "A routing header appears twice.", to=message.id)
-    sent = {"method": message.method, "params": message.params}
-    verdict = classify_inbound_request(sent, headers=post.headers)
+    body = {"method": message.method, "params": message.params}
+    verdict = classify_inbound_request(body, headers=post.headers)
     if isinstance(verdict, InboundLadderRejection):
         if verdict.code == UNSUPPORTED_VERSION:
             raise _unsupported(post.headers.get(VERSION_HEADER, ""), message.id)
@@ -170,8 +149,8 @@ def _classified(message: Message, post: Post) -> Connection:
 
 
 def _unsupported(requested: str, request_id: RequestId | None) -> RpcError:
-    shown = requested if _VERSION.fullmatch(requested) else ""
-    data = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": shown}
+    name = requested if _VERSION.fullmatch(requested) else ""
+    data = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": name}
     return RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", to=request_id, data=data)
 
 
@@ -185,8 +164,8 @@ def _known(error: MCPError | ValidationError, request_id: RequestId | None) -> R
     return RpcError(code, _MESSAGES.get(code, "The request was refused."), to=request_id)
 
 
-def _refused(error: RpcError) -> HttpReply:
-    return HttpReply(ERROR_CODE_HTTP_STATUS.get(error.code, 200), error.body())
+def _refused(error: RpcError) -> PostReply:
+    return PostReply(ERROR_CODE_HTTP_STATUS.get(error.code, 200), error.body())
 
 
 class TeachingError(MCPError):
@@ -227,4 +206,4 @@ class _Context:
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        await self.call.progress(progress, total, message or "")
+        del progress, total, message

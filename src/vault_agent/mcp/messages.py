@@ -62,12 +62,6 @@ class Message(NamedTuple):
         """The name of the program that calls, if the request carries one of plain characters."""
         return client_name(self.meta.get(CLIENT_META))
 
-    @property
-    def progress_token(self) -> RequestId | None:
-        """The token under which the client wants progress notifications, if any."""
-        token = self.meta.get("progressToken")
-        return token if _is_id(token) else None
-
 
 def parse_message(body: bytes) -> Message:
     """Parse one JSON-RPC request or notification.
@@ -91,8 +85,8 @@ def parse_message(body: bytes) -> Message:
         raise RpcError(INVALID_REQUEST, "Batches are not supported: send one message a request.")
     if not isinstance(parsed, dict):
         raise RpcError(INVALID_REQUEST, "The message is not a JSON-RPC object.")
-    given = parsed.get("id")
-    request_id = given if _is_id(given) else None
+    raw_id = parsed.get("id")
+    request_id = raw_id if _is_id(raw_id) else None
     method, params = parsed.get("method"), parsed.get("params")
     if (
         parsed.get("jsonrpc") != "2.0"
@@ -119,14 +113,6 @@ def client_of(body: bytes) -> str | None:
 def result_body(request_id: RequestId | None, result: Mapping[str, Any]) -> bytes:
     """Return the reply to a request."""
     return orjson.dumps({"jsonrpc": "2.0", "id": request_id, "result": result})
-
-
-def progress_body(token: RequestId, progress: float, total: float | None, text: str) -> bytes:
-    """Return a progress notification."""
-    params: dict[str, Any] = {"progressToken": token, "progress": progress, "message": text}
-    if total is not None:
-        params["total"] = total
-    return orjson.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
 
 
 def _is_id(value: object) -> bool:

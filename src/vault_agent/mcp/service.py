@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.context import ServerRequestContext
 
-    from vault_agent.mcp.exchange import Call, Progress
+    from vault_agent.mcp.exchange import Call
     from vault_agent.mcp.tool import Shown, Tool
     from vault_agent.mcp.view import View
+    from vault_agent.model.jobs import Job
 
 NAME = "vault-agent"
-FIRST_INDEX_SECONDS = 10.0
-"""How long a call waits for the first index."""
+INDEX_SECONDS = 50.0
+"""How long a call waits while its index is made. Clients give up after 60 seconds."""
 
 _COMPLETE = {"resultType": "complete"}
 """Every result says so. The SDK leaves it out for older revisions."""
 _KEPT = CacheHint(ttl_ms=300_000)
 """Lists are constants."""
 _RESOURCE_NOT_FOUND = -32002  # before 2026-07-28
-_PROGRESS_AFTER_SECONDS = 1.0
 
 
 def make_server() -> Server[Any]:
@@ -62,10 +62,10 @@ def make_server() -> Server[Any]:
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> dict[str, Any]:
         call = _call(context)
-        known = {tool.name: tool for tool in _tools(context)}
-        if params.name not in known:
-            raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(known)}.")
-        return await _result(known[params.name], call.view, params.arguments, call.progress)
+        tools = {tool.name: tool for tool in _tools(context)}
+        if params.name not in tools:
+            raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(tools)}.")
+        return await _result(tools[params.name], call.view, params.arguments)
 
     server: Server[Any] = Server(
         NAME,
@@ -147,8 +147,8 @@ async def _get_prompt(
     view = _call(context).view
     text = prompt_text(params.name, dict(params.arguments or {}), view)
     if text is None:
-        known = prompts_for(view)
-        names = ", ".join(f"{name}({prompt.argument})" for name, prompt in known.items())
+        prompts = prompts_for(view)
+        names = ", ".join(f"{name}({prompt.argument})" for name, prompt in prompts.items())
         raise TeachingError(INVALID_PARAMS, f"No such prompt. There are: {names}.")
     content = {"type": "text", "text": text}
     return {**_COMPLETE, "messages": [{"role": "user", "content": content}]}
@@ -164,19 +164,17 @@ async def _complete(
     return {**_COMPLETE, "completion": {"values": values, "hasMore": False}}
 
 
-async def _result(
-    tool: Tool, view: View, arguments: Mapping[str, Any] | None, progress: Progress
-) -> dict[str, Any]:
+async def _result(tool: Tool, view: View, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """Run a tool. Its failure is a result that the model sees, and not an error."""
     try:
         checked = check(tool, arguments)
-        async with view.of(checked) as (there, inner):
-            shown = await _with_index(tool, there, inner, progress)
+        async with view.of(checked) as (target, inner):
+            reply = await _with_index(tool, target, inner)
     except VaultAgentError as error:
         return _text(error_text(error), is_error=True)
-    if isinstance(shown, str):
-        return _text(shown, is_error=False)
-    text = as_json(shown)
+    if isinstance(reply, str):
+        return _text(reply, is_error=False)
+    text = as_json(reply)
     return {**_text(text, is_error=False), "structuredContent": json.loads(text)}
 
 
@@ -184,57 +182,54 @@ def error_text(error: VaultAgentError) -> str:
     """Return an error as a model reads it: the code, what is wrong, what to do, suggestions."""
     details = error.details
     lines = [f"{error.code}: {for_models(error.code, *error.over_http())}"]
-    lines += (f"- {each}" for each in details.get("suggestions", ()))
-    lines += (f"- {_heading(each)}" for each in details.get("headings", ()))
+    lines += (f"- {suggestion}" for suggestion in details.get("suggestions", ()))
+    lines += (f"- {_heading(heading)}" for heading in details.get("headings", ()))
     if details.get("more"):
         lines.append(f"… and {details['more']} more: use view: outline")
     return "\n".join(lines)
 
 
-def _heading(known: object) -> str:
+def _heading(heading: object) -> str:
     """Return a heading that an error lists: a line of the outline, or a place with its ID."""
-    if not isinstance(known, dict):
-        return visible(str(known))
-    path = " > ".join(visible(str(each)) for each in known.get("headingPath", ()))
-    return f"{known.get('line')}: {path} ({known.get('headingId')})"
+    if not isinstance(heading, dict):
+        return visible(str(heading))
+    path = " > ".join(visible(str(name)) for name in heading.get("headingPath", ()))
+    return f"{heading.get('line')}: {path} ({heading.get('headingId')})"
 
 
 def _text(text: str, *, is_error: bool) -> dict[str, Any]:
     return {**_COMPLETE, "content": [{"type": "text", "text": text}], "isError": is_error}
 
 
-async def _with_index(
-    tool: Tool, view: View, arguments: Mapping[str, Any], progress: Progress
-) -> Shown:
-    """Run a tool. While the first index is being built, wait for it for some seconds.
+async def _with_index(tool: Tool, view: View, arguments: Mapping[str, Any]) -> Shown:
+    """Run a tool. While a job makes its index, wait for it.
 
     Raises:
-        IndexUnavailable: `INDEX_NOT_FOUND` with how far the job is.
+        IndexUnavailable: `INDEX_NOT_FOUND` or `INDEX_INCOMPATIBLE` with how far the job is.
         VaultAgentError: as the tool.
     """
-    deadline = time.monotonic() + FIRST_INDEX_SECONDS
-    shown_at = time.monotonic() + _PROGRESS_AFTER_SECONDS
+    deadline = time.monotonic() + INDEX_SECONDS
     while True:
         try:
             return await tool.run(view, arguments)
         except IndexUnavailable as error:
             job_id = error.details.get("jobId")
-            if error.code != "INDEX_NOT_FOUND" or job_id is None:
+            if job_id is None:
                 raise
-            job = await view.vault.jobs.get(job_id)
-            # The text of a note is parsed once. The other phases are short.
-            phase = next((each for each in job.phases if each.name == "parse"), None)
-            done, total = (phase.done, phase.total) if phase is not None else (0, None)
             if time.monotonic() >= deadline:
-                far = f": {done:,} notes so far" if done else ""
-                far = f": {done:,} of {total:,} notes" if total else far
-                seconds = max(1, round(job.eta_seconds)) if job.eta_seconds else 10
-                raise IndexUnavailable(
-                    "INDEX_NOT_FOUND",
-                    f"The first index is being built{far}; call again in about {seconds} s.",
-                    remedy="",
-                ) from None
-            if time.monotonic() >= shown_at:
-                shown_at = time.monotonic() + _PROGRESS_AFTER_SECONDS
-                await progress(done, total, "The first index is being built.")
+                raise _too_early(error, await view.vault.jobs.get(job_id)) from None
         await anyio.sleep(0.2)
+
+
+def _too_early(error: IndexUnavailable, job: Job) -> IndexUnavailable:
+    """Return the error with how far the job is, and when to call again."""
+    # The text of a note is parsed once. The other phases are short.
+    phase = next((phase for phase in job.phases if phase.name == "parse"), None)
+    far = ""
+    if phase is not None and phase.total:
+        far = f": {phase.done:,} of {phase.total:,} notes"
+    elif phase is not None and phase.done:
+        far = f": {phase.done:,} notes so far"
+    seconds = max(1, round(job.eta_seconds)) if job.eta_seconds else 10
+    what = f"{error.what.removesuffix('.')}{far}; call again in about {seconds} s."
+    return IndexUnavailable(error.code, what, remedy="")

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from vault_agent.config import Config
     from vault_agent.config.agents import AgentSettings
-    from vault_agent.mcp.exchange import HttpReply
 
 PATH = "/mcp"
 # As in the relay, whose room is imported only when needed.
@@ -122,11 +121,11 @@ async def _post(request: web.Request) -> web.StreamResponse:
     check_media(request)
     limit = _limit(request)
     check_size(request, limit)
-    takes_stream = _accepted(request)
+    _require_json(request)
     body = await read_body(request, limit)
     async with endpoint.turns.of(caller.name):
         server = await endpoint.server()
-        return await _answered(request, server, caller, body, takes_stream=takes_stream)
+        return await _answered(request, server, caller, body)
 
 
 def _caller(request: web.Request) -> Caller:
@@ -182,24 +181,23 @@ def _require_enabled(request: web.Request) -> Endpoint:
     return endpoint
 
 
-def _accepted(request: web.Request) -> bool:
-    """Return whether the client takes a stream. It must take JSON."""
+def _require_json(request: web.Request) -> None:
+    """Refuse a client that does not take JSON."""
     header = ",".join(request.headers.getall("Accept", ["*/*"]))
     media = {part.partition(";")[0].strip().lower() for part in header.split(",")}
     if not media & {"application/json", "application/*", "*/*"}:
-        raise Unsupported("NOT_ACCEPTABLE", "The reply is application/json, or a stream of it.")
-    return "text/event-stream" in media
+        raise Unsupported("NOT_ACCEPTABLE", "The reply is application/json.")
 
 
 async def _answered(
-    request: web.Request, server: Server[Any], caller: Caller, body: bytes, *, takes_stream: bool
-) -> web.StreamResponse:
+    request: web.Request, server: Server[Any], caller: Caller, body: bytes
+) -> web.Response:
     """Run one exchange, and stop it if the client disconnects.
 
-    A header may name the vault of a project. It is lent until the reply is sent.
+    A header may name the vault of a project. It is lent until the reply is made.
     """
     async with AsyncExitStack() as lent:
-        return await _exchanged(request, server, caller, body, lent, takes_stream=takes_stream)
+        return await _exchanged(request, server, caller, body, lent)
 
 
 async def _exchanged(
@@ -208,9 +206,7 @@ async def _exchanged(
     caller: Caller,
     body: bytes,
     lent: AsyncExitStack,
-    *,
-    takes_stream: bool,
-) -> web.StreamResponse:
+) -> web.Response:
     from vault_agent.mcp.exchange import Post, exchange
     from vault_agent.mcp.messages import client_of
     from vault_agent.mcp.view import View
@@ -237,15 +233,19 @@ async def _exchanged(
         vaults=(vaults.address_of(vault), GLOBAL) if several else (),
         told=request.app[MCP].told(caller.name, request.headers.get(SESSION_HEADER)),
     )
-    stream = _Stream(request)
     post = Post(
         {name.lower(): value for name, value in request.headers.items()},
         tuple(request.headers),
         body,
     )
     with while_client_waits(request):
-        reply = await exchange(server, view, post, stream.send if takes_stream else None)
-    return await stream.end(reply)
+        reply = await exchange(server, view, post)
+    return web.Response(
+        body=reply.body or None,
+        status=reply.status,
+        headers={**SAFE_HEADERS, "Cache-Control": "no-store"},
+        content_type="application/json" if reply.body else None,
+    )
 
 
 async def _require_folder(config: Config, agent: AgentSettings | None) -> None:
@@ -259,45 +259,6 @@ async def _require_folder(config: Config, agent: AgentSettings | None) -> None:
         return
     if await in_thread(lambda: agent.lacks_folder(root, writes=config.write.enabled)):
         raise Misconfigured("AGENT_FOLDER_NOT_FOUND", "A folder of this agent is not in the vault.")
-
-
-class _Stream:
-    """The reply: JSON, or Server-Sent Events once a notification was sent before it."""
-
-    def __init__(self, request: web.Request) -> None:
-        self._request = request
-        self._response: web.StreamResponse | None = None
-
-    async def send(self, message: bytes) -> None:
-        """Send a notification before the reply."""
-        if self._response is None:
-            self._response = web.StreamResponse(
-                headers={
-                    **SAFE_HEADERS,
-                    "Cache-Control": "no-store",
-                    "Content-Type": "text/event-stream; charset=utf-8",
-                    "X-Accel-Buffering": "no",
-                }
-            )
-            self._response.force_close()
-            await self._response.prepare(self._request)
-        await self._response.write(b"event: message\r\ndata: " + message + b"\r\n\r\n")
-
-    async def end(self, reply: HttpReply) -> web.StreamResponse:
-        """Send the reply, and return the response."""
-        if self._response is None:
-            headers = {**SAFE_HEADERS, "Cache-Control": "no-store"}
-            if not reply.body:
-                return web.Response(status=reply.status, headers=headers)
-            return web.Response(
-                body=reply.body,
-                status=reply.status,
-                headers=headers,
-                content_type="application/json",
-            )
-        await self.send(reply.body)
-        await self._response.write_eof()
-        return self._response
 
 
 class Turns:
