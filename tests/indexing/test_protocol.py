@@ -11,13 +11,14 @@ from vault_agent.codes import CODES
 from vault_agent.errors import CLASSES, Failed
 from vault_agent.indexing.protocol import IndexTask, RequestFailed, UpdateIndex
 from vault_agent.system.child import encode, read_message
+from vault_agent.vault.paths import Exclusions
 
 STRANGE = os.fsdecode(b"not-\xff-utf8/\n\x01.md")
 TASK = IndexTask(
     root=f"/vault/{STRANGE}",
     directory="/index",
     vault="id",
-    exclude=("a/", "*.tmp"),
+    exclusions=Exclusions(("a/", "*.tmp")),
     max_note_bytes=5,
     fingerprint="f",
     rebuild=True,

@@ -23,7 +23,7 @@ async def opened(vault: Vault) -> AsyncIterator[Snapshot]:
     """Yield a snapshot of the vault's index."""
     task = vault.task()
     current = CurrentIndex(
-        vault.directory, vault=task.vault, fingerprint=task.fingerprint, scope=task.scope
+        vault.directory, vault=task.vault, fingerprint=task.fingerprint, scope=task.exclusions.scope
     )
     await current.refresh()
     try:

@@ -100,7 +100,7 @@ class Vault:
             root=str(self.root),
             directory=str(self.directory.path),
             vault=self.identity or identify(str(self.root.resolve())),
-            exclude=self.exclude,
+            exclusions=Exclusions(self.exclude, self.scope),
             max_note_bytes=MAX_NOTE_BYTES,
             fields=self.fields,
             attachments=self.attachments,
@@ -114,7 +114,6 @@ class Vault:
             parallel=2,
             paths=paths,
             by_watch=by_watch,
-            scope=self.scope,
         )
 
     async def index(

@@ -36,6 +36,7 @@ from vault_agent.indexing.protocol import (
 from vault_agent.model.jobs import JobSummary
 from vault_agent.system.child import encode
 from vault_agent.system.crash import CrashReport
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vaults.background import Background
 from vault_agent.vaults.indexer import MANY_NOTES, Indexer
 
@@ -43,7 +44,7 @@ TASK = IndexTask(
     root="/vault",
     directory="/index",
     vault="id",
-    exclude=(),
+    exclusions=Exclusions(),
     max_note_bytes=1,
     fingerprint="f",
     rebuild=False,

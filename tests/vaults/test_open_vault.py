@@ -34,6 +34,7 @@ from vault_agent.search.note_file import read_whole
 from vault_agent.store.current import Snapshot
 from vault_agent.store.failures import damaged
 from vault_agent.system.crash import CrashReport
+from vault_agent.vault.paths import Exclusions
 from vault_agent.vaults.indexer import Indexer
 from vault_agent.vaults.jobs import JobOptions
 from vault_agent.vaults.open_vault import OpenVault
@@ -221,7 +222,7 @@ TASK = IndexTask(
     root="/nowhere",
     directory="/\0secret canary",  # no folder can have this name
     vault="id",
-    exclude=(),
+    exclusions=Exclusions(),
     max_note_bytes=1,
     fingerprint="f",
     rebuild=False,

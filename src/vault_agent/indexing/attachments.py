@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.extract.parts import CPU_SECONDS, MEMORY_BYTES, UnreadableAttachment, byte_limit
 from vault_agent.extract.read import extract
-from vault_agent.indexing.parse import KeptText, KeptTexts, exclusions_of
+from vault_agent.indexing.parse import KeptText, KeptTexts
 from vault_agent.indexing.protocol import AttachmentsRead
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
@@ -134,7 +134,7 @@ def attachment_reader() -> Callable[[OneFile], bool]:
 
     def read(file: OneFile) -> bool:
         try:
-            root = VaultRoot.open(file.task.root, exclusions_of(file.task.exclude))
+            root = VaultRoot.open(file.task.root, file.task.exclusions)
         except Misconfigured:
             return False
         with root:

@@ -173,7 +173,7 @@ def _had_notes(stored: Stored | None, task: IndexTask) -> bool:
 
     The folder of an agent may lose its last note: only that of the whole vault tells of a mount.
     """
-    return stored is not None and stored.meta.notes > 0 and task.scope == EVERYTHING
+    return stored is not None and stored.meta.notes > 0 and task.exclusions.scope == EVERYTHING
 
 
 def sudden_emptiness() -> Failed:

@@ -12,7 +12,6 @@ import zlib
 from contextlib import suppress
 from dataclasses import replace
 from enum import Enum, auto
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,7 +30,6 @@ from vault_agent.store.fulltext.schema import file_day, to_fulltext
 from vault_agent.store.index.rows import to_rows
 from vault_agent.system.files import make_private_folder, replace_file
 from vault_agent.text.names import is_note, kind_of, stem
-from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.platform import folder_at
 from vault_agent.vault.read import Skipped, decode, printable, read_bytes
 from vault_agent.vault.root import VaultRoot
@@ -96,7 +94,7 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
 
     def parse_batch(batch: Batch) -> list[ParsedFile] | None:
         try:
-            root = VaultRoot.open(batch.task.root, exclusions_of(batch.task.exclude))
+            root = VaultRoot.open(batch.task.root, batch.task.exclusions)
         except Misconfigured:
             return None
         with root:
@@ -120,12 +118,6 @@ def parse_files(root: VaultRoot, batch: Batch) -> list[ParsedFile]:
     if batch.repeated is None:
         return [_with_lines(file) for file in read]
     return _parse_all(read, task.fields, batch.repeated, typed=task.typed)
-
-
-@lru_cache(maxsize=8)
-def exclusions_of(patterns: tuple[str, ...]) -> Exclusions:
-    """Return the exclusions with these patterns."""
-    return Exclusions(patterns)
 
 
 def _read_note(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFile:

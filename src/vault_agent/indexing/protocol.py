@@ -12,11 +12,9 @@ from vault_agent.errors import error_of
 from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary  # noqa: TC001 - read by the protocol
-from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.warning import Warning
 from vault_agent.text.names import NOTE_SUFFIXES, kind_of
 from vault_agent.text.terms import TEXT_VERSION
-from vault_agent.vault.paths import Exclusions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from vault_agent.model.notes import FileEntry
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.system.crash import CrashReport
+    from vault_agent.vault.paths import Exclusions
     from vault_agent.vault.scan import Scan
 
 # --- what the server sends ------------------------------------------------------------------
@@ -226,7 +225,7 @@ class IndexTask:
     root: str
     directory: str
     vault: str  # identity of the root
-    exclude: tuple[str, ...]
+    exclusions: Exclusions = field(compare=False)  # they are in the fingerprint
     max_note_bytes: int
     fingerprint: str  # from `fingerprint_of`
     rebuild: bool
@@ -239,12 +238,6 @@ class IndexTask:
     paths: tuple[str, ...] | None = None
     # Whether nobody has asked for the run. Files that could not be read wait until they change.
     by_watch: bool = False
-    scope: Scope = EVERYTHING  # of the agent whose index it is
-
-    @property
-    def exclusions(self) -> Exclusions:
-        """What is never indexed. Raises Misconfigured `CONFIG_INVALID` for a bad pattern."""
-        return Exclusions(self.exclude, self.scope)
 
     def to_index(self, scanned: Scan) -> list[FileEntry]:
         """Return the files of a scan whose text is indexed, by path: notes, and chosen kinds."""

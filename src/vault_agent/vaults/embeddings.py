@@ -1,10 +1,16 @@
-"""The embeddings of an open vault: whether they are usable, and the runs that make them."""
+"""The embeddings of an open vault: whether they are usable, and the runs that make them.
+
+New texts are embedded some seconds after the last change, so that a note is not sent at each save.
+"""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import Unavailable
+import anyio
+
+from vault_agent.errors import Unavailable, VaultAgentError
 from vault_agent.indexing.protocol import CopyVectors, Embed
 from vault_agent.model.warning import Warning
 
@@ -15,7 +21,9 @@ if TYPE_CHECKING:
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.current import CurrentIndex
+    from vault_agent.vaults.background import Background
     from vault_agent.vaults.indexer import Indexer, RunEvent
+    from vault_agent.vaults.runs import Runs
 
 
 class Embeddings:
@@ -115,3 +123,57 @@ class Embeddings:
         matrix = self._index.latest.matrix if self._index.latest else None
         space = self.embedder.space if self.embedder is not None else None
         return matrix is not None and space is not None and not matrix.space.matches(space)
+
+
+FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 60.0, 600.0
+DELAY_SECONDS = 5.0  # after a change
+LONGEST_DELAY = 10  # times the delay: someone who never stops typing
+
+
+class EmbedLater:
+    """The next embedding run of one vault."""
+
+    def __init__(self, runs: Runs, background: Background, *, enabled: bool) -> None:
+        """Do nothing if embeddings are not `enabled`."""
+        self._runs = runs
+        self._background = background
+        self._enabled = enabled
+        self._due: float | None = None
+        self._latest = 0.0
+        self._is_waiting = False
+        self._failures = 0
+
+    def soon(self) -> None:
+        """Embed after the delay, which begins anew, but not for ever."""
+        if not self._enabled:
+            return
+        now = time.monotonic()
+        if self._due is None:
+            self._latest = now + LONGEST_DELAY * DELAY_SECONDS
+        self._due = min(now + DELAY_SECONDS, self._latest)
+        if not self._is_waiting:
+            self._is_waiting = True
+            self._background.spawn(self._work)
+
+    async def _work(self) -> None:
+        try:
+            while self._due is not None:
+                seconds = self._due - time.monotonic()
+                if seconds > 0:
+                    await anyio.sleep(seconds)
+                else:
+                    await self._embed()
+        finally:
+            self._is_waiting = False
+
+    async def _embed(self) -> None:
+        self._due = None
+        try:
+            works = await self._runs.embed()
+        except VaultAgentError:
+            works = False
+        self._failures = 0 if works else self._failures + 1
+        if not works:
+            pause = FIRST_RETRY_SECONDS * 2.0 ** min(self._failures - 1, 10)
+            self._latest = time.monotonic() + min(pause, LONGEST_RETRY_SECONDS)
+            self._due = self._latest

@@ -1,12 +1,8 @@
-"""The index follows what this server writes, so that a reply can wait until searches find it.
-
-New texts are embedded some seconds after the last change, so that a note is not sent at each save.
-"""
+"""The index follows what this server writes, so that a reply can wait until searches find it."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING
 
 import anyio
@@ -18,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.vaults.background import Background
+    from vault_agent.vaults.embeddings import EmbedLater
     from vault_agent.vaults.runs import Runs
 
 
@@ -112,57 +109,3 @@ class Following:
             if served is not None and not served.done():
                 served.set_result(PENDING)
         self._embed_later.soon()
-
-
-FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 60.0, 600.0
-DELAY_SECONDS = 5.0  # after a change
-LONGEST_DELAY = 10  # times the delay: someone who never stops typing
-
-
-class EmbedLater:
-    """The next embedding run of one vault."""
-
-    def __init__(self, runs: Runs, background: Background, *, enabled: bool) -> None:
-        """Do nothing if embeddings are not `enabled`."""
-        self._runs = runs
-        self._background = background
-        self._enabled = enabled
-        self._due: float | None = None
-        self._latest = 0.0
-        self._is_waiting = False
-        self._failures = 0
-
-    def soon(self) -> None:
-        """Embed after the delay, which begins anew, but not for ever."""
-        if not self._enabled:
-            return
-        now = time.monotonic()
-        if self._due is None:
-            self._latest = now + LONGEST_DELAY * DELAY_SECONDS
-        self._due = min(now + DELAY_SECONDS, self._latest)
-        if not self._is_waiting:
-            self._is_waiting = True
-            self._background.spawn(self._work)
-
-    async def _work(self) -> None:
-        try:
-            while self._due is not None:
-                seconds = self._due - time.monotonic()
-                if seconds > 0:
-                    await anyio.sleep(seconds)
-                else:
-                    await self._embed()
-        finally:
-            self._is_waiting = False
-
-    async def _embed(self) -> None:
-        self._due = None
-        try:
-            works = await self._runs.embed()
-        except VaultAgentError:
-            works = False
-        self._failures = 0 if works else self._failures + 1
-        if not works:
-            pause = FIRST_RETRY_SECONDS * 2.0 ** min(self._failures - 1, 10)
-            self._latest = time.monotonic() + min(pause, LONGEST_RETRY_SECONDS)
-            self._due = self._latest

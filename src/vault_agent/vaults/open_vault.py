@@ -32,9 +32,9 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import Exclusions, Verdict
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vaults.background import Background
-from vault_agent.vaults.embeddings import Embeddings
+from vault_agent.vaults.embeddings import Embeddings, EmbedLater
 from vault_agent.vaults.event_stream import EventStream
-from vault_agent.vaults.following import EmbedLater, Following
+from vault_agent.vaults.following import Following
 from vault_agent.vaults.graph_layout import GraphLayout
 from vault_agent.vaults.health import Checks, health
 from vault_agent.vaults.indexer import Indexer
@@ -102,7 +102,7 @@ class OpenVault:
         self._owner = owner
         self.address = address
         self._vault = vault
-        self._known = shared.known
+        self._known = shared.vaults
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
         self._is_read_only = shared.may_write and not config.write.enabled
@@ -174,7 +174,7 @@ class OpenVault:
     @property
     def scope(self) -> Scope:
         """The part of the folder that it is about: all, or what an agent sees."""
-        return self._vault.task.scope
+        return self._vault.task.exclusions.scope
 
     @property
     def name(self) -> str | None:
@@ -289,7 +289,7 @@ class OpenVault:
 
     def excluded_folder(self, path: str) -> str | None:
         """Return the name of a folder above a path that is excluded by default, or None."""
-        reason = self._vault.exclusions.reason(path)
+        reason = self._vault.task.exclusions.reason(path)
         return reason[0] if reason is not None and reason[1] is Verdict.DEFAULT else None
 
     async def submit(
@@ -399,7 +399,7 @@ class OpenVault:
 
     def follow_run(self, task: IndexTask) -> None:
         """Index what a run of the owner's index is about."""
-        excludes = self._vault.exclusions.excludes
+        excludes = self._vault.task.exclusions.excludes
         if task.rebuild:
             self._vault.background.spawn(self._rebuild)
         elif task.paths is None:
@@ -455,7 +455,7 @@ async def open_vault(
         root=path,
         directory=str(directory.path),
         vault=identity,
-        exclude=config.vault.exclude,
+        exclusions=exclusions,
         max_note_bytes=config.index.max_note_bytes,
         attachments=config.index.attachments,
         fields=config.index.frontmatter_fields,
@@ -501,11 +501,11 @@ async def open_for_agent(
         VaultAgentError: as `open_vault`.
     """
     directory = IndexDirectory(owner.workplace / AGENTS / name)
-    exclusions = Exclusions(owner.task.exclude, scope)
+    exclusions = Exclusions(owner.task.exclusions.patterns, scope)
     task = replace(
         owner.task,
         directory=str(directory.path),
-        scope=scope,
+        exclusions=exclusions,
         fingerprint=_fingerprint(owner.config, exclusions, typed=owner.task.typed),
     )
     async with AsyncExitStack() as stack:
@@ -542,21 +542,21 @@ async def _make(
     owner: OpenVault | None = None,
 ) -> OpenVault:
     """Make a vault of its parts. They are closed in reverse order: jobs, tasks, the index."""
-    directory, exclusions = IndexDirectory(Path(task.directory)), task.exclusions
+    directory = IndexDirectory(Path(task.directory))
     index = CurrentIndex(
         directory,
         vault=task.vault,
         fingerprint=task.fingerprint,
         vectors=shared.embedder is not None,
-        is_excluded=exclusions.excludes,
-        scope=task.scope,
+        is_excluded=task.exclusions.excludes,
+        scope=task.exclusions.scope,
     )
     store = await stack.enter_async_context(open_jobs(directory.jobs))
     stack.push_async_callback(index.close)
     background = Background(lambda report: shared.on_crash("server", report))
     await stack.enter_async_context(background)
     indexed = IndexedVault(
-        task, exclusions, directory, index, indexer, background, EventStream(), shared.on_crash
+        task, directory, index, indexer, background, EventStream(), shared.on_crash
     )
     vault = OpenVault(config, shared, indexed, store, address, owner=owner)
     stack.push_async_callback(vault.jobs.close)

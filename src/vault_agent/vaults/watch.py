@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from vault_agent.config.sections import WatchSettings
-    from vault_agent.vaults.following import EmbedLater
+    from vault_agent.vaults.embeddings import EmbedLater
     from vault_agent.vaults.runs import IndexedVault, Runs
 
 EVERYTHING = ""
@@ -200,7 +200,7 @@ class Watch:
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[Exception | None] = loop.create_future()
         stop = threading.Event()
-        task, exclusions = self._vault.task, self._vault.exclusions
+        task = self._vault.task
 
         def end(failure: Exception | None) -> None:
             if not ended.done():
@@ -212,7 +212,7 @@ class Watch:
                 try:
                     follow_changes(
                         task.root,
-                        exclusions,
+                        task.exclusions,
                         task.attachments,
                         lambda paths: loop.call_soon_threadsafe(self._hear, paths),
                         stop,

@@ -148,7 +148,7 @@ class Writes:
     def _open(self) -> Writing:
         log = WriteLog.open(self._vault.directory.writes, self._vault.directory.bytes_before)
         limits = replace(limits_of(self._settings), dates=self._vault.task.typed)
-        journal = Journal(self._vault.open_root, log, limits, self._vault.exclusions)
+        journal = Journal(self._vault.open_root, log, limits, self._vault.task.exclusions)
         return Writing(
             journal,
             self._following,
