@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vault_agent.cli.command import Invocation
     from vault_agent.cli.servers import Server
     from vault_agent.config import Config
-    from vault_agent.config.follow import InUse
+    from vault_agent.config.follow import SettingsInUse
     from vault_agent.config.layers import Layer
 
 KEY_NEEDED = (
@@ -99,13 +99,13 @@ def _taken_over(invocation: Invocation, server: Server, names: Sequence[str]) ->
         yield f"{where} has not taken it over yet. To start it anew: `{STOP}`, then `{START}`"
     elif in_use.refused:
         yield f"{where} goes on without this change: {in_use.refused}"
-    elif kept := [name for name in names if name in in_use.given]:
+    elif kept := [name for name in names if name in in_use.flags]:
         yield f"{where} was started with its own {', '.join(kept)}, and keeps it."
     elif any(KEYS[name].of_server for name in names):
         yield f"{where} uses it from now on."
 
 
-def wait_for_server(invocation: Invocation, server: Server) -> InUse | None:
+def wait_for_server(invocation: Invocation, server: Server) -> SettingsInUse | None:
     """Wait until a server has looked at the config file as it is now. Return what it uses then.
 
     None if it does not within `_SECONDS_TO_FOLLOW`, or has ended.

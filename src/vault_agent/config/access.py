@@ -29,7 +29,7 @@ one, also while `write.enabled` is false."""
 
 def writes_by_itself(config: Config) -> bool:
     """Whether the server may write notes of its own, such as promoted ones."""
-    return config.vaults.enabled and any(attrgetter(each)(config) is True for each in _WRITERS)
+    return config.vaults.enabled and any(attrgetter(switch)(config) is True for switch in _WRITERS)
 
 
 def changes_notes(config: Config) -> bool:

@@ -75,14 +75,14 @@ def set_values(
         for key, value in zip(keys, values, strict=True):
             after = _edited(after, key, value, name=path.name)
         file = Layer("file", parse_file(after, name=path.name, lenient=True))
-        config, found = check([file])
-        if mine := [problem for problem in found if problem.key in changes]:
+        config, broken = check([file])
+        if mine := [problem for problem in broken if problem.key in changes]:
             raise invalid(mine)
         if config is not None and config.vault.root is not None and changes.keys() & _PLACES:
             index_directory(config)  # raises if it would be inside the vault
         if accept is not None:
             accept(file._replace(agents=agents_of(after)))
-        problems.extend([*found, *unused_settings(after)])
+        problems.extend([*broken, *unused_settings(after)])
         return after
 
     rewrite(path, change)

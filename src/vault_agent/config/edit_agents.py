@@ -39,7 +39,7 @@ def add_agent(
     """
     if NAME.fullmatch(name) is None:
         rule = "must have a name of a-z, 0-9, _ and -, at most 32 characters"
-        raise invalid([Problem(SECTION, rule, shown="an agent")])
+        raise invalid([Problem(SECTION, rule, label="an agent")])
     key = _new_key()
 
     def add(agents: Any) -> None:
@@ -131,7 +131,7 @@ def _edit(path: Path, change: Callable[[Any], None]) -> None:
         after = tomlkit.dumps(document)
         values = parse_file(after, name=path.name, lenient=True)
         _, problems = check([Layer("file", values, agents_of(after))])
-        if mine := [each for each in problems if each.key.startswith(f"{SECTION}.")]:
+        if mine := [problem for problem in problems if problem.key.startswith(f"{SECTION}.")]:
             raise invalid(mine)
         return after
 

@@ -32,41 +32,41 @@ and give an agent more than the whole."""
 _NOTE: Final = "server.settings"
 
 
-class InUse(NamedTuple):
+class SettingsInUse(NamedTuple):
     """What a running server notes of its settings.
 
     Args:
-        given: the settings of its flags and environment, without secrets.
+        flags: the settings of its flags and environment, without secrets.
         file: the digest of the text of the config file that it looked at last.
         refused: why it does not use that text, "" if it does.
         background: whether a command has started it in the background.
         at_terminal: whether a person sees it run.
     """
 
-    given: Mapping[str, Any]
+    flags: Mapping[str, Any]
     file: str
     refused: str
     background: bool
     at_terminal: bool
 
 
-def settings_in_use(folder: Path, pid: int) -> InUse | None:
+def settings_in_use(folder: Path, pid: int) -> SettingsInUse | None:
     """Return what the server with this process ID has noted, or None if it has noted nothing."""
     try:
         data = orjson.loads(read_optional(folder / _NOTE))
-        in_use = InUse(**{name: data[name] for name in InUse._fields})
-        if data["pid"] != pid or not isinstance(in_use.given, dict):
+        in_use = SettingsInUse(data["given"], *(data[name] for name in SettingsInUse._fields[1:]))
+        if data["pid"] != pid or not isinstance(in_use.flags, dict):
             return None
     except (ValueError, LookupError, TypeError):
         return None
     return in_use
 
 
-def flags_to_repeat(in_use: InUse) -> dict[str, Any]:
+def flags_to_repeat(in_use: SettingsInUse) -> dict[str, Any]:
     """Return the flags and variables of a server, without a port that the system chose."""
     return {
         name: value
-        for name, value in in_use.given.items()
+        for name, value in in_use.flags.items()
         if name in KEYS and KEYS[name].of_server and (name, str(value)) != ("server.port", "0")
     }
 
@@ -142,11 +142,17 @@ class FollowedFile:
         """Record what is in use, for commands. Nothing happens if that cannot be written."""
         background = bool(os.environ.get(BACKGROUND_ENV))
         at_terminal = not background and any(os.isatty(number) for number in (0, 1, 2))
-        given: dict[str, Any] = {}
+        flags: dict[str, Any] = {}
         for layer in reversed(self._given):
-            given |= {name: value for name, value in layer.values.items() if not KEYS[name].secret}
-        in_use = InUse(given, self._digest, self._refused, background, at_terminal)
-        data = {"pid": os.getpid(), **in_use._asdict()}
+            flags |= {name: value for name, value in layer.values.items() if not KEYS[name].secret}
+        data = {
+            "pid": os.getpid(),
+            "given": flags,
+            "file": self._digest,
+            "refused": self._refused,
+            "background": background,
+            "at_terminal": at_terminal,
+        }
         with suppress(OSError):
             replace_file(folder / _NOTE, orjson.dumps(data, default=str), durable=False)
 

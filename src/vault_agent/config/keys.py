@@ -111,9 +111,9 @@ def unmet(value_of: Callable[[str], Any], name: str, others: Iterable[str]) -> l
     return [other for other in others if not any(map(value_of, other.split(" or ")))]
 
 
-def nearest(name: str, known: list[str]) -> str:
+def nearest(name: str, names: list[str]) -> str:
     """Return ` (did you mean …?)` for the known name most like `name`, or an empty string."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    close = get_close_matches(name, names, n=1, cutoff=0.6)
     return f" (did you mean {close[0]}?)" if close else ""

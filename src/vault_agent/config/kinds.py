@@ -64,7 +64,7 @@ SecretPatterns = Annotated[tuple[str, ...], BeforeValidator(rules.secret_pattern
 Rights = Annotated[tuple[WriteRight, ...], BeforeValidator(rules.once)]
 
 
-class Section(BaseModel):
+class SettingsSection(BaseModel):
     """A table of the config file. Each field is made by `setting`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)

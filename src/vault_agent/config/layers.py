@@ -62,7 +62,7 @@ class Problem(NamedTuple):
     key: str
     rule: str
     origin: str | None = None
-    shown: str | None = None  # the name as it was written, if it is not the key
+    label: str | None = None  # the name as it was written, if it is not the key
 
     def __str__(self) -> str:
         """Name the key, where it was set, and the rule. There is no full stop."""
@@ -73,16 +73,16 @@ class Problem(NamedTuple):
         }.get(self.origin or "", "")
         if item := re.match(_ITEM, self.rule):
             return f"{item[1]} of {self.key}{place} {item[2]}"
-        return f"{self.shown or self.key}{place} {self.rule}"
+        return f"{self.label or self.key}{place} {self.rule}"
 
 
 def invalid(problems: Iterable[Problem]) -> Misconfigured:
     """Return the error CONFIG_INVALID that lists all problems."""
-    found = list(problems)
+    listed = list(problems)
     return Misconfigured(
         "CONFIG_INVALID",
-        "; ".join(map(str, found)) + ".",
-        {"problems": [{"key": problem.key, "rule": problem.rule} for problem in found]},
+        "; ".join(map(str, listed)) + ".",
+        {"problems": [{"key": problem.key, "rule": problem.rule} for problem in listed]},
     )
 
 
@@ -90,7 +90,7 @@ def known_key(name: str) -> Key:
     """Return the key of that name, or raise CONFIG_INVALID with the nearest one."""
     if name not in KEYS:
         rule = f"is an unknown setting{nearest(name, list(KEYS))}"
-        raise invalid([Problem(name, rule, shown=name if "." in name else f"`{name}`")])
+        raise invalid([Problem(name, rule, label=name if "." in name else f"`{name}`")])
     return KEYS[name]
 
 
@@ -152,9 +152,9 @@ def read_layers(
         raise Misconfigured(
             "CONFIG_INVALID", f"The config file {path.name} does not exist or cannot be read."
         )
-    given = {name: value for name, value in (flags or {}).items() if value not in (None, "")}
+    by_flag = {name: value for name, value in (flags or {}).items() if value not in (None, "")}
     return (
-        Layer("flag", _placed(given)),
+        Layer("flag", _placed(by_flag)),
         Layer("environment", _placed(_environment(environ))),
         Layer("file", parse_file(text or "", name=path.name), agents_of(text or "")),
     )
@@ -164,8 +164,8 @@ def agents_of(text: str) -> Mapping[str, Any]:
     """Return the tables of agents in a valid TOML file, not validated yet."""
     if "agents" not in text:
         return {}
-    found: Any = tomllib.loads(text).get(_AGENTS, {})
-    return found if isinstance(found, dict) else {_AGENTS: found}  # no table: refused later
+    agents: Any = tomllib.loads(text).get(_AGENTS, {})
+    return agents if isinstance(agents, dict) else {_AGENTS: agents}  # no table: refused later
 
 
 def read_text(path: Path) -> str | None:
@@ -209,9 +209,9 @@ def parse_file(text: str, *, name: str, lenient: bool = False) -> dict[str, Any]
         # The name is shown as it was written, so that it can be found in the file.
         if section not in SECTIONS and not _is_unused(section, table):
             kind = "section" if isinstance(table, dict) else "setting"
-            shown = f"[{section}]" if isinstance(table, dict) else f"`{section}`"
+            heading = f"[{section}]" if isinstance(table, dict) else f"`{section}`"
             rule = f"is an unknown {kind}{nearest(section, list(SECTIONS))}"
-            problems.append(Problem(section, rule, "file", shown))
+            problems.append(Problem(section, rule, "file", heading))
         elif not isinstance(table, dict):
             rule = f"must be a section, written [{section}]"
             problems.append(Problem(section, rule, "file", f"`{section}`"))
@@ -240,8 +240,8 @@ def unused_settings(text: str) -> list[Problem]:
 
 
 def _is_unused(section: str, table: object) -> bool:
-    known = {key for key in UNUSED if key.startswith(f"{section}.")}
-    return bool(known) and isinstance(table, dict) and known >= {f"{section}.{o}" for o in table}
+    unused = {key for key in UNUSED if key.startswith(f"{section}.")}
+    return bool(unused) and isinstance(table, dict) and unused >= {f"{section}.{o}" for o in table}
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -7,14 +7,14 @@ from vault_agent.config.kinds import (
     Names,
     Program,
     SecretPatterns,
-    Section,
     SessionFolders,
+    SettingsSection,
     Switch,
     setting,
 )
 
 
-class MemorySettings(Section):
+class MemorySettings(SettingsSection):
     """The memory of earlier sessions. Off by default."""
 
     enabled: Switch = setting(
@@ -45,7 +45,7 @@ class MemorySettings(Section):
     )
 
 
-class JournalSettings(Section):
+class JournalSettings(SettingsSection):
     """The journal that a session leaves behind. Off by default."""
 
     enabled: Switch = setting(

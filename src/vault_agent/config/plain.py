@@ -57,15 +57,15 @@ def _plain(layers: tuple[Layer, ...]) -> Mapping[str, Any]:
         raise ValueError
     values = {name: _default(key) for name, key in KEYS.items()}
     for layer in reversed(layers):
-        values |= {name: _checked(KEYS[name], given) for name, given in layer.values.items()}
+        values |= {name: _checked(KEYS[name], value) for name, value in layer.values.items()}
     if any(unmet(values.get, name, key.needs) for name, key in KEYS.items()):
         raise ValueError
     return values
 
 
-def _checked(key: Key, given: Any) -> Any:
+def _checked(key: Key, raw: Any) -> Any:
     """Return the value in its normal form. Raises ValueError."""
-    value = _typed(key, given)
+    value = _typed(key, raw)
     if key.check:
         value = getattr(rules, key.check)(value)
     is_valid = (
@@ -79,15 +79,15 @@ def _checked(key: Key, given: Any) -> Any:
     return value
 
 
-def _typed(key: Key, given: Any) -> Any:
+def _typed(key: Key, raw: Any) -> Any:
     if key.kind == "bool":
-        return rules.switch(given)
-    if isinstance(given, bool):
+        return rules.switch(raw)
+    if isinstance(raw, bool):
         raise ValueError  # noqa: TRY004 - as the rules
     if key.kind in ("int", "float"):
-        return float(given) if key.kind == "float" else int(str(given))
+        return float(raw) if key.kind == "float" else int(str(raw))
     if key.kind == "str" and not (
-        isinstance(given, str) and given == given.strip() and len(given) <= _LONG
+        isinstance(raw, str) and raw == raw.strip() and len(raw) <= _LONG
     ):
         raise ValueError
-    return given
+    return raw

@@ -58,11 +58,11 @@ def find_project(
     if named:
         return project_at(_resolved(expanded(named)))
     start = _resolved(folder if folder is not None else Path.cwd())
-    for each in _upwards(_in_main_checkout(start), _home(home)):
-        found = project_at(each)
-        if found is not None:
-            return found
-        if _is_submodule(each):
+    for level in _upwards(_in_main_checkout(start), _home(home)):
+        project = project_at(level)
+        if project is not None:
+            return project
+        if _is_submodule(level):
             return None  # a project of its own, without a vault yet
     return None
 
@@ -88,9 +88,9 @@ def project_folder(folder: Path | None = None, *, home: Path | None = None) -> P
     It is the top of its repository, or else the folder itself.
     """
     start = _in_main_checkout(_resolved(folder if folder is not None else Path.cwd()))
-    for each in _upwards(start, _home(home)):
-        if (each / ".git").exists():
-            return each
+    for level in _upwards(start, _home(home)):
+        if (level / ".git").exists():
+            return level
     return start
 
 

@@ -46,13 +46,13 @@ def read_project_file(folder: Path) -> ProjectFile:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
         return ProjectFile(warnings=(_ignored("The project's config file is not valid TOML."),))
-    found = {
+    values = {
         f"{section}.{option}": value
         for section, table in tables.items()
         for option, value in (table.items() if isinstance(table, dict) else [("", table)])
     }
-    used = {name: value for name, value in found.items() if _is_valid(name, value)}
-    ignored = len(found) - len(used)
+    used = {name: value for name, value in values.items() if _is_valid(name, value)}
+    ignored = len(values) - len(used)
     warnings: tuple[Warning, ...] = ()
     if ignored:
         what = f"{ignored} settings of the project's config file are ignored. It may only have"
@@ -75,9 +75,9 @@ def ensure_project_file(folder: Path, name: str) -> ProjectFile:
     Raises:
         OSError: if the file cannot be written.
     """
-    known = read_project_file(folder)
-    if known.uid is not None:
-        return known
+    settings = read_project_file(folder)
+    if settings.uid is not None:
+        return settings
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -112,7 +112,7 @@ def _is_valid(name: str, value: object) -> bool:
         return (
             isinstance(value, list)
             and len(value) <= _MAX_ITEMS
-            and all(isinstance(each, str) and len(each) <= _MAX_CHARACTERS for each in value)
+            and all(isinstance(item, str) and len(item) <= _MAX_CHARACTERS for item in value)
         )
     return False
 

@@ -104,10 +104,10 @@ def add_vault(added: Registered, path: Path | None = None) -> Registered:
 
     def change(entries: tuple[Registered, ...]) -> list[Registered]:
         nonlocal entry
-        same = next((each for each in entries if each.root == entry.root), None)
+        same = next((listed for listed in entries if listed.root == entry.root), None)
         if same is not None:
             entry = entry._replace(added=same.added)
-        kept = [each for each in entries if not _is_replaced(each, entry)]
+        kept = [listed for listed in entries if not _is_replaced(listed, entry)]
         return [*kept, entry]
 
     _rewrite(path or registry_path(), change)
@@ -161,8 +161,8 @@ def is_uid(value: object) -> bool:
 
 def clean_name(name: str) -> str:
     """Return a name that can be typed and shown: without separators and control characters."""
-    shown = name.encode("utf-8", "replace").decode("utf-8")
-    return _NOT_IN_NAMES.sub("-", shown).strip(" .-")[:MAX_NAME].strip() or "vault"
+    text = name.encode("utf-8", "replace").decode("utf-8")
+    return _NOT_IN_NAMES.sub("-", text).strip(" .-")[:MAX_NAME].strip() or "vault"
 
 
 def _now() -> str:

@@ -166,10 +166,10 @@ def ignore_patterns(value: object) -> tuple[str, ...]:
 
 def names(value: object) -> tuple[str, ...]:
     """Return names of frontmatter fields, without duplicates. `*` stands for all."""
-    found = tuple(dict.fromkeys(item.strip() for item in text_list(value)))
-    if not all(0 < len(name) <= 200 for name in found):
+    fields = tuple(dict.fromkeys(item.strip() for item in text_list(value)))
+    if not all(0 < len(name) <= 200 for name in fields):
         raise ValueError("must be names of frontmatter fields, or *")
-    return found
+    return fields
 
 
 def folder_weights(value: object) -> tuple[str, ...]:
@@ -179,29 +179,29 @@ def folder_weights(value: object) -> tuple[str, ...]:
 
 def weights_of(items: Iterable[str]) -> dict[str, float]:
     """Return the weight of each folder."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for item in items:
         folder, sign, weight = item.rpartition("=")
         number = float(weight) if sign and re.fullmatch(_DECIMAL, weight.strip()) else 0.0
         if not 0 < number <= MOST_WEIGHT:
             what = f"more than 0 and at most {MOST_WEIGHT}"
             raise ValueError(f"must be folders with a weight, {what}, such as Archive=0.5")
-        found[vault_folder(folder.strip())] = number
-    return found
+        weights[vault_folder(folder.strip())] = number
+    return weights
 
 
 def session_folders(value: object) -> tuple[str, ...]:
     """Return folders: absolute, below `~`, or relative to a project, which is `.`."""
-    found = tuple(dict.fromkeys(item.strip() for item in text_list(value)))
-    if not all(0 < len(item) <= 4_000 and item.isprintable() for item in found):
+    folders = tuple(dict.fromkeys(item.strip() for item in text_list(value)))
+    if not all(0 < len(item) <= 4_000 and item.isprintable() for item in folders):
         raise ValueError("must be folders: absolute, below ~, or relative to a project")
-    return found
+    return folders
 
 
 def secret_patterns(value: object) -> tuple[str, ...]:
     """Return regular expressions for secrets. One that matches nothing at all is an error."""
-    found = tuple(dict.fromkeys(text_list(value)))
-    for number, item in enumerate(found, 1):
+    patterns = tuple(dict.fromkeys(text_list(value)))
+    for number, item in enumerate(patterns, 1):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", FutureWarning)
@@ -210,7 +210,7 @@ def secret_patterns(value: object) -> tuple[str, ...]:
             raise ValueError(f"item {number} is not a valid regular expression") from None
         if empty or len(item) > 1_000:
             raise ValueError(f"item {number} matches empty text, or has over 1,000 characters")
-    return found
+    return patterns
 
 
 def once(value: object) -> tuple[str, ...]:
@@ -294,8 +294,8 @@ def seen_folders(value: object) -> tuple[str, ...]:
 
 def writable_folders(value: object) -> tuple[str, ...]:
     """Return folders of the vault that may be written, without duplicates; "." is the vault."""
-    found = tuple(dict.fromkeys(vault_folder(item.strip()) or "." for item in text_list(value)))
-    names = [part for folder in found if folder != "." for part in folder.split("/")]
+    folders = tuple(dict.fromkeys(vault_folder(item.strip()) or "." for item in text_list(value)))
+    names = [part for folder in folders if folder != "." for part in folder.split("/")]
     if any(name.startswith(".") for name in names):
         raise ValueError("must be folders of the vault whose names do not begin with a dot")
-    return found
+    return folders

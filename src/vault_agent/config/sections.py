@@ -32,7 +32,7 @@ from vault_agent.config.kinds import (
     Prefix,
     Rights,
     Secret,
-    Section,
+    SettingsSection,
     Switch,
     Url,
     WritableFolders,
@@ -43,7 +43,7 @@ from vault_agent.model.search import Weights
 MIB = 1024 * 1024
 
 
-class VaultSettings(Section):
+class VaultSettings(SettingsSection):
     """The notes that are indexed."""
 
     root: Folder | None = setting(
@@ -56,7 +56,7 @@ class VaultSettings(Section):
     )
 
 
-class ServerSettings(Section):
+class ServerSettings(SettingsSection):
     """The server's address, key and log level."""
 
     endpoint: Url | None = setting(
@@ -88,7 +88,7 @@ class ServerSettings(Section):
     )
 
 
-class IndexSettings(Section):
+class IndexSettings(SettingsSection):
     """The folder and the limits of the index."""
 
     dir: Folder | None = setting(
@@ -125,7 +125,7 @@ class IndexSettings(Section):
     )
 
 
-class WatchSettings(Section):
+class WatchSettings(SettingsSection):
     """Whether changes of the vault are noticed, and how. Off by default."""
 
     enabled: Switch = setting(False, "whether changes of notes are noticed and indexed")
@@ -143,7 +143,7 @@ class WatchSettings(Section):
     )
 
 
-class VaultsSettings(Section):
+class VaultsSettings(SettingsSection):
     """Vaults besides `vault.root`. Off by default."""
 
     enabled: Switch = setting(
@@ -158,7 +158,7 @@ class VaultsSettings(Section):
     )
 
 
-class WriteSettings(Section):
+class WriteSettings(SettingsSection):
     """Changes of notes. None by default.
 
     `folders` are those of the vault of `vault.root`. The vaults of projects and the global one may
@@ -212,7 +212,7 @@ class WriteSettings(Section):
     )
 
 
-class SearchSettings(Section):
+class SearchSettings(SettingsSection):
     """The limits of searches."""
 
     folders: FolderWeights = setting(
@@ -234,7 +234,7 @@ class SearchSettings(Section):
         return Weights(rules.weights_of(self.folders), self.recency)
 
 
-class EmbeddingSettings(Section):
+class EmbeddingSettings(SettingsSection):
     """The local embedding provider. Off by default."""
 
     enabled: Switch = setting(
@@ -286,7 +286,7 @@ class EmbeddingSettings(Section):
     )
 
 
-class RerankSettings(Section):
+class RerankSettings(SettingsSection):
     """A local reranker, which reorders the best results of a search. Off by default."""
 
     enabled: Switch = setting(
@@ -312,7 +312,7 @@ class RerankSettings(Section):
     )
 
 
-class CliSettings(Section):
+class CliSettings(SettingsSection):
     """The command line."""
 
     open_in: Literal["auto", "editor", "obsidian", "ui"] = setting(
@@ -327,7 +327,7 @@ class CliSettings(Section):
     )
 
 
-class CorsSettings(Section):
+class CorsSettings(SettingsSection):
     """Web pages that may call the server. None by default."""
 
     enabled: Switch = setting(
@@ -342,7 +342,7 @@ class CorsSettings(Section):
     )
 
 
-class McpSettings(Section):
+class McpSettings(SettingsSection):
     """The MCP endpoint for agents. Off by default."""
 
     enabled: Switch = setting(False, "whether agents may call the server at /mcp")
@@ -353,7 +353,7 @@ class McpSettings(Section):
     )
 
 
-class WebSettings(Section):
+class WebSettings(SettingsSection):
     """The web page at /ui/. Off by default."""
 
     enabled: Switch = setting(

@@ -153,11 +153,11 @@ def convert(name: str, value: Any, origin: str | None = None) -> Any:
 
 
 def _problems(error: ValidationError, layers: tuple[Layer, ...]) -> list[Problem]:
-    found: dict[str, Problem] = {}
+    problems: dict[str, Problem] = {}
     for item in error.errors(include_url=False, include_context=False, include_input=False):
         name = ".".join(str(part) for part in item["loc"][: 3 if item["loc"][0] == "agents" else 2])
-        found.setdefault(name, Problem(name, _rule(item), _origin(layers, name)))
-    return list(found.values())
+        problems.setdefault(name, Problem(name, _rule(item), _origin(layers, name)))
+    return list(problems.values())
 
 
 def _rule(item: ErrorDetails) -> str:

@@ -76,7 +76,7 @@ _KINDS = {
 }
 
 
-def check(tool: Tool, given: object) -> dict[str, Any]:
+def check(tool: Tool, arguments: object) -> dict[str, Any]:
     """Return the arguments of a call, with the defaults of the tool's schema added.
 
     What is null or empty text is left out where it may be: models send that for what they do not
@@ -86,42 +86,42 @@ def check(tool: Tool, given: object) -> dict[str, Any]:
         InvalidRequest: `INVALID_REQUEST`, `INVALID_LIMIT` or `INVALID_QUERY`. The message never
             contains what was sent.
     """
-    if given is None:
-        given = {}
-    if not isinstance(given, dict):
+    if arguments is None:
+        arguments = {}
+    if not isinstance(arguments, dict):
         raise InvalidRequest("INVALID_REQUEST", f"{tool.name} takes an object of arguments.")
-    return _object(tool.schema, given, "", takes=tool.name)
+    return _object(tool.schema, arguments, "", takes=tool.name)
 
 
 def _object(
-    schema: Mapping[str, Any], given: Mapping[str, Any], place: str, *, takes: str
+    schema: Mapping[str, Any], members: Mapping[str, Any], place: str, *, takes: str
 ) -> dict[str, Any]:
     """Return an object with its defaults. `takes` is what an error calls it."""
     if "properties" not in schema:
-        return dict(given)  # any object: the operation checks it
+        return dict(members)  # any object: the operation checks it
     properties, required = schema["properties"], schema.get("required", ())
-    unknown = [name for name in given if name not in properties]
+    unknown = [name for name in members if name not in properties]
     if unknown:
-        known = [
+        renamed = [
             f" `{name}` is called `{ours}`."
             for name in unknown
             if (ours := KNOWN_ELSEWHERE.get(name)) in properties
         ]
         names = ", ".join(properties)
         raise InvalidRequest(
-            "INVALID_REQUEST", f"unknown argument; {takes} takes {names}.{''.join(known)}"
+            "INVALID_REQUEST", f"unknown argument; {takes} takes {names}.{''.join(renamed)}"
         )
-    missing = [name for name in required if given.get(name) is None]
+    missing = [name for name in required if members.get(name) is None]
     if missing:
         kind = _KINDS.get(properties[missing[0]].get("type"), "JSON")
         raise InvalidRequest("INVALID_REQUEST", f"{missing[0]} is missing. Give it as {kind}.")
-    found = {name: each["default"] for name, each in properties.items() if "default" in each}
-    for name, value in given.items():
+    checked = {name: kind["default"] for name, kind in properties.items() if "default" in kind}
+    for name, value in members.items():
         if "type" not in properties[name]:
-            found[name] = value  # any value, also null
+            checked[name] = value  # any value, also null
         elif name in required or value not in (None, ""):
-            found[name] = _value(properties[name], value, f"{place}.{name}" if place else name)
-    return found
+            checked[name] = _value(properties[name], value, f"{place}.{name}" if place else name)
+    return checked
 
 
 def _value(schema: Mapping[str, Any], value: Any, place: str) -> Any:
@@ -140,7 +140,7 @@ def _value(schema: Mapping[str, Any], value: Any, place: str) -> Any:
             raise InvalidRequest(code, f"{place} must be from {least} to {most:,}.")
     elif isinstance(value, list):
         _check_length(code, schema, len(value), place, "items")
-        return [_value(schema["items"], each, f"each of {place}") for each in value]
+        return [_value(schema["items"], item, f"each of {place}") for item in value]
     elif isinstance(value, dict):
         return _object(schema, value, place, takes=place)
     return value

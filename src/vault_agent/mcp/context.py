@@ -19,14 +19,14 @@ _BYTES_A_TOKEN = 3.5  # of ASCII, as the operation estimates; no text has more
 _WARNING_BYTES = 3_000
 
 
-async def _context(view: View, given: Mapping[str, Any]) -> str:
+async def _context(view: View, arguments: Mapping[str, Any]) -> str:
     # The section must fit into a reply, with its warnings.
     most = max(200, int((view.max_bytes - _WARNING_BYTES) / _BYTES_A_TOKEN))
-    if given["maxTokens"] > most:
+    if arguments["maxTokens"] > most:
         raise InvalidRequest(
             "INVALID_LIMIT", f"maxTokens must be at most {most:,}: a larger section is no reply."
         )
-    body = {"queries": given["queries"], "maxTokens": given["maxTokens"]}
+    body = {"queries": arguments["queries"], "maxTokens": arguments["maxTokens"]}
     reply = await view.perform(search.context, body)
     section = printable(reply.data.section).rstrip("\n") or "Nothing was found."
     return "\n".join([section, *warning_lines(reply.warnings)])

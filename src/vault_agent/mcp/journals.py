@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 _MOST: Final = 20_000
 
 
-async def _make(view: View, given: Mapping[str, Any]) -> str:
-    superseded = [(await named_note(view, path))[0] for path in given.get("supersedes", ())]
+async def _make(view: View, arguments: Mapping[str, Any]) -> str:
+    superseded = [(await named_note(view, path))[0] for path in arguments.get("supersedes", ())]
     if superseded and Right.EDIT not in view.rights:  # else only the journal would be written
         raise Forbidden(
             "WRITE_NOT_ALLOWED", "The right to edit is not given.", {"right": Right.EDIT.value}
         )
-    sent = {name: value for name, value in given.items() if name != "supersedes"}
-    reply = await view.perform(sessions.journal_make, sent)
+    body = {name: value for name, value in arguments.items() if name != "supersedes"}
+    reply = await view.perform(sessions.journal_make, body)
     journal = reply.data.journal
     place = f": {visible(journal.path)}" if journal.path is not None else ""
     lines = [f"The journal of session {visible(journal.session_id)} is being written{place}."]

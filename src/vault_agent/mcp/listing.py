@@ -25,34 +25,34 @@ _TASK_CHARACTERS = 240
 _DEEPEST = 20
 
 
-async def list_entries(view: View, given: Mapping[str, Any]) -> str:
-    """Return a page of notes, folders or tags. `given` are the arguments of `vault_list`.
+async def list_entries(view: View, arguments: Mapping[str, Any]) -> str:
+    """Return a page of notes, folders or tags. `arguments` are the arguments of `vault_list`.
 
     Raises:
         VaultAgentError: as the operations.
     """
-    if given["kind"] != "notes":
-        return await _tree(view, given)
-    patterns = view.patterns(given.get("path"))
-    if not patterns and not given["recursive"] and (folder := view.caller.scope.folder):
+    if arguments["kind"] != "notes":
+        return await _tree(view, arguments)
+    patterns = view.patterns(arguments.get("path"))
+    if not patterns and not arguments["recursive"] and (folder := view.caller.scope.folder):
         patterns = [folder]
 
     async def ask(most: int) -> tuple[list[str], list[str]]:
         request = {
             "path": patterns,
-            "tag": given.get("tags", []),
-            "recursive": given["recursive"],
-            "sort": given["sort"],
+            "tag": arguments.get("tags", []),
+            "recursive": arguments["recursive"],
+            "sort": arguments["sort"],
             "limit": most,
-            "cursor": given.get("cursor"),
+            "cursor": arguments.get("cursor"),
         }
         reply = await view.perform(search.notes, request)
-        found: NoteList = reply.data
-        head = _head(len(found.notes), found.total, "note", found.next_cursor)
-        lines = [head, *(_note_line(view, note, given["sort"]) for note in found.notes)]
+        listed: NoteList = reply.data
+        head = _head(len(listed.notes), listed.total, "note", listed.next_cursor)
+        lines = [head, *(_note_line(view, note, arguments["sort"]) for note in listed.notes)]
         return lines, warning_lines(reply.warnings)
 
-    return await page(view, given["limit"], ask)
+    return await page(view, arguments["limit"], ask)
 
 
 def _note_line(view: View, note: ListedNote, sort: str) -> str:
@@ -62,27 +62,27 @@ def _note_line(view: View, note: ListedNote, sort: str) -> str:
     return f"{line} · {cut(note.updated, 25)}" if sort == "updated" else line
 
 
-async def _tree(view: View, given: Mapping[str, Any]) -> str:
+async def _tree(view: View, arguments: Mapping[str, Any]) -> str:
     """Return tags or folders, each with the number of notes that have it or one below it."""
-    kind = given["kind"]
-    if "tags" in given or given["sort"] != "path":
+    kind = arguments["kind"]
+    if "tags" in arguments or arguments["sort"] != "path":
         raise InvalidRequest("INVALID_REQUEST", f"kind: {kind} takes neither `tags` nor `sort`.")
-    path = hidden(given.get("path", "")).strip("/")
+    path = hidden(arguments.get("path", "")).strip("/")
     if path and kind == "tags":
         raise InvalidRequest(
             "INVALID_REQUEST", "kind: tags lists those of all notes, not of a path."
         )
     if set(path) & set("*?"):
         raise InvalidRequest("INVALID_REQUEST", "kind: folders takes a folder as path, no glob.")
-    depth = _DEEPEST if given["recursive"] else 1
+    depth = _DEEPEST if arguments["recursive"] else 1
     fields = {"prefix": f"{path}/" if path else "", "depth": depth}
     tree = links.tags if kind == "tags" else links.folders
     request = parse_values(tree.request, fields)  # for cursors
     reply = await view.perform(tree, fields)
     revision: str = reply.data.revision
     seen = 0
-    if given.get("cursor"):
-        cursor = decode_cursor(request, given["cursor"], str, int, vault=view.vault.identity)
+    if arguments.get("cursor"):
+        cursor = decode_cursor(request, arguments["cursor"], str, int, vault=view.vault.identity)
         if cursor.position[0] != kind:
             raise invalid_cursor()
         seen = max(0, int(cursor.position[1]))
@@ -95,14 +95,14 @@ async def _tree(view: View, given: Mapping[str, Any]) -> str:
         last.append("[only the first 1,000 are listed: the upper levels, by name]")
 
     async def ask(most: int) -> tuple[list[str], list[str]]:
-        shown = lines[seen : seen + most]
+        page_lines = lines[seen : seen + most]
         cursor = None
         if seen + most < len(lines):
             place = (kind, seen + most)
             cursor = encode_cursor(request, place, vault=view.vault.identity, revision=revision)
-        return [_head(len(shown), len(lines), kind[:-1], cursor), *shown], last
+        return [_head(len(page_lines), len(lines), kind[:-1], cursor), *page_lines], last
 
-    return await page(view, given["limit"], ask)
+    return await page(view, arguments["limit"], ask)
 
 
 def _tree_lines(branches: Sequence[TagBranch | FolderBranch]) -> Iterator[str]:
@@ -112,25 +112,25 @@ def _tree_lines(branches: Sequence[TagBranch | FolderBranch]) -> Iterator[str]:
         yield from _tree_lines(branch.children)
 
 
-async def _tasks(view: View, given: Mapping[str, Any]) -> str:
-    patterns = view.patterns(given.get("path"))
+async def _tasks(view: View, arguments: Mapping[str, Any]) -> str:
+    patterns = view.patterns(arguments.get("path"))
 
     async def ask(most: int) -> tuple[list[str], list[str]]:
         request = {
             "path": patterns,
-            "status": given["status"],
-            "tag": given.get("tags", []),
-            "dueBefore": given.get("dueBefore"),
+            "status": arguments["status"],
+            "tag": arguments.get("tags", []),
+            "dueBefore": arguments.get("dueBefore"),
             "limit": most,
-            "cursor": given.get("cursor"),
+            "cursor": arguments.get("cursor"),
         }
         reply = await view.perform(search.tasks, request)
-        found: TaskList = reply.data
-        head = _head(len(found.tasks), None, "task", found.next_cursor)
-        lines = [head, *(_task_line(view, task) for task in found.tasks)]
+        listed: TaskList = reply.data
+        head = _head(len(listed.tasks), None, "task", listed.next_cursor)
+        lines = [head, *(_task_line(view, task) for task in listed.tasks)]
         return lines, warning_lines(reply.warnings)
 
-    return await page(view, given["limit"], ask)
+    return await page(view, arguments["limit"], ask)
 
 
 def _task_line(view: View, task: ListedTask) -> str:
@@ -142,12 +142,12 @@ def _task_line(view: View, task: ListedTask) -> str:
     return line + "".join(f" · {name} {date}" for name, date in dates if date)
 
 
-def _head(shown: int, total: int | None, word: str, cursor: str | None) -> str:
-    if total is not None and total > shown:
-        head = f"{shown} of {total:,} {word}s"
+def _head(count: int, total: int | None, word: str, cursor: str | None) -> str:
+    if total is not None and total > count:
+        head = f"{count} of {total:,} {word}s"
     else:
-        head = f"{shown} {word}{'' if shown == 1 else 's'}"
-    if not shown:
+        head = f"{count} {word}{'' if count == 1 else 's'}"
+    if not count:
         return f"{head}."
     return head if cursor is None else f"{head} · next: {cursor}"
 

@@ -92,7 +92,7 @@ def result_for(
     name = _LISTS.get(message["method"])
     if name is None or toolset not in recorded["tools"]:
         return None
-    mask = sum(1 << number for number, each in enumerate(RIGHTS) if each in rights)
+    mask = sum(1 << number for number, right in enumerate(RIGHTS) if right in rights)
 
     def is_there(entry: Mapping[str, Any]) -> bool:
         return (
@@ -103,15 +103,15 @@ def result_for(
         )
 
     entries = recorded["tools"][toolset] if name == "tools" else recorded[name]
-    return {name: [each["listed"] for each in entries if is_there(each)], **envelope}
+    return {name: [entry["listed"] for entry in entries if is_there(entry)], **envelope}
 
 
 @cache
 def reading_tools() -> frozenset[str]:
     """Return the tools that never write, in any toolset."""
-    all_tools = [each["listed"] for tools in _recorded()["tools"].values() for each in tools]
-    writing = {each["name"] for each in all_tools if not each["annotations"]["readOnlyHint"]}
-    return frozenset(each["name"] for each in all_tools) - writing
+    all_tools = [entry["listed"] for tools in _recorded()["tools"].values() for entry in tools]
+    writing = {tool["name"] for tool in all_tools if not tool["annotations"]["readOnlyHint"]}
+    return frozenset(tool["name"] for tool in all_tools) - writing
 
 
 def _initialized(recorded: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -124,8 +124,8 @@ def _initialized(recorded: Mapping[str, Any], params: Mapping[str, Any]) -> dict
         and isinstance(client.get("version"), str)
     ):
         return None
-    known = recorded["versions"]
-    version = version if version in known else known[-1]
+    versions = recorded["versions"]
+    version = version if version in versions else versions[-1]
     info = {**recorded["initialize"][version]["serverInfo"], "version": __version__}
     return {**recorded["initialize"][version], "protocolVersion": version, "serverInfo": info}
 

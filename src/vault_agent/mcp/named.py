@@ -34,11 +34,11 @@ async def named_note(view: View, path: str) -> tuple[NamedNote, NamedNotes]:
     """
     require_inside(hidden(path))
     try:
-        found = (await view.perform(search.resolve, {"name": hidden(path)})).data
+        resolved = (await view.perform(search.resolve, {"name": hidden(path)})).data
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
-        similar = [visible(each) for each in error.details.get("suggestions", ())]
+        similar = [visible(suggestion) for suggestion in error.details.get("suggestions", ())]
         remedy = "Did you mean:" if similar else "Search for it, or list the notes."
         raise NotFound(
             error.code,
@@ -46,15 +46,15 @@ async def named_note(view: View, path: str) -> tuple[NamedNote, NamedNotes]:
             {"suggestions": similar[:MAX_SUGGESTIONS]},
             remedy=remedy,
         ) from None
-    if len(found.notes) > 1:
-        paths = [visible(note.path) for note in found.notes]
+    if len(resolved.notes) > 1:
+        paths = [visible(note.path) for note in resolved.notes]
         raise NotFound(
             "NOTE_AMBIGUOUS",
             "several notes have this name. Give the path:",
             {"suggestions": paths},
             remedy="",
         )
-    return found.notes[0], found
+    return resolved.notes[0], resolved
 
 
 def note_at(view: View, path: str) -> NamedNote:

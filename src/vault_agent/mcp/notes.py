@@ -25,13 +25,13 @@ async def frontmatter_json(view: View, path: str, key: str | None) -> str:
     """
     note, _ = await named_note(view, path)
     values = await properties_of(view, note)
-    shown: Any = values
+    content: Any = values
     if key is not None:
         name = key_of(values, key)
         if name is None:
             return "The note has no such key."
-        shown = values[name]
-    text = json.dumps(shown, ensure_ascii=False)
+        content = values[name]
+    text = json.dumps(content, ensure_ascii=False)
     return fenced(visible(note.path), "properties", printable(text))
 
 

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from vault_agent.mcp.view import View
 
 
-async def _promote(view: View, given: Mapping[str, Any]) -> str:
-    note, _ = await named_note(view, given["path"])
-    body = {"noteId": note.note_id, "force": given["force"], "section": given.get("section")}
-    if "in" in given:
-        body["folder"] = given["in"]
+async def _promote(view: View, arguments: Mapping[str, Any]) -> str:
+    note, _ = await named_note(view, arguments["path"])
+    body = {
+        "noteId": note.note_id,
+        "force": arguments["force"],
+        "section": arguments.get("section"),
+    }
+    if "in" in arguments:
+        body["folder"] = arguments["in"]
     reply = await view.perform(memory.promote, body)
     done = reply.data
     line = f"{'copied to' if done.created else 'already in'} {IN_GLOBAL}{visible(done.copy.path)}"

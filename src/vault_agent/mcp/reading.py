@@ -26,25 +26,25 @@ _ENVELOPE_BYTES = 1_500
 _LINES = re.compile(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})?)?\s*")
 
 
-async def read_note(view: View, given: Mapping[str, Any]) -> str:
-    """Return a page of a note. `given` are the arguments of `vault_read`.
+async def read_note(view: View, arguments: Mapping[str, Any]) -> str:
+    """Return a page of a note. `arguments` are the arguments of `vault_read`.
 
     Raises:
         VaultAgentError: as the operations `resolve` and `read`.
     """
-    note, found = await named_note(view, given["path"])
-    first, last = _lines(given.get("lines"))
+    note, match = await named_note(view, arguments["path"])
+    first, last = _lines(arguments.get("lines"))
     request = {
         **file_of(view, note),
-        "view": given["view"],
-        "section": given.get("section") or (None if "lines" in given else found.heading),
+        "view": arguments["view"],
+        "section": arguments.get("section") or (None if "lines" in arguments else match.heading),
         "firstLine": first,
         "lastLine": last,
         "maxBytes": text_room(view, note.path),
-        "cursor": given.get("cursor"),
+        "cursor": arguments.get("cursor"),
     }
     reply = await view.perform(reading.read, request)
-    return "\n".join([*_page(view, reply.data, given["view"]), *warning_lines(reply.warnings)])
+    return "\n".join([*_page(view, reply.data, arguments["view"]), *warning_lines(reply.warnings)])
 
 
 def text_room(view: View, path: str) -> int:
@@ -52,15 +52,15 @@ def text_room(view: View, path: str) -> int:
     return max(view.max_bytes - _ENVELOPE_BYTES - 2 * size(path), 500)
 
 
-def _page(view: View, page: NotePart, shown: str) -> list[str]:
-    if not page.text and shown == "properties":
+def _page(view: View, page: NotePart, view_name: str) -> list[str]:
+    if not page.text and view_name == "properties":
         return ["The note has no properties."]
-    if not page.text and shown == "outline":
+    if not page.text and view_name == "outline":
         return ["The note has no headings."]
-    if shown == "text":
+    if view_name == "text":
         lines = f"{page.start_line}-{page.end_line} of {page.lines}"
     else:
-        lines = f"{shown} of {page.lines}"
+        lines = f"{view_name} of {page.lines}"
     text = [fenced(view.shown(page.path), lines, printable(page.text))]
     if page.note_hash is not None:
         text.append(f"hash: {page.note_hash[:HASH_DIGITS]}")
@@ -71,13 +71,13 @@ def _page(view: View, page: NotePart, shown: str) -> list[str]:
     return text
 
 
-def _lines(given: str | None) -> tuple[int, int | None]:
-    if given is None:
+def _lines(lines: str | None) -> tuple[int, int | None]:
+    if lines is None:
         return 1, None
-    match = _LINES.fullmatch(given)
+    match = _LINES.fullmatch(lines)
     if match is None or int(match[1]) < 1 or (match[2] and int(match[2]) < int(match[1])):
         raise InvalidRequest("INVALID_REQUEST", "lines must be like 40-80 or 40-.")
-    last = int(match[2]) if match[2] else (None if "-" in given else int(match[1]))
+    last = int(match[2]) if match[2] else (None if "-" in lines else int(match[1]))
     return int(match[1]), last
 
 

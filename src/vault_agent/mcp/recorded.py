@@ -72,22 +72,22 @@ async def recorded() -> dict[str, Any]:
             for name, prompt in PROMPTS.items()
             for toolset in prompt.texts
         ],
-        "resources": [_entry(each, None, OWN) for each in RESOURCES],
-        "resourceTemplates": [_entry(each, needs, None) for each, needs in TEMPLATES],
+        "resources": [_entry(resource, None, OWN) for resource in RESOURCES],
+        "resourceTemplates": [_entry(template, needs, None) for template, needs in TEMPLATES],
     }
 
 
 def _tools(toolset: str) -> list[dict[str, Any]]:
     """Return the tools of a toolset in their order, once for each form that they are listed in."""
-    found: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     order: list[str] = [tool.name for tool in TOOLSETS[toolset](_rights(_ALL[-1]))]
     for mask in _ALL:
         for tool in TOOLSETS[toolset](_rights(mask)):
             key = json.dumps(tool.listed, sort_keys=True)
-            if key not in found:
-                found[key] = _entry(tool.listed, tool.needs, None, owner=tool.owner, masks=[])
-            found[key]["masks"].append(mask)
-    return sorted(found.values(), key=lambda each: order.index(each["listed"]["name"]))
+            if key not in entries:
+                entries[key] = _entry(tool.listed, tool.needs, None, owner=tool.owner, masks=[])
+            entries[key]["masks"].append(mask)
+    return sorted(entries.values(), key=lambda entry: order.index(entry["listed"]["name"]))
 
 
 def _entry(

@@ -94,7 +94,7 @@ async def complete_path(view: View, begun: str) -> list[str]:
     """Return up to 20 notes whose path or name begins like this, as parts of a URI."""
     begun = unquote(begun)
     wanted = fold(begun)
-    found: list[str] = []
+    completions: list[str] = []
     scope = view.caller.scope
     paths: tuple[str, ...] = (scope.folder,) if scope.folder else ()
     if wanted and not set(begun) & set("*?"):
@@ -109,5 +109,5 @@ async def complete_path(view: View, begun: str) -> list[str]:
     for note in notes:
         inner = scope.inner(note.path)
         if fold(inner).startswith(wanted) or fold(stem(inner)).startswith(wanted):
-            found.append(quote(visible(inner), safe="/"))
-    return found[:MAX_COMPLETIONS]
+            completions.append(quote(visible(inner), safe="/"))
+    return completions[:MAX_COMPLETIONS]

@@ -24,69 +24,69 @@ _NOTICE_BYTES = 40
 """Bytes reserved for a line that says how many do not fit."""
 
 
-async def _search(view: View, given: Mapping[str, Any]) -> str:
-    patterns = view.patterns(given.get("path"))
+async def _search(view: View, arguments: Mapping[str, Any]) -> str:
+    patterns = view.patterns(arguments.get("path"))
     filters = {
         "paths": patterns,
-        "tags": tuple(given.get("tags", ())),
-        "after": given.get("after"),
-        "before": given.get("before"),
+        "tags": tuple(arguments.get("tags", ())),
+        "after": arguments.get("after"),
+        "before": arguments.get("before"),
     }
-    if given["match"] == "regex":
-        return await _lines(view, given, filters)
+    if arguments["match"] == "regex":
+        return await _lines(view, arguments, filters)
 
     async def ask(most: int) -> tuple[list[str], list[str]]:
         body = {
-            "query": given["query"],
-            "match": given["match"],
-            "mode": given.get("mode"),
+            "query": arguments["query"],
+            "match": arguments["match"],
+            "mode": arguments.get("mode"),
             "limit": most,
             "filters": filters,
-            "cursor": given.get("cursor"),
+            "cursor": arguments.get("cursor"),
             "vaults": () if patterns else view.vaults,
         }
         reply = await view.perform(search.search, body)
         hint = ""
-        if given["match"] == "all":
+        if arguments["match"] == "all":
             hint = " Try match: best."
-        elif _filtered(given):
+        elif _filtered(arguments):
             hint = " Try without the filters."
         else:
             hint = " Try other or fewer words."
         return _result_lines(view, reply, hint, reasons=False), warning_lines(reply.warnings)
 
-    return await page(view, given["limit"], ask)
+    return await page(view, arguments["limit"], ask)
 
 
-def _filtered(given: Mapping[str, Any]) -> bool:
-    return any(name in given for name in ("path", "tags", "after", "before"))
+def _filtered(arguments: Mapping[str, Any]) -> bool:
+    return any(name in arguments for name in ("path", "tags", "after", "before"))
 
 
-async def _lines(view: View, given: Mapping[str, Any], filters: Mapping[str, Any]) -> str:
+async def _lines(view: View, arguments: Mapping[str, Any], filters: Mapping[str, Any]) -> str:
     """Return the lines that match a regular expression."""
-    if "mode" in given:
+    if "mode" in arguments:
         raise InvalidRequest("INVALID_MODE", "`mode` is for `match: best` only.")
 
     async def ask(most: int) -> tuple[list[str], list[str]]:
         body = {
-            "pattern": given["query"],
+            "pattern": arguments["query"],
             "limit": most,
             "filters": filters,
-            "cursor": given.get("cursor"),
+            "cursor": arguments.get("cursor"),
         }
         reply = await view.perform(search.grep, body)
-        found: GrepAnswer = reply.data
-        head = f"{len(found.lines)} line{'' if len(found.lines) == 1 else 's'} · regex"
-        if not found.lines and not found.has_more:
-            remedy = "the filters" if _filtered(given) else "letter case: begin it with (?i)"
+        answer: GrepAnswer = reply.data
+        head = f"{len(answer.lines)} line{'' if len(answer.lines) == 1 else 's'} · regex"
+        if not answer.lines and not answer.has_more:
+            remedy = "the filters" if _filtered(arguments) else "letter case: begin it with (?i)"
             head = f"0 lines. Try without {remedy}.{NOT_SEARCHED}"
-        if found.next_cursor is not None:
-            head += f" · next: {found.next_cursor}"
-        return [head, *(_line_text(view, each) for each in found.lines)], warning_lines(
+        if answer.next_cursor is not None:
+            head += f" · next: {answer.next_cursor}"
+        return [head, *(_line_text(view, line) for line in answer.lines)], warning_lines(
             reply.warnings
         )
 
-    return await page(view, given["limit"], ask)
+    return await page(view, arguments["limit"], ask)
 
 
 def _line_text(view: View, line: GrepLine) -> str:
@@ -94,9 +94,9 @@ def _line_text(view: View, line: GrepLine) -> str:
     return f"{text}\n  (more in this note: give its path)" if line.more_in_note else text
 
 
-async def _related(view: View, given: Mapping[str, Any]) -> str:
-    note, _ = await named_note(view, given["path"])
-    body = {"id": note.note_id, "limit": given["limit"], "vaults": view.vaults}
+async def _related(view: View, arguments: Mapping[str, Any]) -> str:
+    note, _ = await named_note(view, arguments["path"])
+    body = {"id": note.note_id, "limit": arguments["limit"], "vaults": view.vaults}
     reply = await view.perform(search.related, body)
     lines = _result_lines(view, reply, "", reasons=True)
     return fitting(lines, warning_lines(reply.warnings), view.max_bytes)
@@ -104,20 +104,20 @@ async def _related(view: View, given: Mapping[str, Any]) -> str:
 
 def _result_lines(view: View, reply: Envelope[Answer], hint: str, *, reasons: bool) -> list[str]:
     """Return a head, and the lines of each result as one text."""
-    found = reply.data
-    unknown = ", ".join(f"word {each.position}" for each in found.unknown)
-    if not found.hits:
+    answer = reply.data
+    unknown = ", ".join(f"word {word.position}" for word in answer.unknown)
+    if not answer.hits:
         said = f" No note has {unknown} of the query." if unknown else ""
         return [f"0 places.{said}{hint}"]
-    count = "1 place" if len(found.hits) == 1 else f"{len(found.hits)} places"
-    head = f"{count} · {found.used_mode.value}"
-    if found.next_cursor is not None:
-        head += f" · next: {found.next_cursor}"
-    if unknown and found.by_meaning_alone:
+    count = "1 place" if len(answer.hits) == 1 else f"{len(answer.hits)} places"
+    head = f"{count} · {answer.used_mode.value}"
+    if answer.next_cursor is not None:
+        head += f" · next: {answer.next_cursor}"
+    if unknown and answer.by_meaning_alone:
         head += " · no note has it; nearest in meaning"
     elif unknown:
         head += f" · in no note: {unknown} of the query"
-    return [head, *(_result_text(view, result, reason=reasons) for result in found.hits)]
+    return [head, *(_result_text(view, result, reason=reasons) for result in answer.hits)]
 
 
 def _result_text(view: View, result: Hit, *, reason: bool) -> str:
@@ -131,8 +131,8 @@ def _result_text(view: View, result: Hit, *, reason: bool) -> str:
         place += f" > {title(result.heading)}"
     if reason:
         place = f"{result.reason.value.removeprefix('related_')} {place}"
-    shown = excerpt(result.snippet, result.matches)
-    return f"{place}\n  {shown}" if shown else place
+    text = excerpt(result.snippet, result.matches)
+    return f"{place}\n  {text}" if text else place
 
 
 def warning_lines(warnings: Sequence[Warning]) -> list[str]:
@@ -145,11 +145,11 @@ def warning_lines(warnings: Sequence[Warning]) -> list[str]:
 
 def warnings_of(warnings: Iterable[Warning]) -> dict[str, list[str]]:
     """Return the member of a JSON reply that shows warnings; nothing if there are none."""
-    found = [
+    texts = [
         f"{warning.code}: {for_models(warning.code, warning.message, warning.details)}"
         for warning in warnings
     ]
-    return {"warnings": found} if found else {}
+    return {"warnings": texts} if texts else {}
 
 
 def fitting(lines: list[str], last: list[str], max_bytes: int) -> str:

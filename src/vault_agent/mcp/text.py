@@ -71,8 +71,8 @@ def fenced(path: str, lines: str, text: str) -> str:
     while digits in text or digits in path:
         digits = secrets.token_hex(4)
     end = "" if text.endswith("\n") else "\n"
-    shown = path.replace('"', "\\u{22}")
-    return f'<note path="{shown}" lines="{lines}" b={digits}>\n{text}{end}</note {digits}>'
+    quoted = path.replace('"', "\\u{22}")
+    return f'<note path="{quoted}" lines="{lines}" b={digits}>\n{text}{end}</note {digits}>'
 
 
 def has_marks(text: str) -> bool:
@@ -82,13 +82,13 @@ def has_marks(text: str) -> bool:
 
 def for_models(code: str, message: str, details: Mapping[str, Any]) -> str:
     """Return the message of an error or a warning for a model, which has tools alone."""
-    known = CODES.get(code)
-    if known is not None and known.for_tools:
-        return known.for_tools
+    entry = CODES.get(code)
+    if entry is not None and entry.for_tools:
+        return entry.for_tools
     what = details.get("what")
     if not isinstance(what, str):
         return message
-    tools = known.remedy.tools if known and isinstance(known.remedy, Remedy) else ""
+    tools = entry.remedy.tools if entry and isinstance(entry.remedy, Remedy) else ""
     return f"{what} {tools}".rstrip()
 
 

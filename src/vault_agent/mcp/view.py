@@ -81,21 +81,21 @@ class View:
             VaultAgentError: if it cannot be opened.
         """
         paths = {name: arguments[name] for name in PATHS if isinstance(arguments.get(name), str)}
-        there = {name for name, path in paths.items() if path.startswith(IN_GLOBAL)}
-        if not (self.vaults and there):
+        global_names = {name for name, path in paths.items() if path.startswith(IN_GLOBAL)}
+        if not (self.vaults and global_names):
             yield self, arguments
             return
-        if len(there) < len(paths):
+        if len(global_names) < len(paths):
             raise InvalidRequest(
                 "INVALID_REQUEST", "The paths of one call are in one vault.", remedy=""
             )
-        inner = {name: paths[name].removeprefix(IN_GLOBAL) or "." for name in there}
+        inner = {name: paths[name].removeprefix(IN_GLOBAL) or "." for name in global_names}
         async with self.app.vaults.open(GLOBAL) as vault:
             yield replace(self, vault=vault, vaults=(), prefix=IN_GLOBAL), {**arguments, **inner}
 
-    def patterns(self, given: str | None) -> list[str]:
+    def patterns(self, place: str | None) -> list[str]:
         """Return a folder or glob of this client as one of the vault; [] for everything."""
-        path = hidden(given or "").strip("/")
+        path = hidden(place or "").strip("/")
         if path in ("", "."):
             return []
         # A glob without a slash is matched with file names in any folder.
@@ -118,8 +118,8 @@ class View:
         Raises:
             VaultAgentError: as `api.operation.perform`.
         """
-        sent = parse_values(operation.request, fields)
-        reply = (await perform(operation, self.call, sent)).reply
+        request = parse_values(operation.request, fields)
+        reply = (await perform(operation, self.call, request)).reply
         if self.told is None:
             return reply
         news = tuple(warning for warning in reply.warnings if warning.code not in self.told)

@@ -78,12 +78,12 @@ async def perform(
             " copy of a reply, and may be a part of the note. Read all of the note, and send its"
             " text without these lines.",
         )
-    sent = dict(body)
+    fields = dict(body)
     for name in ("path", "to"):
-        if name in sent:
-            sent[name] = view.caller.scope.outer(hidden(sent[name]))
+        if name in fields:
+            fields[name] = view.caller.scope.outer(hidden(fields[name]))
     try:
-        return await view.perform(operation, sent)
+        return await view.perform(operation, fields)
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND" or "path" not in body:
             raise
@@ -93,8 +93,8 @@ async def perform(
 def changes(operation: Operation[Any, Any]) -> Run:
     """Return what runs a tool whose arguments are those of an operation that writes."""
 
-    async def run(view: View, sent: Mapping[str, Any]) -> str:
-        return await change(view, operation, sent)
+    async def run(view: View, arguments: Mapping[str, Any]) -> str:
+        return await change(view, operation, arguments)
 
     return run
 
@@ -143,7 +143,7 @@ def written_text(view: View, reply: Envelope[Written]) -> str:
     elif before is not None or after is not None:
         count = (before if after is None else after) or 0
         parts.append(f"{count:,} byte{'' if count == 1 else 's'}")
-    if links := sum(each.links for each in data.files):
+    if links := sum(file.links for file in data.files):
         notes = "1 note" if data.file_count == 1 else f"{data.file_count:,} notes"
         parts.append(f"{links:,} link{'s' if links > 1 else ''} changed in {notes}")
     shown_hash = data.hash_before if data.dry_run else data.hash_after
@@ -165,7 +165,7 @@ def write_warnings(reply: Envelope[Written]) -> dict[str, list[str]]:
 
     That a search finds the change a moment later is nothing to act on.
     """
-    return warnings_of(each for each in reply.warnings if each.code != "INDEX_PENDING")
+    return warnings_of(warning for warning in reply.warnings if warning.code != "INDEX_PENDING")
 
 
 def _diff(view: View, data: Written) -> list[str]:
@@ -173,10 +173,10 @@ def _diff(view: View, data: Written) -> list[str]:
     lines = data.diff.splitlines()[2:]
     if not lines:
         return []
-    shown = lines[:DIFF_LINES]
-    if len(shown) < len(lines) or data.diff_truncated:
-        shown.append(f"[{len(lines) - DIFF_LINES:,} more lines]")
-    return [fenced(view.shown(data.path), "diff", printable("\n".join(shown)))]
+    first_lines = lines[:DIFF_LINES]
+    if len(first_lines) < len(lines) or data.diff_truncated:
+        first_lines.append(f"[{len(lines) - DIFF_LINES:,} more lines]")
+    return [fenced(view.shown(data.path), "diff", printable("\n".join(first_lines)))]
 
 
 def place(section: str) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def place(section: str) -> dict[str, Any]:
         return {"blockId": section}
     if section.startswith("h:") and section.count(":") == 2:
         return {"headingId": section}
-    return {"heading": [each.strip() for each in section.split(" > ")]}
+    return {"heading": [name.strip() for name in section.split(" > ")]}
 
 
 def given(arguments: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -196,19 +196,19 @@ def given(arguments: Mapping[str, Any], *names: str) -> dict[str, Any]:
 # --- the tools ------------------------------------------------------------------------------------
 
 
-async def _write(view: View, sent: Mapping[str, Any]) -> str:
-    mode = sent["mode"]
-    if "section" not in sent:
-        return await change(view, writing.write_note, sent)
-    if mode not in (*_SECTION_ACTIONS, "upsert") or "frontmatter" in sent:
+async def _write(view: View, arguments: Mapping[str, Any]) -> str:
+    mode = arguments["mode"]
+    if "section" not in arguments:
+        return await change(view, writing.write_note, arguments)
+    if mode not in (*_SECTION_ACTIONS, "upsert") or "frontmatter" in arguments:
         raise InvalidRequest(
             "INVALID_REQUEST",
             "with `section`, mode is append, prepend, overwrite, or upsert, which makes the"
             " heading; there is no frontmatter.",
         )
     body = {
-        **given(sent, "path", "content", "expectedHash"),
-        **place(sent["section"]),
+        **given(arguments, "path", "content", "expectedHash"),
+        **place(arguments["section"]),
         "action": _SECTION_ACTIONS.get(mode, "append"),
     }
     if mode == "upsert":
@@ -216,44 +216,47 @@ async def _write(view: View, sent: Mapping[str, Any]) -> str:
     return await change(view, writing.write_section, body)
 
 
-async def _frontmatter(view: View, sent: Mapping[str, Any]) -> str:
-    if sent["action"] == "get":
-        return await frontmatter_json(view, sent["path"], sent.get("key"))
-    return await change_frontmatter(view, sent)
+async def _frontmatter(view: View, arguments: Mapping[str, Any]) -> str:
+    if arguments["action"] == "get":
+        return await frontmatter_json(view, arguments["path"], arguments.get("key"))
+    return await change_frontmatter(view, arguments)
 
 
-async def change_frontmatter(view: View, sent: Mapping[str, Any]) -> str:
+async def change_frontmatter(view: View, arguments: Mapping[str, Any]) -> str:
     """Set or delete a key of a note's frontmatter.
 
     Raises:
         InvalidRequest: `INVALID_REQUEST` if `key` or `value` is missing.
         VaultAgentError: as the operation.
     """
-    body = given(sent, "path", "expectedHash")
-    if "key" not in sent:
+    body = given(arguments, "path", "expectedHash")
+    if "key" not in arguments:
         raise InvalidRequest("INVALID_REQUEST", "key is missing. Give it as text.")
-    if sent["action"] == "delete":
-        body["delete"] = [sent["key"]]
-    elif "value" in sent:
-        body["set"] = {sent["key"]: sent["value"]}
+    if arguments["action"] == "delete":
+        body["delete"] = [arguments["key"]]
+    elif "value" in arguments:
+        body["set"] = {arguments["key"]: arguments["value"]}
     else:
         raise InvalidRequest("INVALID_REQUEST", "value is missing. Give it as JSON.")
     return await change(view, writing.write_frontmatter, body)
 
 
-async def list_or_change_tags(view: View, sent: Mapping[str, Any]) -> str:
+async def list_or_change_tags(view: View, arguments: Mapping[str, Any]) -> str:
     """List, add or remove tags of a note.
 
     Raises:
         InvalidRequest: `INVALID_REQUEST` if `tag` is missing.
         VaultAgentError: as the operation.
     """
-    if sent["action"] == "list":
-        return await tags_of(view, sent["path"])
-    if "tag" not in sent:
+    if arguments["action"] == "list":
+        return await tags_of(view, arguments["path"])
+    if "tag" not in arguments:
         raise InvalidRequest("INVALID_REQUEST", "tag is missing. Give it as text.")
-    body = {**given(sent, "path", "expectedHash"), sent["action"]: [sent["tag"].removeprefix("#")]}
-    if sent["action"] == "remove":  # wherever `list` has found it
+    body = {
+        **given(arguments, "path", "expectedHash"),
+        arguments["action"]: [arguments["tag"].removeprefix("#")],
+    }
+    if arguments["action"] == "remove":  # wherever `list` has found it
         body["where"] = "both"
     return await change(view, writing.write_tags, body)
 

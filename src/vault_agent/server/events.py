@@ -22,7 +22,7 @@ from vault_agent.model.values import dump
 from vault_agent.model.writing import LoggedWrite, WriteNews
 from vault_agent.server.keys import ACCESS, CALLER, SESSIONS, STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
-from vault_agent.vaults.event_stream import Change
+from vault_agent.vaults.event_stream import Signal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -154,7 +154,7 @@ class JobStream:
         self._states = states
         self._newest = b""
         self._count = 0
-        self._change = Change()
+        self._change = Signal()
         self._reading = asyncio.create_task(self._read())
         self._reading.add_done_callback(lambda _: self._change.announce())
 

@@ -22,13 +22,13 @@ def commit_at(folder: Path) -> str | None:
     Nothing of the repository is run. Files that are no regular ones are not read.
     """
     start = Path(os.path.realpath(folder))
-    for _, each in zip(range(_MAX_LEVELS), (start, *start.parents), strict=False):
-        git = each / ".git"
+    for _, level in zip(range(_MAX_LEVELS), (start, *start.parents), strict=False):
+        git = level / ".git"
         if git.is_dir():
             return _head(git, git)
         text = _text(git)
         if text is not None and text.startswith("gitdir:"):
-            own = each / text.removeprefix("gitdir:").strip()
+            own = level / text.removeprefix("gitdir:").strip()
             shared = _text(own / "commondir")
             return _head(own, own / shared if shared is not None else own)
     return None
@@ -42,9 +42,9 @@ def _head(own: Path, shared: Path) -> str | None:
     name = head.removeprefix("ref:").strip()
     if re.fullmatch(_REF, name) is None or ".." in name:
         return None
-    found = _text(shared / name)
-    if found is not None:
-        return _commit(found)
+    loose = _text(shared / name)
+    if loose is not None:
+        return _commit(loose)
     for line in (_text(shared / "packed-refs", _MAX_PACKED) or "").splitlines():
         commit, _, packed = line.partition(" ")
         if packed == name:

@@ -65,7 +65,7 @@ def take_output() -> BinaryIO:
     return output
 
 
-class Start(NamedTuple):
+class ChildStart(NamedTuple):
     """The first message to a worker. The second one is its setup, with the arguments."""
 
     path: list[str]  # of imports
@@ -84,7 +84,7 @@ def main() -> None:
     # Ctrl-C reaches every process of a terminal. Only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     output = take_output()
-    start: Start = read_message(sys.stdin.buffer)
+    start: ChildStart = read_message(sys.stdin.buffer)
     _die_with(start.parent)
     sys.path[:] = start.path
     _limit_memory(start.memory_bytes)

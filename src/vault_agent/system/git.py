@@ -96,8 +96,8 @@ async def committed_at(folder: Path, *, seconds: float = SECONDS) -> float | Non
     made = b""
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(seconds):
-            asked = ("rev-list", "--no-commit-header", "--format=%ct", "-1", "HEAD")
-            made = (await _git(folder, *asked)).strip()
+            command = ("rev-list", "--no-commit-header", "--format=%ct", "-1", "HEAD")
+            made = (await _git(folder, *command)).strip()
     return float(made) if made.isdigit() else None
 
 
@@ -105,16 +105,7 @@ async def changed_files(
     folder: Path, since: str, files: Sequence[str], *, seconds: float = SECONDS
 ) -> frozenset[str]:
     """Return which of the files were committed after a moment, ISO 8601."""
-    wanted = (
-        "log",
-        f"--since={since}",
-        "--format=",
-        "--name-only",
-        "-z",
-        "--relative",
-        "--",
-        *files,
-    )
+    wanted = ("log", f"--since={since}", "--format=", "--name-only", "-z", "--relative")
     try:
         async with asyncio.timeout(seconds):
             names = await _git(folder, *wanted, "--", *files)
@@ -154,8 +145,8 @@ async def _history(folder: Path, work: Work) -> History:
     if not top or end is None:
         return History(top=top or None)
     if work.named is not None:
-        found = [await commit_of(folder, name) for name in work.named[:MAX_COMMITS]]
-        wanted = ["--no-walk=unsorted", *dict.fromkeys(each for each in found if each)]
+        hashes = [await commit_of(folder, name) for name in work.named[:MAX_COMMITS]]
+        wanted = ["--no-walk=unsorted", *dict.fromkeys(commit for commit in hashes if commit)]
         commits = await _listed(folder, wanted) if len(wanted) > 1 else []
     else:
         commits = list(reversed(await _listed(folder, await _wanted(folder, work, end))))
@@ -179,8 +170,8 @@ async def _wanted(folder: Path, work: Work, end: str) -> list[str]:
 
 
 async def _listed(folder: Path, wanted: Sequence[str]) -> list[Commit]:
-    shown = ("rev-list", "--no-commit-header", "--format=%H%x00%ct%x00%s", *wanted)
-    return _commits(await _git(folder, *shown))
+    command = ("rev-list", "--no-commit-header", "--format=%H%x00%ct%x00%s", *wanted)
+    return _commits(await _git(folder, *command))
 
 
 async def hashes_at(folder: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:
@@ -190,12 +181,12 @@ async def hashes_at(folder: Path, commit: str, paths: Sequence[str]) -> dict[str
             listed = await _git(folder, "ls-tree", "-z", "--full-tree", commit, "--", *paths)
     except (OSError, TimeoutError):
         return {}
-    found = {}
+    hashes = {}
     for record in listed.split(b"\0"):
         about, _, path = record.partition(b"\t")
         if len(about.split()) == 3:
-            found[path.decode("utf-8", "replace")] = about.split()[2].decode()
-    return found
+            hashes[path.decode("utf-8", "replace")] = about.split()[2].decode()
+    return hashes
 
 
 _DIFF: Final = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
@@ -204,38 +195,38 @@ _NUMBERS: Final = (*_DIFF, "--numstat")
 
 async def commit_of(folder: Path, name: str) -> str | None:
     """Return the hash of a commit that exists, by its name, or None. Raises OSError."""
-    found = await _git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-    text = found.decode("ascii", "replace").strip()
+    output = await _git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    text = output.decode("ascii", "replace").strip()
     return text if COMMIT.fullmatch(text) else None
 
 
 def _commits(output: bytes) -> list[Commit]:
-    found = []
+    commits = []
     for line in output.decode("utf-8", "replace").splitlines():
         commit, _, rest = line.partition("\0")
         at, _, subject = rest.partition("\0")
         if COMMIT.fullmatch(commit) and at.isdecimal():
-            found.append(Commit(commit, float(at), subject))
-    return found
+            commits.append(Commit(commit, float(at), subject))
+    return commits
 
 
 def _files(output: bytes) -> tuple[FileChange, ...]:
     """Return the files of `--numstat -z`. One that several commits changed is summed."""
-    found: dict[str, FileChange] = {}
+    files: dict[str, FileChange] = {}
     for record in output.split(b"\0"):
         parts = record.split(b"\t", 2)
         if len(parts) != 3:
             continue
         path = parts[2].decode("utf-8", "replace")
-        numbers = [int(each) if each.isdigit() else None for each in parts[:2]]
-        before = found.get(path)
+        numbers = [int(number) if number.isdigit() else None for number in parts[:2]]
+        before = files.get(path)
         if before is not None and None not in {*numbers, before.added, before.removed}:
             numbers = [
                 (numbers[0] or 0) + (before.added or 0),
                 (numbers[1] or 0) + (before.removed or 0),
             ]
-        found[path] = FileChange(path, numbers[0], numbers[1])
-    return tuple(found.values())
+        files[path] = FileChange(path, numbers[0], numbers[1])
+    return tuple(files.values())
 
 
 async def _git(folder: Path, *command: str, stdin: str | None = None, own: bool = False) -> bytes:

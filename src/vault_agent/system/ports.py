@@ -38,24 +38,24 @@ def bound_sockets(host: str, port: int) -> list[socket.socket]:
             bound[-1].setblocking(False)
             port = bound[-1].getsockname()[1]
     except Misconfigured:
-        for each in bound:
-            each.close()
+        for listener in bound:
+            listener.close()
         raise
     return bound
 
 
 def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        resolved = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise Misconfigured(
             "CONFIG_INVALID", "server.host is not an address of this computer. Try 127.0.0.1."
         ) from None
     usable = (socket.AF_INET, socket.AF_INET6)
     addresses = dict.fromkeys(
-        (family, str(address[0])) for family, _, _, _, address in found if family in usable
+        (family, str(address[0])) for family, _, _, _, address in resolved if family in usable
     )
-    return sorted(addresses, key=lambda each: each[0] != socket.AF_INET)
+    return sorted(addresses, key=lambda pair: pair[0] != socket.AF_INET)
 
 
 def _not_bound(error: OSError, host: str, port: int) -> Misconfigured:

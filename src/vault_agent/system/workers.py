@@ -21,7 +21,7 @@ import anyio
 
 from vault_agent.errors import VaultAgentError, error_of
 from vault_agent.system.cancelling import to_its_end
-from vault_agent.system.child import Failure, Start
+from vault_agent.system.child import ChildStart, Failure
 from vault_agent.system.processes import Child
 from vault_agent.system.threads import Threads
 
@@ -166,7 +166,7 @@ class _Worker(Child):
             worker = await cls.start(_COMMAND)
         except OSError as error:
             raise WorkerNotReady from error
-        worker.send(Start(sys.path, memory_bytes, os.getpid()))
+        worker.send(ChildStart(sys.path, memory_bytes, os.getpid()))
         worker.send((setup, args))
         return worker
 

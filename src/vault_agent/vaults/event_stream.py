@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vault_agent.indexing.protocol import IndexRun
 
 
-class Change:
+class Signal:
     """The next change of something. Any number of tasks may wait for it, again and again.
 
     A task that is busy during a change is not woken for it. So it compares what it has seen with
@@ -70,7 +70,7 @@ class EventStream:
         self._epoch = secrets.token_hex(4)
         self._count = 0
         self._kept: deque[Item] = deque(maxlen=KEPT)
-        self._change = Change()
+        self._change = Signal()
 
     @property
     def last_id(self) -> str:

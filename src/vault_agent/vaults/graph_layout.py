@@ -69,12 +69,12 @@ class GraphLayout:
             IndexUnavailable: if there is no index.
         """
         self._wanted = True
-        if (found := await self._current()) is not None:
-            return found
+        if (layout := await self._current()) is not None:
+            return layout
         with anyio.move_on_after(WAIT_SECONDS):
             await self._start().wait()
-            if (found := await self._current()) is not None:
-                return found
+            if (layout := await self._current()) is not None:
+                return layout
         raise Busy(
             "LAYOUT_PENDING",
             "The positions of this revision are being computed.",
@@ -121,5 +121,9 @@ def packed(revision: str, places: Any) -> bytes:
 def _read(file: Path) -> Layout | None:
     from vault_agent.indexing.lay_out import read_positions  # imports numpy
 
-    found = read_positions(file)
-    return None if found is None else Layout(found.revision, packed(found.revision, found.places))
+    positions = read_positions(file)
+    return (
+        None
+        if positions is None
+        else Layout(positions.revision, packed(positions.revision, positions.places))
+    )

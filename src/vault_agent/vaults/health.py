@@ -107,7 +107,7 @@ class Checks:
             self._vault.background.spawn(self._compare)
 
     async def _compare(self) -> None:
-        following, written = self._following, self._following.count
+        following, changes = self._following, self._following.count
         is_steady = not following.is_busy
         try:
             answer = await self._vault.ask(Compare(self._vault.task))
@@ -119,7 +119,7 @@ class Checks:
             self._comparing = False
         if answer is None or self._jobs.is_indexing or self._is_void:
             return
-        if not is_steady or following.is_busy or following.count != written:
+        if not is_steady or following.is_busy or following.count != changes:
             self._next_comparison = 0.0
             return
         if isinstance(answer, Compared):
@@ -148,7 +148,7 @@ def health(
     about_embeddings = embeddings.warnings(indexing=running is not None)
     has_embedder = embeddings.embedder is not None
     usable = all(warning.code != "EMBEDDING_UNAVAILABLE" for warning in about_embeddings)
-    about_watch = [each for each in watch.warnings() if each.code != "INDEX_BEHIND"]
+    about_watch = [warning for warning in watch.warnings() if warning.code != "INDEX_BEHIND"]
     warnings = (*checks.warnings(), *about_watch, *about_embeddings) if meta else ()
     warnings += writing.warnings()
     if refusal is not None:

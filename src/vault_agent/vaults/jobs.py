@@ -28,7 +28,7 @@ from vault_agent.model.jobs import (
 )
 from vault_agent.model.warning import MAX_WARNINGS, Warning
 from vault_agent.system.crash import describe_crash
-from vault_agent.vaults.event_stream import Change
+from vault_agent.vaults.event_stream import Signal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
@@ -188,8 +188,8 @@ class Jobs:
             yield await self.get(job_id)
             return
         while True:
-            job, shown = active.job, active.shown
-            yield shown
+            job, display = active.job, active.shown
+            yield display
             if job.state.final:
                 return
             if active.job is job:
@@ -283,7 +283,7 @@ class ActiveJob:
         self.job = job
         self.work: asyncio.Future[JobSummary] | None = None
         self.recorder: asyncio.Task[None] | None = None  # a reference, so that it is not collected
-        self.change = Change()
+        self.change = Signal()
         self.ended = asyncio.Event()
         self.begun = asyncio.Event()
         self.index_complete = asyncio.Event()
@@ -313,12 +313,12 @@ class ActiveJob:
         done: int,
         total: int | None,
         characters: int = 0,
-        asked: str | None = None,
+        endpoint: str | None = None,
     ) -> None:
         """Report the progress of a phase, which becomes the current one.
 
-        `characters` is the amount of text processed, for phases whose time depends on it. `asked`
-        is the address that the phase cannot advance without.
+        `characters` is the amount of text processed, for phases whose time depends on it.
+        `endpoint` is the address that the phase cannot advance without.
         """
         now = time.monotonic()
         if self.job.phase != name:
@@ -326,7 +326,7 @@ class ActiveJob:
         if self._phases.get(name) != (progress := PhaseProgress(name, done, total)):
             self._advanced_at = now
         self._phases[name] = progress
-        self._asked = asked
+        self._asked = endpoint
         rate = self._rate.observe(now, done)
         remaining = None if total is None or not rate else max(total - done, 0) / rate
         self.update(

@@ -69,26 +69,26 @@ class Links:
         async def answer(now: Snapshot) -> str:
             return now.revision
 
-        found: str = await self._read(answer)
-        return found
+        revision: str = await self._read(answer)
+        return revision
 
     async def local(self, note_id: str, *, depth: int, limit: int) -> LocalGraph:
         """Return the notes near a note."""
-        found: LocalGraph = await self._of_graph(
+        nearby: LocalGraph = await self._of_graph(
             lambda now, whole: graph.local(now, whole, note_id, depth=depth, limit=limit)
         )
-        return replace(found, warnings=self.warnings())
+        return replace(nearby, warnings=self.warnings())
 
     async def path(
         self, start: str, end: str, *, directed: bool, longest: int
     ) -> tuple[GraphNote, ...]:
         """Return the notes on a shortest path between two notes."""
-        found: tuple[GraphNote, ...] = await self._of_graph(
+        notes: tuple[GraphNote, ...] = await self._of_graph(
             lambda now, whole: graph.path(
                 now, whole, start, end, directed=directed, longest=longest
             )
         )
-        return found
+        return notes
 
     async def communities(self, page: Page) -> tuple[Listed[Community], Clusters, list[int]]:
         """Return a page of the communities, all of them, and the community of every note.
@@ -116,8 +116,8 @@ class Links:
                 return await in_thread(graph.to_objects, whole, read, query)
             return await in_thread(graph.to_columns, whole, read, query, clusters)
 
-        found: dict[str, Any] = await self._of_graph(answer)
-        return found
+        rows: dict[str, Any] = await self._of_graph(answer)
+        return rows
 
     async def broken(self, page: Page, faults: Collection[str]) -> Listed[Finding]:
         """Return the links that lead nowhere."""
@@ -135,8 +135,8 @@ class Links:
         self, answer: Callable[[Snapshot, Graph], Awaitable[Listed[Entry]]]
     ) -> Listed[Entry]:
         """Return what a function of the snapshot and its graph lists, and the warnings."""
-        found: Listed[Entry] = await self._of_graph(answer)
-        return replace(found, warnings=(*self.warnings(), *found.warnings))
+        page: Listed[Entry] = await self._of_graph(answer)
+        return replace(page, warnings=(*self.warnings(), *page.warnings))
 
     async def _of_graph(self, answer: Callable[[Snapshot, Graph], Awaitable[Any]]) -> Any:
         async def of(now: Snapshot) -> Any:
@@ -157,7 +157,9 @@ class Links:
                 revision = f"{answer.generation}.{answer.revision}"
                 if revision != whole.revision:
                     raise SnapshotOutdated
-                found = graph.Clusters(revision, answer.members, answer.modularity, answer.labels)
-                self._clusters = found
-                return found
+                clusters = graph.Clusters(
+                    revision, answer.members, answer.modularity, answer.labels
+                )
+                self._clusters = clusters
+                return clusters
             return self._clusters

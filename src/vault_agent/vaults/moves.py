@@ -69,11 +69,11 @@ async def undo(
         progress.phase("write", 0, None)
         undoing = asyncio.ensure_future(writing.undo(write_id, write, copy_beside=copy_beside))
         try:
-            written = await asyncio.shield(undoing)
+            outcome = await asyncio.shield(undoing)
         except asyncio.CancelledError:
             await asyncio.wait([undoing])  # it is always finished
-            written = undoing.result()
-        return _summary(written, progress)
+            outcome = undoing.result()
+        return _summary(outcome, progress)
 
     return await jobs.submit(JobKind.UNDO, work)
 
@@ -96,22 +96,22 @@ async def _as_job(
         files.move(path, to, write, rewrite_links=rewrite_links, control=control)
     )
     try:
-        written = await asyncio.shield(moving)
+        outcome = await asyncio.shield(moving)
     except asyncio.CancelledError:
         stop.set()
         await asyncio.wait([moving])
         try:
-            written = moving.result()
+            outcome = moving.result()
         except MoveStopped:
             raise asyncio.CancelledError from None
-    return _summary(written, progress)
+    return _summary(outcome, progress)
 
 
-def _summary(written: Written, progress: ActiveJob) -> JobSummary:
-    links = [file.links for file in written.files if file.links]
+def _summary(outcome: Written, progress: ActiveJob) -> JobSummary:
+    links = [file.links for file in outcome.files if file.links]
     # Taking a move back changes no links, but the texts that had them.
-    notes = len(links) or written.file_count
+    notes = len(links) or outcome.file_count
     progress.phase("write", notes, notes)
-    for warning in written.warnings:
+    for warning in outcome.warnings:
         progress.warn(warning)
-    return JobSummary(changed=notes, links=sum(links), write_id=written.write_id)
+    return JobSummary(changed=notes, links=sum(links), write_id=outcome.write_id)

@@ -122,8 +122,8 @@ class Reading:
         **options: Options.kwargs,
     ) -> Warned:
         """Return as `read`, with the warnings of every reply from the index before its own."""
-        found = await self.read(function, *args, **options)
-        return replace(found, warnings=(*self._checks.warnings(), *found.warnings))
+        reply = await self.read(function, *args, **options)
+        return replace(reply, warnings=(*self._checks.warnings(), *reply.warnings))
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
@@ -220,11 +220,11 @@ class TypingHelp:
         """Return suggestions for what was typed, best first."""
 
         async def answer(now: Snapshot) -> list[Suggestion]:
-            known = await self._known(now)
-            return await suggest(now, known, query, self._open_vault, self._allowance)
+            names = await self._known(now)
+            return await suggest(now, names, query, self._open_vault, self._allowance)
 
-        found: list[Suggestion] = await self._read(answer)
-        return found
+        suggestions: list[Suggestion] = await self._read(answer)
+        return suggestions
 
     async def stats(self) -> Stats:
         """Return numbers of the current revision."""
@@ -234,19 +234,19 @@ class TypingHelp:
                 self._stats = await stats_of(now)
             return self._stats
 
-        found: Stats = await self._read(answer)
-        return found
+        stats: Stats = await self._read(answer)
+        return stats
 
     async def _known(self, now: Snapshot) -> NameCatalog:
-        known = self._names
-        if known is None:
+        kept = self._names
+        if kept is None:
             async with self._reading:
                 if self._names is None:
                     self._names = await read_names(now)
                 return self._names
-        if known.revision != now.revision and not self._reading.statistics().locked:
+        if kept.revision != now.revision and not self._reading.statistics().locked:
             self._background.spawn(self._renew)
-        return known
+        return kept
 
     async def _renew(self) -> None:
         async with self._reading:

@@ -17,7 +17,7 @@ from vault_agent.store.failures import is_damage
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vaults.background import quietly
-from vault_agent.vaults.event_stream import Change, revision_of
+from vault_agent.vaults.event_stream import Signal, revision_of
 from vault_agent.vaults.jobs import timestamp
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import JobSummary
     from vault_agent.store.current import CurrentIndex
     from vault_agent.store.layout import IndexDirectory
-    from vault_agent.vault.paths import Exclusions
     from vault_agent.vaults.background import Background
     from vault_agent.vaults.embeddings import Embeddings
     from vault_agent.vaults.event_stream import EventStream
@@ -47,7 +46,6 @@ class IndexedVault:
 
     Args:
         task: what an index run of the whole vault is.
-        exclusions: what of the vault is never read.
         directory: the folder of the index.
         index: the revision that is served.
         indexer: runs the indexing processes.
@@ -57,7 +55,6 @@ class IndexedVault:
     """
 
     task: IndexTask
-    exclusions: Exclusions
     directory: IndexDirectory
     index: CurrentIndex
     indexer: Indexer
@@ -67,7 +64,7 @@ class IndexedVault:
 
     def open_root(self) -> VaultRoot:
         """Open the vault's folder, unless it was unmounted, moved or replaced since the start."""
-        return VaultRoot.open(self.task.root, self.exclusions, identity=self.task.vault)
+        return VaultRoot.open(self.task.root, self.task.exclusions, identity=self.task.vault)
 
     async def ask(self, question: Question) -> Answer | None:
         """Ask the indexing process. Return None if it did not answer."""
@@ -88,7 +85,7 @@ class Runs:
         self.excluded: tuple[Warning, ...] = ()
         """Folders with notes that the last run of the whole vault skipped by their names."""
         self._vault = vault
-        self._refreshed = Change()
+        self._refreshed = Signal()
         self._reading = anyio.Lock()  # of attachments
         self._on_refresh: list[Callable[[], object]] = []
         self.on_run: Callable[[IndexTask], object] = lambda _: None
@@ -176,7 +173,7 @@ class Runs:
                     event.done,
                     event.total,
                     event.characters,
-                    asked=self.embeddings.address if asks else None,
+                    endpoint=self.embeddings.address if asks else None,
                 )
             elif isinstance(event, Warning):
                 progress.warn(event)

@@ -35,12 +35,12 @@ class Secret:
             OSError: if it cannot be read or written.
         """
         if self._value is None:
-            found = b""
+            stored = b""
             with suppress(FileNotFoundError):
-                found = read_state(self._path, SECRET_BYTES + 1)
-            if len(found) != SECRET_BYTES:
+                stored = read_state(self._path, SECRET_BYTES + 1)
+            if len(stored) != SECRET_BYTES:
                 return self.renew()
-            self._value = found
+            self._value = stored
         return self._value
 
     def renew(self) -> bytes:

@@ -65,17 +65,17 @@ class Several:
                 not of one vault, or if no vault can be searched.
         """
         wanted = min(2 * query.end + _SPARE, MAX_RANKED)
-        asked = replace(query, offset=0, limit=wanted, revision=None)
+        wider = replace(query, offset=0, limit=wanted, revision=None)
         async with AsyncExitStack() as stack:
             vaults, skipped = await self._open(stack, names)
-            answered, warnings = await self._ask(vaults, skipped, lambda each: each.search(asked))
+            answered, warnings = await self._ask(vaults, skipped, lambda vault: vault.search(wider))
             revision = _revision(answered)
             if query.revision not in (None, revision):
                 raise InvalidRequest(
                     "CURSOR_EXPIRED", "The index has changed since the first page."
                 )
             hits = await _merged(answered, len(query.query.split()))
-        answers = [each.answer for each in answered]
+        answers = [reply.answer for reply in answered]
         unknown = unknown_everywhere([answer.unknown for answer in answers])
         if any(warning.code == "VAULT_SKIPPED" for warning in warnings):
             unknown = ()  # nobody knows which words the vault has that was left out
@@ -85,8 +85,8 @@ class Several:
             query.limit,
             hits[query.offset : query.end],
             warnings,
-            has_more=len(hits) > query.end or any(each.has_more for each in answers),
-            truncated=any(each.truncated for each in answers),
+            has_more=len(hits) > query.end or any(answer.has_more for answer in answers),
+            truncated=any(answer.truncated for answer in answers),
             unknown=unknown,
             revision=revision,
             coverage=_coverage(answered) if query.coverage else None,
@@ -104,18 +104,18 @@ class Several:
             NotFound: `NOTE_NOT_FOUND` if none has it.
             VaultAgentError: as `search`.
         """
-        asked = replace(query, limit=2 * query.limit + _SPARE)
+        wider = replace(query, limit=2 * query.limit + _SPARE)
         async with AsyncExitStack() as stack:
             vaults, skipped = await self._open(stack, names)
             owner = await _owner(vaults, query.id, home)
             subject = await owner.read(subject_of, query, embeddings=owner.embedder is not None)
 
             def ask(vault: OpenVault) -> Awaitable[Answer]:
-                return vault.related(asked, None if vault is owner else subject.elsewhere())
+                return vault.related(wider, None if vault is owner else subject.elsewhere())
 
             answered, warnings = await self._ask(vaults, skipped, ask)
             hits = await _merged(answered)
-        mode = _used_mode([each.answer for each in answered])
+        mode = _used_mode([reply.answer for reply in answered])
         return Answer(query.mode, mode, query.limit, hits[: query.limit], warnings)
 
     async def _open(
@@ -160,8 +160,10 @@ class Several:
                 error.details["vault"] = name  # whose job it is
             raise error
         warnings = [left_out(name, error) for name, error in failed]
-        warnings += [warning for each in answered for warning in each.answer.warnings]
-        return answered, tuple({(each.code, each.message): each for each in warnings}.values())
+        warnings += [warning for reply in answered for warning in reply.answer.warnings]
+        return answered, tuple(
+            {(warning.code, warning.message): warning for warning in warnings}.values()
+        )
 
 
 async def _merged(answered: Sequence[_Answered], words: int = 1) -> tuple[Hit, ...]:
@@ -169,7 +171,7 @@ async def _merged(answered: Sequence[_Answered], words: int = 1) -> tuple[Hit, .
 
     `words` is the number of words of the query.
     """
-    hits = [hit for each in answered for hit in _scaled(each, answered, words)]
+    hits = [hit for reply in answered for hit in _scaled(reply, answered, words)]
     hits.sort(key=lambda hit: -hit.score)
     if len({hit.vault for hit in hits}) < 2:
         return tuple(hits)
@@ -180,22 +182,22 @@ async def _merged(answered: Sequence[_Answered], words: int = 1) -> tuple[Hit, .
     return without_duplicates(hits, signs)
 
 
-def _scaled(answer: _Answered, answered: Sequence[_Answered], words: int) -> list[Hit]:
+def _scaled(reply: _Answered, answered: Sequence[_Answered], words: int) -> list[Hit]:
     """Return the results of a vault with its name, and scores that compare with those of others.
 
     A score is the share of what a query can reach with the words that the vault has. If another
     vault has more of them, the evidence counts by the share of those words that this one has.
     """
-    lacking = {each.position for each in answer.answer.unknown}
+    lacking = {word.position for word in reply.answer.unknown}
     lacking_everywhere = lacking.intersection(
-        *({each.position for each in other.answer.unknown} for other in answered)
+        *({word.position for word in other.answer.unknown} for other in answered)
     )
     searched = max(words - len(lacking_everywhere), 1)
     share = 1 - min(len(lacking - lacking_everywhere) / searched, 1)
     return [
         # A score from 0 to 1 is made of a sum of evidence, see `rank`.
-        replace(hit, vault=answer.name, score=round(1 - (1 - hit.score) ** share, 6))
-        for hit in answer.answer.hits
+        replace(hit, vault=reply.name, score=round(1 - (1 - hit.score) ** share, 6))
+        for hit in reply.answer.hits
     ]
 
 
@@ -213,12 +215,12 @@ def _used_mode(answers: Sequence[Answer]) -> Mode:
 
 def _revision(answered: Sequence[_Answered]) -> str:
     """Return the revisions of all vaults as one."""
-    revisions = repr([(each.vault.identity, each.answer.revision) for each in answered])
+    revisions = repr([(reply.vault.identity, reply.answer.revision) for reply in answered])
     return blake2b(revisions.encode(), digest_size=8).hexdigest()
 
 
 def _coverage(answered: Sequence[_Answered]) -> Coverage | None:
-    covered = [(each.name, each.answer.coverage) for each in answered if each.answer.coverage]
+    covered = [(reply.name, reply.answer.coverage) for reply in answered if reply.answer.coverage]
     if not covered:
         return None
     return Coverage(
@@ -334,17 +336,17 @@ class Across:
 
         Without a global vault there are none. Nor are there for notes of that vault itself.
         """
-        wanted = {each: each.removeprefix(PREFIX) for each in names if each.startswith(PREFIX)}
+        wanted = {name: name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)}
         entry = self._vaults.entry_of(vault)
         if not wanted or entry is None or not entry.has_note_types or entry.address == GLOBAL:
             return {}
 
         def read(connection: Connection) -> dict[str, GlobalNote]:
             links = [("", target, LinkKind.WIKILINK) for target in wanted.values()]
-            found = resolve_links(connection, links)
+            files = resolve_links(connection, links)
             notes: dict[str, GlobalNote] = {}
             for name, target in wanted.items():
-                file = found["", target, LinkKind.WIKILINK]
+                file = files["", target, LinkKind.WIKILINK]
                 if file is None or file.note_id is None:
                     continue
                 note = reading.note_by_id(connection, file.note_id)
@@ -357,8 +359,8 @@ class Across:
             return notes
 
         try:
-            async with self._vaults.open(GLOBAL) as there:
-                return await ask(there, read)
+            async with self._vaults.open(GLOBAL) as shared_vault:
+                return await ask(shared_vault, read)
         except VaultAgentError:
             return {}  # there is none, or it cannot be opened now
 
@@ -371,11 +373,11 @@ class Across:
             rows: list[NamedRow] = reading.rows_of_ids(connection, note_ids)
             paths = {row.rowid: row.path for row in rows}
             listed = reading.values_of(connection, paths, _LINKS)
-            written = [(rowid, each) for rowid, values in listed.items() for each in values]
-            written += unresolved_targets(connection, paths, PREFIX)
+            links = [(rowid, value) for rowid, values in listed.items() for value in values]
+            links += unresolved_targets(connection, paths, PREFIX)
             return [
                 (identify(paths[rowid]), target)
-                for rowid, target in written
+                for rowid, target in links
                 if target.startswith(PREFIX)
             ]
 
@@ -383,5 +385,5 @@ class Across:
             return []
         links = await ask(vault, read)
         notes = await self.targets(vault, {target for _, target in links})
-        found = ((source, notes[target]) for source, target in links if target in notes)
-        return list(dict.fromkeys(found))
+        edges = ((source, notes[target]) for source, target in links if target in notes)
+        return list(dict.fromkeys(edges))

@@ -42,7 +42,7 @@ class Shared:
     embedder: Embedder | None
     endpoint: EndpointSettings | None  # of the embedder; None without embeddings
     on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
-    known: KnownVaults  # the registered vaults
+    vaults: KnownVaults  # the registered vaults
     may_write: bool  # whether notes may be changed in any vault
     reranker: Reranker | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
@@ -74,14 +74,14 @@ class KnownVaults:
         """
         path = self._path or registry_path()
         try:
-            found = path.stat()
+            status = path.stat()
         except FileNotFoundError:
             self._stamp, self._entries = None, ()
             return ()
         except OSError:
             stamp: tuple[int, ...] = ()  # `read_registry` says why
         else:
-            stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+            stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
         if stamp != self._stamp:
             self._entries = read_registry(path)
             self._stamp = stamp
@@ -97,15 +97,15 @@ class KnownVaults:
         entries = self.entries()
         # An address before a bare name, so that no project can be named like the global vault.
         for names in ("address", "identity", "name"):
-            found = [each for each in entries if getattr(each, names) == name]
-            if len(found) > 1:
+            named = [entry for entry in entries if getattr(entry, names) == name]
+            if len(named) > 1:
                 raise Conflict(
                     "VAULT_AMBIGUOUS",
-                    f"{len(found)} vaults have this name.",
-                    {"identities": sorted(each.identity for each in found)},
+                    f"{len(named)} vaults have this name.",
+                    {"identities": sorted(entry.identity for entry in named)},
                 )
-            if found:
-                return found[0]
+            if named:
+                return named[0]
         raise unknown_vault(name, (DEFAULT, *(entry.address for entry in entries)))
 
     def of_project(self, name: str) -> list[Registered]:
@@ -122,7 +122,7 @@ class KnownVaults:
 
     def unique(self, address: str, identity: str) -> str:
         """Return an address that means one vault only, else its identity."""
-        same = {each.identity for each in self.entries() if each.address == address} | {identity}
+        same = {entry.identity for entry in self.entries() if entry.address == address} | {identity}
         return address if len(same) == 1 else identity
 
     def require_trust(self, entry: Registered) -> None:

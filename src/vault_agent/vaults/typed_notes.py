@@ -98,10 +98,10 @@ class TypedNotes:
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
     async def _template(self, vault: OpenVault, note: NewNote) -> str:
-        found = await self.templates(vault)
+        stored = await self.templates(vault)
         if note.template is not None:
-            return choose_template(found, note.template).text
-        same = (each.text for each in found if each.name.lower() == note.type)
+            return choose_template(stored, note.template).text
+        same = (template.text for template in stored if template.name.lower() == note.type)
         return next(same, "# {{title}}\n")
 
 
@@ -112,9 +112,9 @@ def _text(template: str, note: NewNote, path: str, project: str) -> bytes:
     title = note.title or stem(path)
     kind = note.type or _type_in(template) or type_of_folder(path)
     identifier = new_note_id(kind, utc[:10])
-    known = {"id": identifier, "project": project, "session": "", "agent": ""}
-    given = {**known, **note.variables}
-    text = fill(with_known(template), title=title, now=now, values=given)
+    defaults = {"id": identifier, "project": project, "session": "", "agent": ""}
+    variables = {**defaults, **note.variables}
+    text = fill(with_known(template), title=title, now=now, values=variables)
     if note.content is not None:
         insertable(note.content)
         text = text[: frontmatter.bounds(text).end] + note.content
@@ -126,7 +126,7 @@ def _text(template: str, note: NewNote, path: str, project: str) -> bytes:
         "created": utc,
         "updated": utc,
         **({"project": project} if project else {}),
-        **{name: given[name] for name in ("session", "agent") if given[name]},
+        **{name: variables[name] for name in ("session", "agent") if variables[name]},
     }
     missing = {name: value for name, value in values.items() if own.get(name) in (None, "")}
     missing |= {"type": kind} if note.type else {}
@@ -135,11 +135,11 @@ def _text(template: str, note: NewNote, path: str, project: str) -> bytes:
         return spliced(text.encode(), set_keys(text.encode(), missing))
     order = {name: place for place, name in enumerate(FIELDS)}
     merged = {**own, **missing}
-    ordered = dict(sorted(merged.items(), key=lambda each: order.get(each[0], len(order))))
-    kept = {name: value for name, value in ordered.items() if value != "" or name not in known}
+    ordered = dict(sorted(merged.items(), key=lambda pair: order.get(pair[0], len(order))))
+    kept = {name: value for name, value in ordered.items() if value != "" or name not in defaults}
     return spliced(b"", set_keys(b"", kept)) + text[end:].encode()
 
 
 def _type_in(template: str) -> str | None:
-    found = _TYPE.search(template[: frontmatter.bounds(template).end])
-    return found[1] if found is not None else None
+    match = _TYPE.search(template[: frontmatter.bounds(template).end])
+    return match[1] if match is not None else None

@@ -102,7 +102,7 @@ class Vaults:
         self._config = config
         self._shared = shared
         self.default = default
-        self.known = shared.known
+        self.known = shared.vaults
         self._hosted: dict[str, HostedVault] = {}  # by identity
         self._agents: dict[str, HostedVault] = {}  # what agents see of the default vault, by name
 
@@ -169,7 +169,7 @@ class Vaults:
     def has_running_job(self) -> bool:
         """Whether an index job runs in any open vault."""
         hosted = (*self._hosted.values(), *self._agents.values())
-        open_ones = (self.default, *(each.vault for each in hosted))
+        open_ones = (self.default, *(host.vault for host in hosted))
         return any(vault is not None and vault.jobs.running is not None for vault in open_ones)
 
     def require_several(self) -> None:
@@ -185,8 +185,8 @@ class Vaults:
         """Return the entry of a vault in the list, or None for the default vault."""
         if vault.identity == self.default.identity:
             return None
-        found = (each for each in self.known.entries() if each.identity == vault.identity)
-        return next(found, None)
+        entries = (entry for entry in self.known.entries() if entry.identity == vault.identity)
+        return next(entries, None)
 
     def entries(self) -> tuple[Registered, ...]:
         """Return the registered vaults. Raises Misconfigured `CONFIG_INVALID`."""
@@ -198,11 +198,11 @@ class Vaults:
 
     def entry(self, identity: str) -> Registered | None:
         """Return the entry of a vault in the list, by its identity, or None."""
-        return next((each for each in self.known.entries() if each.identity == identity), None)
+        return next((entry for entry in self.known.entries() if entry.identity == identity), None)
 
     async def states(self) -> list[VaultState]:
         """Return the default vault and every registered one, with what is known of each."""
-        found = [await state_of(self.default)]
+        states = [await state_of(self.default)]
         for entry in self.known.entries():
             identity = entry.identity
             if identity == self.default.identity:
@@ -211,8 +211,8 @@ class Vaults:
             address = self.known.unique(entry.address, identity)
             vault = hosted.vault if hosted is not None else None
             opening = hosted is not None
-            found.append(await state_of(vault, entry=entry, address=address, opening=opening))
-        return found
+            states.append(await state_of(vault, entry=entry, address=address, opening=opening))
+        return states
 
     async def close(self) -> None:
         """Close the registered vaults, and those of agents."""
@@ -278,7 +278,7 @@ def _global_entry(config: Config, shared: Shared) -> Registered | None:
     if root is None or not config.vaults.enabled:
         return None
     identity = rules.vault_identity(root)
-    entries = (entry for entry in shared.known.entries() if entry.role is Role.GLOBAL)
+    entries = (entry for entry in shared.vaults.entries() if entry.role is Role.GLOBAL)
     return next((entry for entry in entries if entry.identity == identity), None)
 
 

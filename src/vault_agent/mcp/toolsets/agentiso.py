@@ -52,14 +52,14 @@ if TYPE_CHECKING:
 def _as(tool: Tool, **names: str) -> Run:
     """Return what runs a tool of ours. `names` gives the names that its arguments have here."""
 
-    async def run(view: View, given: Mapping[str, Any]) -> Shown:
-        sent = {ours: given[theirs] for ours, theirs in names.items() if theirs in given}
-        require_inside(hidden(sent.get("path", "")))
-        if "tags" in sent:
-            sent["tags"] = [sent["tags"]]
-        if "match" in sent:
-            sent["match"] = "regex" if sent["match"] else "best"
-        return await tool.run(view, check(tool, sent))
+    async def run(view: View, arguments: Mapping[str, Any]) -> Shown:
+        renamed = {ours: arguments[theirs] for ours, theirs in names.items() if theirs in arguments}
+        require_inside(hidden(renamed.get("path", "")))
+        if "tags" in renamed:
+            renamed["tags"] = [renamed["tags"]]
+        if "match" in renamed:
+            renamed["match"] = "regex" if renamed["match"] else "best"
+        return await tool.run(view, check(tool, renamed))
 
     return run
 
@@ -67,10 +67,10 @@ def _as(tool: Tool, **names: str) -> Run:
 _read_text = _as(READ_TOOL, path="path", cursor="cursor")
 
 
-async def _read(view: View, given: Mapping[str, Any]) -> Shown:
-    if given["format"] == "markdown":
-        return await _read_text(view, given)
-    note, _ = await named_note(view, given["path"])
+async def _read(view: View, arguments: Mapping[str, Any]) -> Shown:
+    if arguments["format"] == "markdown":
+        return await _read_text(view, arguments)
+    note, _ = await named_note(view, arguments["path"])
     whole = await whole_note(view, note)
     try:
         properties = await properties_of(view, note)
@@ -81,43 +81,43 @@ async def _read(view: View, given: Mapping[str, Any]) -> Shown:
     content = {
         "path": visible(note.path),
         "frontmatter": properties,
-        **text_fields(whole, given.get("cursor")),
+        **text_fields(whole, arguments.get("cursor")),
         **warnings_of(whole.warnings),
     }
     return as_json(content)
 
 
-async def _frontmatter(view: View, given: Mapping[str, Any]) -> str:
-    if given["action"] != "get":
-        return await change_frontmatter(view, given)
-    note, _ = await named_note(view, given["path"])
-    found = await properties_of(view, note)
-    if "key" not in given:
-        return as_json(found)
-    name = key_of(found, given["key"])
-    return as_json(None if name is None else found[name])
+async def _frontmatter(view: View, arguments: Mapping[str, Any]) -> str:
+    if arguments["action"] != "get":
+        return await change_frontmatter(view, arguments)
+    note, _ = await named_note(view, arguments["path"])
+    values = await properties_of(view, note)
+    if "key" not in arguments:
+        return as_json(values)
+    name = key_of(values, arguments["key"])
+    return as_json(None if name is None else values[name])
 
 
-async def _write(view: View, given: Mapping[str, Any]) -> str:
-    if given["mode"] == "append":
-        return await change(view, writing.write_note, {**given, "mode": "upsert"})
+async def _write(view: View, arguments: Mapping[str, Any]) -> str:
+    if arguments["mode"] == "append":
+        return await change(view, writing.write_note, {**arguments, "mode": "upsert"})
     if Right.CREATE in view.rights:
-        note = {"path": given["path"], "content": given["content"]}
+        note = {"path": arguments["path"], "content": arguments["content"]}
         try:
             return await change(view, writing.write_note, {**note, "mode": "create"})
         except Conflict as error:
             if error.code != "NOTE_EXISTS":
                 raise
-    if given["mode"] == "overwrite":
-        given = await overwrite_body(view, given)
-    return await change(view, writing.write_note, given)
+    if arguments["mode"] == "overwrite":
+        arguments = await overwrite_body(view, arguments)
+    return await change(view, writing.write_note, arguments)
 
 
 def _changes_now(operation: Operation[Any, Any], **more: Any) -> Run:
     """Return what runs a tool that changes a note as it is at the moment of the call."""
 
-    async def run(view: View, given: Mapping[str, Any]) -> str:
-        body = await at_this_moment(view, operation, {**given, **more})
+    async def run(view: View, arguments: Mapping[str, Any]) -> str:
+        body = await at_this_moment(view, operation, {**arguments, **more})
         return await change(view, operation, body)
 
     return run

@@ -25,14 +25,14 @@ _JSON_SHARE = 3
 """JSON escapes make a text longer, and it is in a reply twice."""
 
 
-async def _search(view: View, given: Mapping[str, Any]) -> Shown:
+async def _search(view: View, arguments: Mapping[str, Any]) -> Shown:
     body = {
-        "query": given["query"],
+        "query": arguments["query"],
         "match": "all",
-        "limit": given["limit"],
+        "limit": arguments["limit"],
         "filters": {
-            "paths": view.patterns(given.get("folder")),
-            "tags": (given["tag"],) if "tag" in given else (),
+            "paths": view.patterns(arguments.get("folder")),
+            "tags": (arguments["tag"],) if "tag" in arguments else (),
         },
     }
     reply = await view.perform(search.search, body)
@@ -40,33 +40,31 @@ async def _search(view: View, given: Mapping[str, Any]) -> Shown:
     return _shown(view, reply.data.hits, **more)
 
 
-async def _related(view: View, given: Mapping[str, Any]) -> Shown:
-    note, _ = await named_note(view, given["filename"])
-    body = {"id": note.note_id, "limit": given["limit"]}
+async def _related(view: View, arguments: Mapping[str, Any]) -> Shown:
+    note, _ = await named_note(view, arguments["filename"])
+    body = {"id": note.note_id, "limit": arguments["limit"]}
     reply = await view.perform(search.related, body)
     return _shown(view, reply.data.hits, **warnings_of(reply.warnings))
 
 
 def _shown(view: View, results: list[Hit], **more: Any) -> Shown:
-    lines = [
-        f"- {view.shown(each.path)}: {excerpt(each.snippet, each.matches)}" for each in results
-    ]
+    lines = [f"- {view.shown(hit.path)}: {excerpt(hit.snippet, hit.matches)}" for hit in results]
     display = fitting(lines, [], view.max_bytes // _JSON_SHARE)
     return {"display": display, "count": len(results), **more}
 
 
-async def _list(view: View, given: Mapping[str, Any]) -> Shown:
+async def _list(view: View, arguments: Mapping[str, Any]) -> Shown:
     """List as many notes as fit, and return the cursor that continues after the last of them."""
     lines: list[str] = []
-    cursor: str | None = given.get("cursor")
+    cursor: str | None = arguments.get("cursor")
     room = view.max_bytes // _JSON_SHARE
     while True:
-        reply = await _notes(view, given, cursor, _PAGE)
+        reply = await _notes(view, arguments, cursor, _PAGE)
         page = [f"- {view.shown(note.path)}" for note in reply.data.notes]
         kept = count_fitting([*lines, *page], [], room) - len(lines)
         if kept < len(page):
             if kept or not lines:
-                reply = await _notes(view, given, cursor, max(kept, 1))
+                reply = await _notes(view, arguments, cursor, max(kept, 1))
                 lines += page[: max(kept, 1)]
                 cursor = reply.data.next_cursor
             break
@@ -75,31 +73,31 @@ async def _list(view: View, given: Mapping[str, Any]) -> Shown:
         if cursor is None:
             break
     following = {} if cursor is None else {"next": cursor}
-    shown = {"display": "\n".join(lines), "count": reply.data.total}
-    return {**shown, **following, **warnings_of(reply.warnings)}
+    page_of_notes = {"display": "\n".join(lines), "count": reply.data.total}
+    return {**page_of_notes, **following, **warnings_of(reply.warnings)}
 
 
 async def _notes(
-    view: View, given: Mapping[str, Any], cursor: str | None, limit: int
-) -> Envelope[NoteList]:
+    view: View, arguments: Mapping[str, Any], cursor: str | None, limit: int
+) -> Reply[NoteList]:
     scope = view.caller.scope
-    sent = {
+    request = {
         "path": [scope.folder] if scope.folder else [],
-        "tag": [given["tag"]] if "tag" in given else [],
+        "tag": [arguments["tag"]] if "tag" in arguments else [],
         "limit": limit,
         "cursor": cursor,
     }
-    return await view.perform(search.notes, sent)
+    return await view.perform(search.notes, request)
 
 
-async def _read(view: View, given: Mapping[str, Any]) -> str:
-    note, _ = await named_note(view, given["filename"])
+async def _read(view: View, arguments: Mapping[str, Any]) -> str:
+    note, _ = await named_note(view, arguments["filename"])
     whole = await whole_note(view, note)
     as_it_is = printable(whole.text) == whole.text and not whole.warnings
-    if whole.fits and as_it_is and "cursor" not in given:
+    if whole.fits and as_it_is and "cursor" not in arguments:
         return whole.text
     # Between marks, which tell a part from the note.
-    part = part_of(whole._replace(body=0), given.get("cursor"))
+    part = part_of(whole._replace(body=0), arguments.get("cursor"))
     text = [fenced(view.shown(note.path), part.lines, printable(part.text))]
     if part.next is not None:
         text.append(f"next: {part.next}")

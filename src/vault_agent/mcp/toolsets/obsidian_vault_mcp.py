@@ -44,9 +44,9 @@ _MOST_CUT = 10
 """Notes that a warning names."""
 
 
-def _inside(view: View, given: Mapping[str, Any]) -> View:
+def _inside(view: View, arguments: Mapping[str, Any]) -> View:
     """Return the view of one repository."""
-    name = hidden(given["repository_name"])
+    name = hidden(arguments["repository_name"])
     if name.startswith(".") or set(name) & set('/\\*?:<>|"') or not name.isprintable():
         what = "repository_name must be the name of one folder, which does not begin with a dot."
         raise InvalidRequest("INVALID_REQUEST", what)
@@ -64,9 +64,9 @@ def _below(inside: View, path: str) -> list[str]:
     return [inside.caller.scope.outer(f"**/{wanted}" if anywhere else wanted)]
 
 
-async def _read(view: View, given: Mapping[str, Any]) -> Shown:
-    inside = _inside(view, given)
-    path = _note(given["path"])
+async def _read(view: View, arguments: Mapping[str, Any]) -> Shown:
+    inside = _inside(view, arguments)
+    path = _note(arguments["path"])
     require_inside(path)
     try:
         note = await whole_note(inside, note_at(inside, inside.caller.scope.outer(path)))
@@ -74,61 +74,61 @@ async def _read(view: View, given: Mapping[str, Any]) -> Shown:
         if error.code != "NOTE_NOT_FOUND":
             raise
         return {"content": "", "exists": False}
-    text = text_fields(note._replace(body=0), given.get("cursor"))
+    text = text_fields(note._replace(body=0), arguments.get("cursor"))
     return {**text, "exists": True, **warnings_of(note.warnings)}
 
 
-async def _search(view: View, given: Mapping[str, Any]) -> Shown:
-    inside = _inside(view, given)
-    wanted = hidden(given.get("path_filter", "")).strip("/")
+async def _search(view: View, arguments: Mapping[str, Any]) -> Shown:
+    inside = _inside(view, arguments)
+    wanted = hidden(arguments.get("path_filter", "")).strip("/")
     if set(wanted) & set("*?") and set(wanted) & set("{}[]"):
         what = "path_filter takes `*`, `**` and `?`, neither braces nor brackets."
         raise InvalidRequest("INVALID_REQUEST", what)
     paths = _below(inside, wanted if not wanted or wanted.startswith("**/") else f"**/{wanted}")
-    body = {"pattern": given["query"], "limit": _LINES, "filters": {"paths": paths}}
+    body = {"pattern": arguments["query"], "limit": _LINES, "filters": {"paths": paths}}
     reply = await inside.perform(search.grep, body)
-    found = reply.data
+    answer = reply.data
     rows = [
-        {"path": inside.shown(each.path), "line": each.line, "text": printable(each.text)}
-        for each in found.lines
+        {"path": inside.shown(line.path), "line": line.line, "text": printable(line.text)}
+        for line in answer.lines
     ]
-    if not rows and not found.has_more:
+    if not rows and not answer.has_more:
         return {"results": [], "warnings": [*_warnings(reply), _NOT_SEARCHED]}
-    cut = dict.fromkeys(inside.shown(line.path) for line in found.lines if line.more_in_note)
+    cut = dict.fromkeys(inside.shown(line.path) for line in answer.lines if line.more_in_note)
     return _fitting(view, "results", rows, reply, "query or path_filter", cut=list(cut))
 
 
-async def _tasks(view: View, given: Mapping[str, Any]) -> Shown:
-    inside = _inside(view, given)
+async def _tasks(view: View, arguments: Mapping[str, Any]) -> Shown:
+    inside = _inside(view, arguments)
     request = {
-        "path": _below(inside, given.get("path", "")),
-        "status": given["status"],
+        "path": _below(inside, arguments.get("path", "")),
+        "status": arguments["status"],
         "limit": _LINES,
     }
     reply = await inside.perform(search.tasks, request)
-    found = reply.data
+    listed = reply.data
     rows = [
         {
-            "path": inside.shown(each.path),
-            "line": each.line,
-            "text": printable(each.text),
-            "status": each.status,
-            "due": each.due,
+            "path": inside.shown(task.path),
+            "line": task.line,
+            "text": printable(task.text),
+            "status": task.status,
+            "due": task.due,
         }
-        for each in found.tasks
+        for task in listed.tasks
     ]
     return _fitting(view, "tasks", rows, reply, "path or status")
 
 
-async def _upsert(view: View, given: Mapping[str, Any]) -> Shown:
-    inside, body = _asked(view, given)
+async def _upsert(view: View, arguments: Mapping[str, Any]) -> Shown:
+    inside, body = _asked(view, arguments)
     # As its own server does: a line end, then the text. An open last line is closed anyway.
     reply = await perform(inside, writing.write_note, {**body, "mode": "upsert"})
     return {"created": reply.data.created, **write_warnings(reply)}
 
 
-async def _delete(view: View, given: Mapping[str, Any]) -> Shown:
-    inside, body = _asked(view, given)
+async def _delete(view: View, arguments: Mapping[str, Any]) -> Shown:
+    inside, body = _asked(view, arguments)
     body["confirm"] = True
     try:
         reply = await perform(
@@ -147,21 +147,21 @@ def _writes(operation: Operation[Any, Any], *members: str, **more: Any) -> Run:
     The reply has the path of the note, and these members of what was written.
     """
 
-    async def run(view: View, given: Mapping[str, Any]) -> Shown:
-        inside, body = _asked(view, given)
+    async def run(view: View, arguments: Mapping[str, Any]) -> Shown:
+        inside, body = _asked(view, arguments)
         reply = await perform(inside, operation, {**body, **more})
-        shown = {name: getattr(reply.data, name) for name in members}
-        return {"path": inside.shown(reply.data.path), **shown, **write_warnings(reply)}
+        reply_members = {name: getattr(reply.data, name) for name in members}
+        return {"path": inside.shown(reply.data.path), **reply_members, **write_warnings(reply)}
 
     return run
 
 
-def _asked(view: View, given: Mapping[str, Any]) -> tuple[View, dict[str, Any]]:
+def _asked(view: View, arguments: Mapping[str, Any]) -> tuple[View, dict[str, Any]]:
     """Return the view of one repository, and the arguments about it."""
-    body = {name: value for name, value in given.items() if name != "repository_name"}
+    body = {name: value for name, value in arguments.items() if name != "repository_name"}
     if "path" in body:
         body["path"] = _note(body["path"])
-    return _inside(view, given), body
+    return _inside(view, arguments), body
 
 
 def _note(path: str) -> str:

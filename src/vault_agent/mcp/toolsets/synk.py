@@ -93,29 +93,29 @@ def _row(view: View, note: ListedNote) -> dict[str, Any]:
     }
 
 
-async def _list(view: View, given: Mapping[str, Any]) -> Shown:
+async def _list(view: View, arguments: Mapping[str, Any]) -> Shown:
     request = {
-        "type": [given["type"]] if "type" in given else [],
-        "tag": [given["tag"]] if "tag" in given else [],
-        "file": [given["file"]] if "file" in given else [],
-        "after": given.get("after"),
-        "before": given.get("before"),
+        "type": [arguments["type"]] if "type" in arguments else [],
+        "tag": [arguments["tag"]] if "tag" in arguments else [],
+        "file": [arguments["file"]] if "file" in arguments else [],
+        "after": arguments.get("after"),
+        "before": arguments.get("before"),
         "sort": "updated",
-        "limit": given["limit"],
-        "cursor": given.get("cursor"),
+        "limit": arguments["limit"],
+        "cursor": arguments.get("cursor"),
     }
     reply = await view.perform(search.notes, request)
-    found = reply.data
+    listed = reply.data
     page = {
-        "notes": [_row(view, note) for note in found.notes],
-        "total": found.total,
-        "nextCursor": found.next_cursor,
+        "notes": [_row(view, note) for note in listed.notes],
+        "total": listed.total,
+        "nextCursor": listed.next_cursor,
     }
     return {**page, **warnings_of(reply.warnings)}
 
 
-async def _get(view: View, given: Mapping[str, Any]) -> Shown:
-    note = await _named(view, given["noteId"])
+async def _get(view: View, arguments: Mapping[str, Any]) -> Shown:
+    note = await _named(view, arguments["noteId"])
     whole = await whole_note(view, note)
     values = await properties_of(view, note)
     linked, warnings = await _backlinks(view, note.note_id)
@@ -123,7 +123,7 @@ async def _get(view: View, given: Mapping[str, Any]) -> Shown:
         "id": _id(view, values.get("id"), note.note_id),
         "type": values.get("type") or "note",
         "title": visible(note.title),
-        **text_fields(whole, given.get("cursor")),
+        **text_fields(whole, arguments.get("cursor")),
         "tags": _texts(values.get("tags")),
         "files": _texts(values.get("files")),
         "links": _texts(values.get("links")),
@@ -143,92 +143,94 @@ async def _backlinks(view: View, note_id: str) -> tuple[list[str] | None, tuple[
     """Return the notes that link to a note; None for an agent, which may not see all of them."""
     if not view.caller.may_do_everything:
         return None, ()
-    asked = {"noteId": note_id, "limit": _BACKLINKS}
+    request = {"noteId": note_id, "limit": _BACKLINKS}
     try:
-        reply = await view.perform(links.backlinks, asked)
+        reply = await view.perform(links.backlinks, request)
     except NotFound:  # its file is not in the index yet
         return [], ()
-    return [view.shown(each.path) for each in reply.data.backlinks], reply.warnings
+    return [view.shown(link.path) for link in reply.data.backlinks], reply.warnings
 
 
-async def _search(view: View, given: Mapping[str, Any]) -> Shown:
+async def _search(view: View, arguments: Mapping[str, Any]) -> Shown:
     body = {
-        "text": given.get("text", ""),
-        "files": given.get("filePaths", []),
-        "tags": [tag.removeprefix("#") for tag in given.get("tags", [])],
-        "limit": given["maxResults"],
-        "recencyDays": given.get("recencyBoostDays"),
-        "project": None if given["project"] == _ALL else given["project"],
+        "text": arguments.get("text", ""),
+        "files": arguments.get("filePaths", []),
+        "tags": [tag.removeprefix("#") for tag in arguments.get("tags", [])],
+        "limit": arguments["maxResults"],
+        "recencyDays": arguments.get("recencyBoostDays"),
+        "project": None if arguments["project"] == _ALL else arguments["project"],
         "alone": not view.vaults,
     }
     reply = await view.perform(memory.note_search, body)
     results = [
         {
-            "noteId": _id(view, each.id, each.note_id, each.vault),
-            "filePath": view.shown(each.path, each.vault),
-            "title": visible(each.title),
-            "type": each.type,
-            "score": each.score,
-            "matchType": each.match_type,
-            "excerpt": excerpt(each.snippet, each.matches),
-            "createdAt": each.created,
+            "noteId": _id(view, note.id, note.note_id, note.vault),
+            "filePath": view.shown(note.path, note.vault),
+            "title": visible(note.title),
+            "type": note.type,
+            "score": note.score,
+            "matchType": note.match_type,
+            "excerpt": excerpt(note.snippet, note.matches),
+            "createdAt": note.created,
         }
-        for each in reply.data.notes
+        for note in reply.data.notes
     ]
     return {"results": results, **warnings_of(reply.warnings)}
 
 
-async def _graph(view: View, given: Mapping[str, Any]) -> Shown:
-    asked = GraphQuery(format="objects", limit=given["limit"])
-    reply = json.loads(await (await perform_it(graph.graph, view.call, asked)).build())
-    found = reply["data"]
+async def _graph(view: View, arguments: Mapping[str, Any]) -> Shown:
+    query = GraphQuery(format="objects", limit=arguments["limit"])
+    reply = json.loads(await (await perform_it(graph.graph, view.call, query)).build())
+    whole = reply["data"]
     ids = {
-        each["id"]: _id(view, each["identifier"], each["id"], each.get("vault"))
-        for each in found["nodes"]
+        row["id"]: _id(view, row["identifier"], row["id"], row.get("vault"))
+        for row in whole["nodes"]
     }
     nodes = [
         {
-            **{k: v for k, v in each.items() if v is not None and k not in _NOT_OF_NODES},
-            "id": ids[each["id"]],
-            "project": each.get("vault") or _project(view),
+            **{k: v for k, v in row.items() if v is not None and k not in _NOT_OF_NODES},
+            "id": ids[row["id"]],
+            "project": row.get("vault") or _project(view),
         }
-        for each in found["nodes"]
+        for row in whole["nodes"]
     ]
     edges = [
-        {**each, "source": ids[each["source"]], "target": ids[each["target"]]}
-        for each in found["edges"]
+        {**row, "source": ids[row["source"]], "target": ids[row["target"]]}
+        for row in whole["edges"]
     ]
-    shown = {"nodes": nodes, "edges": edges, "truncated": found["truncated"]}
-    return {**shown, **warnings_of(Warning(**each) for each in reply["warnings"])}
+    fields = {"nodes": nodes, "edges": edges, "truncated": whole["truncated"]}
+    return {**fields, **warnings_of(Warning(**row) for row in reply["warnings"])}
 
 
-async def _create(view: View, given: Mapping[str, Any]) -> Shown:
-    body: dict[str, Any] = {"type": given["type"], "title": given["title"]}
-    if "content" in given:
-        body["content"] = given["content"]
-    more = {name: given[name] for name in ("tags", "files", "links") if name in given}
+async def _create(view: View, arguments: Mapping[str, Any]) -> Shown:
+    body: dict[str, Any] = {"type": arguments["type"], "title": arguments["title"]}
+    if "content" in arguments:
+        body["content"] = arguments["content"]
+    more = {name: arguments[name] for name in ("tags", "files", "links") if name in arguments}
     if more:
         body["frontmatter"] = more
     reply = await perform(view, authoring.new_from_template, body)
     done = reply.data
     values = await properties_of(view, note_at(view, done.path))
     note_id = _id(view, values.get("id"), identify(done.path))
-    shown = {"id": note_id, "filePath": view.shown(done.path), "created": done.created}
-    return {**shown, **write_warnings(reply)}
+    fields = {"id": note_id, "filePath": view.shown(done.path), "created": done.created}
+    return {**fields, **write_warnings(reply)}
 
 
-async def _update(view: View, given: Mapping[str, Any]) -> str:
-    note = await _named(view, given["noteId"])
+async def _update(view: View, arguments: Mapping[str, Any]) -> str:
+    note = await _named(view, arguments["noteId"])
     path = visible(note.path)
-    more = {name: given[name] for name in ("title", "tags", "files", "links") if name in given}
+    more = {
+        name: arguments[name] for name in ("title", "tags", "files", "links") if name in arguments
+    }
     lines = []
     # The content first: what is refused then has changed nothing, and the hash is still that of
     # the note as it was read.
-    if "content" in given:
+    if "content" in arguments:
         now = await whole_note(view, note)
         body = {"path": path, "mode": "overwrite", "content": now.text[: now.body]}
-        body["content"] += given["content"]
-        expected = {name: given[name] for name in ("expectedHash",) if name in given}
+        body["content"] += arguments["content"]
+        expected = {name: arguments[name] for name in ("expectedHash",) if name in arguments}
         body = await overwrite_body(view, {**body, **expected})
         lines.append(await change(view, writing.write_note, body))
     if more:
@@ -236,21 +238,21 @@ async def _update(view: View, given: Mapping[str, Any]) -> str:
     return "\n".join(lines) or "Nothing is to be changed."
 
 
-async def _delete(view: View, given: Mapping[str, Any]) -> str:
-    path = visible((await _named(view, given["noteId"])).path)
+async def _delete(view: View, arguments: Mapping[str, Any]) -> str:
+    path = visible((await _named(view, arguments["noteId"])).path)
     body = await at_this_moment(view, files.write_delete, {"path": path, "confirm": True})
     return await change(view, files.write_delete, body)
 
 
 async def _rebuild(view: View, _: Mapping[str, Any]) -> Shown:
-    found = await view.perform(vaults.reindex, {})
-    job = found.data.job
+    reply = await view.perform(vaults.reindex, {})
+    job = reply.data.job
     return {"jobId": job.id, "state": job.state.value}
 
 
 def _texts(value: Any) -> list[str]:
-    found = value if isinstance(value, list) else [value]
-    return [visible(str(each)) for each in found if each not in (None, "")]
+    values = value if isinstance(value, list) else [value]
+    return [visible(str(item)) for item in values if item not in (None, "")]
 
 
 _TYPE = {**LINE, "maxLength": 32}

@@ -54,7 +54,7 @@ class WholeNote(NamedTuple):
         return _json_size(self.text) <= self.room
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A part of the text below the frontmatter, its lines, and the cursor to the next part."""
 
     text: str
@@ -72,8 +72,8 @@ async def whole_note(view: View, note: NamedNote) -> WholeNote:
     reply = await view.perform(reading.read, request)
     page = reply.data
     end = frontmatter.read(page.text).end
-    known = (page.note_hash or "")[:HASH_DIGITS]
-    return WholeNote(page.text, end, known, text_room(view, page.path), reply.warnings)
+    digits = (page.note_hash or "")[:HASH_DIGITS]
+    return WholeNote(page.text, end, digits, text_room(view, page.path), reply.warnings)
 
 
 def text_fields(note: WholeNote, cursor: str | None) -> dict[str, Any]:
@@ -88,11 +88,11 @@ def text_fields(note: WholeNote, cursor: str | None) -> dict[str, Any]:
     if note.fits and cursor is None:
         return {"content": note.text[note.body :]}
     part = part_of(note, cursor)
-    known = {"next": part.next} if part.next is not None else {"hash": note.hash}
-    return {"part": part.text, "lines": part.lines, **known}
+    fields = {"next": part.next} if part.next is not None else {"hash": note.hash}
+    return {"part": part.text, "lines": part.lines, **fields}
 
 
-def part_of(note: WholeNote, cursor: str | None) -> Part:
+def part_of(note: WholeNote, cursor: str | None) -> TextPart:
     """Return the first part of a note, or the one that a cursor names.
 
     Raises:
@@ -113,7 +113,7 @@ def part_of(note: WholeNote, cursor: str | None) -> Part:
     last = note.text.count("\n", 0, max(begin, end - 1)) + 1
     count = note.text.count("\n", 0, max(0, len(note.text) - 1)) + 1
     following = f"{note.hash}:{end}" if end < len(note.text) else None
-    return Part(note.text[begin:end], f"{first}-{last} of {count}", following)
+    return TextPart(note.text[begin:end], f"{first}-{last} of {count}", following)
 
 
 async def overwrite_body(view: View, body: Mapping[str, Any]) -> dict[str, Any]:
