@@ -116,6 +116,8 @@ async def exchange(server: Server[Any], view: Any, post: Post) -> PostReply:
             connection = _classified(message, post)
         except RpcError as error:
             return _refused(error)
+    if message.client is not None:
+        view = view.of_client(message.client)
     call = Call(view, legacy=not modern)
     try:
         result = await serve_one(

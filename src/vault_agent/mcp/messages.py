@@ -100,16 +100,6 @@ def parse_message(body: bytes) -> Message:
     return Message(request_id, method, params)
 
 
-def client_of(body: bytes) -> str | None:
-    """Return the name of the program that sends a message, or None if the message has none."""
-    if CLIENT_META.encode() not in body:
-        return None
-    try:
-        return parse_message(body).client
-    except RpcError:
-        return None
-
-
 def result_body(request_id: RequestId | None, result: Mapping[str, Any]) -> bytes:
     """Return the reply to a request."""
     return orjson.dumps({"jsonrpc": "2.0", "id": request_id, "result": result})

@@ -70,6 +70,10 @@ class View:
         prefix = IN_GLOBAL if vault == GLOBAL else self.prefix
         return prefix + visible(self.caller.scope.inner(path))
 
+    def of_client(self, client: str) -> Self:
+        """Return the view of a program by its name, for the log of writes."""
+        return replace(self, caller=replace(self.caller, client=f"mcp:{client}"))
+
     @asynccontextmanager
     async def of(
         self, arguments: Mapping[str, Any]

@@ -208,11 +208,7 @@ async def _exchanged(
     lent: AsyncExitStack,
 ) -> web.Response:
     from vault_agent.mcp.exchange import Post, exchange
-    from vault_agent.mcp.messages import client_of
     from vault_agent.mcp.view import View
-
-    if (client := client_of(body)) is not None:
-        caller = replace(caller, client=f"mcp:{client}")
 
     config = request.app[CONFIG]
     agent = config.agents.get(caller.name)
