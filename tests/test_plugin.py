@@ -18,7 +18,7 @@ from vault_agent import __version__
 from vault_agent.cli.clients import CLIENTS
 from vault_agent.cli.hook import hook_options
 from vault_agent.cli.relay import RelayOptions, options_of
-from vault_agent.mcp.tools import own_tools
+from vault_agent.mcp.toolsets import own_tools
 from vault_agent.model.writing import Right
 
 ROOT = Path(__file__).parents[1]

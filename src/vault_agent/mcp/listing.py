@@ -8,8 +8,7 @@ from vault_agent.api import links, search
 from vault_agent.api.pages import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
-from vault_agent.mcp.searching import page, warning_lines
-from vault_agent.mcp.text import cut, printable, title
+from vault_agent.mcp.text import cut, page, printable, title, warning_lines
 from vault_agent.mcp.tool import CURSOR, DATE, PATH, TAGS, TRUE, Tool, limit, one_of
 from vault_agent.model.graph import FolderBranch
 from vault_agent.text.names import fold, hidden, stem, visible

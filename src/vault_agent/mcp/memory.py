@@ -1,14 +1,18 @@
-"""`get_agent_memory`, and memory as a resource."""
+"""`get_agent_memory`, `generate_session_journal`, promotion, and memory as a resource."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from vault_agent.api import memory
-from vault_agent.errors import NotFound
-from vault_agent.mcp.searching import warning_lines
-from vault_agent.mcp.text import printable
-from vault_agent.mcp.tool import LINE, Tool
+from vault_agent.api import memory, sessions
+from vault_agent.errors import Forbidden, NotFound
+from vault_agent.mcp.reading import named_note
+from vault_agent.mcp.text import printable, warning_lines
+from vault_agent.mcp.tool import FALSE, LINE, PATH, TEXT, Tool
+from vault_agent.mcp.view import IN_GLOBAL
+from vault_agent.memory.dialogue import WRITTEN
+from vault_agent.model.writing import Right
+from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,4 +71,96 @@ MEMORY_TOOL = Tool(
     (),
     _recalled,
     needs=memory.memory.needs,
+)
+
+
+_MOST: Final = 20_000
+
+
+async def _make(view: View, arguments: Mapping[str, Any]) -> str:
+    superseded = [(await named_note(view, path))[0] for path in arguments.get("supersedes", ())]
+    if superseded and Right.EDIT not in view.rights:  # else only the journal would be written
+        raise Forbidden(
+            "WRITE_NOT_ALLOWED", "The right to edit is not given.", {"right": Right.EDIT.value}
+        )
+    body = {name: value for name, value in arguments.items() if name != "supersedes"}
+    reply = await view.perform(sessions.journal_make, body)
+    journal = reply.data.journal
+    place = f": {visible(journal.path)}" if journal.path is not None else ""
+    lines = [f"The journal of session {visible(journal.session_id)} is being written{place}."]
+    if journal.reason == "edited":
+        lines = ["The user has changed this journal, so it stays as it is."]
+    for note in superseded:
+        await view.perform(memory.supersede, {"noteId": note.note_id})
+        lines.append(f"{visible(note.path)} is superseded.")
+    return "\n".join(lines)
+
+
+JOURNAL_TOOL = Tool(
+    "generate_session_journal",
+    "Write the journal of this session into the project's vault, so that later sessions know what"
+    " was done and why. Call it before you end, and before a compaction: what comes later is added."
+    " Give what you know as sections; files, commits and times are added.",
+    {
+        "title": {"type": "string", "maxLength": 200},
+        "sections": {
+            "type": "object",
+            "description": "Markdown by heading. Leave out what there is nothing to say about.",
+            "properties": {name: {"type": "string", "maxLength": _MOST} for name in WRITTEN},
+            "additionalProperties": False,
+        },
+        "supersedes": {
+            "type": "array",
+            "maxItems": 20,
+            "items": PATH,
+            "description": "Earlier notes that hold no longer. They are recalled no more.",
+        },
+        "sessionId": {
+            "type": "string",
+            "maxLength": 200,
+            "description": "As the start named it; its first 8 characters are enough.",
+        },
+    },
+    (),
+    _make,
+    writes=True,
+    destructive=False,
+    idempotent=True,
+    needs=sessions.journal_make.needs,
+    owner=True,
+)
+
+
+async def _promote(view: View, arguments: Mapping[str, Any]) -> str:
+    note, _ = await named_note(view, arguments["path"])
+    body = {
+        "noteId": note.note_id,
+        "force": arguments["force"],
+        "section": arguments.get("section"),
+    }
+    if "in" in arguments:
+        body["folder"] = arguments["in"]
+    reply = await view.perform(memory.promote, body)
+    done = reply.data
+    line = f"{'copied to' if done.created else 'already in'} {IN_GLOBAL}{visible(done.copy.path)}"
+    return "\n".join([line, *warning_lines(reply.warnings)])
+
+
+PROMOTE_TOOL = Tool(
+    "promote_note_to_global",
+    "Copy a note of this project, or a section of it, to the user's global vault, where all"
+    " projects find it. Only for what holds beyond this project.",
+    {
+        "path": PATH,
+        "section": {**TEXT, "description": "Heading; default: the whole note"},
+        "in": {**PATH, "description": "Folder of the global vault; default: that of its type"},
+        "force": FALSE,
+    },
+    ("path",),
+    _promote,
+    writes=True,
+    destructive=False,
+    idempotent=True,
+    needs=memory.promote.needs,
+    owner=True,
 )

@@ -1,22 +1,79 @@
-"""`vault_read`."""
+"""`vault_read`: how tools name a note, and what they read of it."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import reading
-from vault_agent.errors import InvalidRequest
-from vault_agent.mcp.named import file_of, named_note
-from vault_agent.mcp.searching import warning_lines
-from vault_agent.mcp.text import fenced, printable, size
+from vault_agent.api import reading, search
+from vault_agent.errors import Forbidden, InvalidRequest, NotFound
+from vault_agent.mcp.text import fenced, printable, size, warning_lines
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, one_of
+from vault_agent.model.names import NamedNote
+from vault_agent.model.notes import identify
+from vault_agent.text.names import fold
+from vault_agent.text.names import hidden, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from vault_agent.mcp.view import View
+    from vault_agent.model.names import NamedNotes
     from vault_agent.model.reading import NotePart
+
+MAX_SUGGESTIONS = 5
+
+
+def require_inside(path: str) -> None:
+    """Raise Forbidden `PATH_OUTSIDE_VAULT` for a path with `..`, as writing does."""
+    if ".." in path.split("/"):
+        raise Forbidden("PATH_OUTSIDE_VAULT", "The path has `..`.")
+
+
+async def named_note(view: View, path: str) -> tuple[NamedNote, NamedNotes]:
+    """Return the note, and the whole answer with the line or heading that the path contains.
+
+    Raises:
+        Forbidden: `PATH_OUTSIDE_VAULT`.
+        NotFound: `NOTE_NOT_FOUND` with similar paths, or `NOTE_AMBIGUOUS` with all of them, both
+            in `details.suggestions`.
+        VaultAgentError: as the operation `resolve`.
+    """
+    require_inside(hidden(path))
+    try:
+        resolved = (await view.perform(search.resolve, {"name": hidden(path)})).data
+    except NotFound as error:
+        if error.code != "NOTE_NOT_FOUND":
+            raise
+        similar = [visible(suggestion) for suggestion in error.details.get("suggestions", ())]
+        remedy = "Did you mean:" if similar else "Search for it, or list the notes."
+        raise NotFound(
+            error.code,
+            "no such note.",
+            {"suggestions": similar[:MAX_SUGGESTIONS]},
+            remedy=remedy,
+        ) from None
+    if len(resolved.notes) > 1:
+        paths = [visible(note.path) for note in resolved.notes]
+        raise NotFound(
+            "NOTE_AMBIGUOUS",
+            "several notes have this name. Give the path:",
+            {"suggestions": paths},
+            remedy="",
+        )
+    return resolved.notes[0], resolved
+
+
+def note_at(view: View, path: str) -> NamedNote:
+    """Return the note at a path of the vault, which need not be in the index."""
+    return NamedNote(identify(path), view.caller.scope.inner(path), "", "path")
+
+
+def file_of(view: View, note: NamedNote) -> dict[str, str]:
+    """Return the fields of a request for the current file of a note."""
+    return {"noteId": note.note_id, "path": view.caller.scope.outer(note.path)}
+
 
 HASH_DIGITS = 16
 """Digits of a hash that replies show. They are enough to name one state of a note."""
@@ -99,3 +156,49 @@ READ_TOOL = Tool(
     ("path",),
     read_note,
 )
+
+
+async def frontmatter_json(view: View, path: str, key: str | None) -> str:
+    """Return the frontmatter of a note, or one key of it, as JSON between marks.
+
+    Raises:
+        VaultAgentError: as the operations `resolve` and `frontmatter`.
+    """
+    note, _ = await named_note(view, path)
+    values = await properties_of(view, note)
+    content: Any = values
+    if key is not None:
+        name = key_of(values, key)
+        if name is None:
+            return "The note has no such key."
+        content = values[name]
+    text = json.dumps(content, ensure_ascii=False)
+    return fenced(visible(note.path), "properties", printable(text))
+
+
+async def properties_of(view: View, note: NamedNote) -> dict[str, Any]:
+    """Return the frontmatter of a note, with its names and types as they are.
+
+    Raises:
+        VaultAgentError: as the operation `frontmatter`.
+    """
+    reply = await view.perform(reading.frontmatter, file_of(view, note))
+    return reply.data.frontmatter or {}
+
+
+def key_of(values: Iterable[str], key: str) -> str | None:
+    """Return the name in a frontmatter that is `key`, or else one that differs in letter case."""
+    names = list(values)
+    return key if key in names else next((e for e in names if fold(e) == fold(key)), None)
+
+
+async def tags_of(view: View, path: str) -> str:
+    """Return the tags of a note, one a line.
+
+    Raises:
+        VaultAgentError: as the operations `resolve` and `frontmatter`.
+    """
+    note, _ = await named_note(view, path)
+    reply = await view.perform(reading.frontmatter, file_of(view, note))
+    tags = reply.data.tags
+    return "\n".join([f"#{visible(tag)}" for tag in tags] or ["No tags."])

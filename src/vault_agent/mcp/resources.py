@@ -7,10 +7,10 @@ from urllib.parse import quote, unquote
 
 from vault_agent.api import memory, search
 from vault_agent.errors import NotFound, VaultAgentError
-from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL, list_entries
 from vault_agent.mcp.memory import latest_memory
 from vault_agent.mcp.reading import read_note
+from vault_agent.mcp.tool import check
 from vault_agent.text.names import fold, stem, visible
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`vault_search` and `vault_related`."""
+"""`vault_search`, `vault_related` and `vault_context`."""
 
 from __future__ import annotations
 
@@ -6,22 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import search
 from vault_agent.errors import InvalidRequest
-from vault_agent.mcp.named import named_note
-from vault_agent.mcp.text import excerpt, for_models, printable, size, title
+from vault_agent.mcp.reading import named_note
+from vault_agent.mcp.text import (
+    excerpt,
+    fitting,
+    page,
+    printable,
+    title,
+    warning_lines,
+)
 from vault_agent.mcp.tool import CURSOR, DATE, PATH, TAGS, TEXT, Tool, limit, one_of
 from vault_agent.text.names import fold, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from vault_agent.mcp.view import View
     from vault_agent.model.reply import Envelope
     from vault_agent.model.search import Answer, GrepAnswer, GrepLine, Hit
-    from vault_agent.model.warning import Warning
 
 NOT_SEARCHED = ' The frontmatter is not searched: for its keys, search for `["key":value]`.'
-_NOTICE_BYTES = 40
-"""Bytes reserved for a line that says how many do not fit."""
 
 
 async def _search(view: View, arguments: Mapping[str, Any]) -> str:
@@ -135,56 +139,6 @@ def _result_text(view: View, result: Hit, *, reason: bool) -> str:
     return f"{place}\n  {text}" if text else place
 
 
-def warning_lines(warnings: Sequence[Warning]) -> list[str]:
-    """Return the lines at the end of a reply that show its warnings."""
-    return [
-        f"! {warning.code}: {for_models(warning.code, warning.message, warning.details)}"
-        for warning in warnings
-    ]
-
-
-def warnings_of(warnings: Iterable[Warning]) -> dict[str, list[str]]:
-    """Return the member of a JSON reply that shows warnings; nothing if there are none."""
-    texts = [
-        f"{warning.code}: {for_models(warning.code, warning.message, warning.details)}"
-        for warning in warnings
-    ]
-    return {"warnings": texts} if texts else {}
-
-
-def fitting(lines: list[str], last: list[str], max_bytes: int) -> str:
-    """Return the lines that fit, and the last ones, which always do."""
-    kept = count_fitting(lines, last, max_bytes)
-    if kept < len(lines):
-        last = [f"[{len(lines) - kept} more do not fit into the reply]", *last]
-    return "\n".join([*lines[:kept], *last])
-
-
-def count_fitting(lines: list[str], last: list[str], max_bytes: int) -> int:
-    """Return how many lines fit into a reply that ends with the last ones."""
-    left = max_bytes - sum(size(line) + 1 for line in last) - _NOTICE_BYTES
-    for count, line in enumerate(lines):
-        left -= size(line) + 1
-        if left < 0:
-            return count
-    return len(lines)
-
-
-async def page(
-    view: View, most: int, ask: Callable[[int], Awaitable[tuple[list[str], list[str]]]]
-) -> str:
-    """Return a page of a list, whose cursor continues after its last line.
-
-    `ask` gets a limit, and returns a head with one line for each entry, and the lines at the end.
-    If the lines do not fit, it is asked again for as many as do.
-    """
-    lines, last = await ask(most)
-    kept = count_fitting(lines, last, view.max_bytes)
-    if kept < len(lines):
-        lines, last = await ask(max(1, kept - 1))
-    return fitting(lines, last, view.max_bytes)
-
-
 SEARCH_TOOL = Tool(
     "vault_search",
     "Search the user's notes. Returns ranked places (path:lines) with excerpts; read them"
@@ -217,4 +171,46 @@ RELATED_TOOL = Tool(
     {"path": PATH, "limit": limit(50, 10)},
     ("path",),
     _related,
+)
+
+
+_BYTES_A_TOKEN = 3.5  # of ASCII, as the operation estimates; no text has more
+_WARNING_BYTES = 3_000
+
+
+async def _context(view: View, arguments: Mapping[str, Any]) -> str:
+    # The section must fit into a reply, with its warnings.
+    most = max(200, int((view.max_bytes - _WARNING_BYTES) / _BYTES_A_TOKEN))
+    if arguments["maxTokens"] > most:
+        raise InvalidRequest(
+            "INVALID_LIMIT", f"maxTokens must be at most {most:,}: a larger section is no reply."
+        )
+    body = {"queries": arguments["queries"], "maxTokens": arguments["maxTokens"]}
+    reply = await view.perform(search.context, body)
+    section = printable(reply.data.section).rstrip("\n") or "Nothing was found."
+    return "\n".join([section, *warning_lines(reply.warnings)])
+
+
+CONTEXT_TOOL = Tool(
+    "vault_context",
+    "Collect excerpts for a task: notes to read and searches, in one section of limited size.",
+    {
+        "queries": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 20,
+            "items": {
+                "type": "object",
+                "properties": {
+                    "kind": one_of("search", "read", default="search"),
+                    "query": TEXT,
+                },
+                "required": ["query"],
+                "additionalProperties": False,
+            },
+        },
+        "maxTokens": {"type": "integer", "minimum": 200, "maximum": 6000, "default": 4000},
+    },
+    ("queries",),
+    _context,
 )

@@ -12,9 +12,7 @@ from mcp.server.lowlevel import Server
 
 from vault_agent import __version__
 from vault_agent.errors import IndexUnavailable, VaultAgentError
-from vault_agent.mcp.arguments import check
-from vault_agent.mcp.exchange import TeachingError
-from vault_agent.mcp.messages import INVALID_PARAMS
+from vault_agent.mcp.exchange import INVALID_PARAMS, TeachingError
 from vault_agent.mcp.prompts import prompt_list, prompt_text, prompts_for
 from vault_agent.mcp.resources import (
     MEDIA,
@@ -24,8 +22,9 @@ from vault_agent.mcp.resources import (
     templates_for,
 )
 from vault_agent.mcp.text import as_json, for_models
-from vault_agent.mcp.tools import INSTRUCTIONS
+from vault_agent.mcp.tool import check
 from vault_agent.mcp.toolsets import OWN, TOOLSETS
+from vault_agent.mcp.toolsets import INSTRUCTIONS
 from vault_agent.text.names import visible
 
 if TYPE_CHECKING:

@@ -15,11 +15,16 @@ from vault_agent.codes import CODES, Remedy
 from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
     from typing import Any
+
+    from vault_agent.mcp.view import View
+    from vault_agent.model.warning import Warning
 
 NAME_CHARACTERS = 200
 EXCERPT_CHARACTERS = 120
+_NOTICE_BYTES = 40
+"""Bytes reserved for a line that says how many do not fit."""
 
 # In text, tab and line ends stay.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -95,3 +100,54 @@ def for_models(code: str, message: str, details: Mapping[str, Any]) -> str:
 def size(text: str) -> int:
     """Return the bytes of a text as UTF-8."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def warning_lines(warnings: Iterable[Warning]) -> list[str]:
+    """Return the lines at the end of a reply that show its warnings."""
+    return [f"! {text}" for text in _warning_texts(warnings)]
+
+
+def warnings_of(warnings: Iterable[Warning]) -> dict[str, list[str]]:
+    """Return the member of a JSON reply that shows warnings; nothing if there are none."""
+    texts = _warning_texts(warnings)
+    return {"warnings": texts} if texts else {}
+
+
+def _warning_texts(warnings: Iterable[Warning]) -> list[str]:
+    return [
+        f"{warning.code}: {for_models(warning.code, warning.message, warning.details)}"
+        for warning in warnings
+    ]
+
+
+def fitting(lines: list[str], last: list[str], max_bytes: int) -> str:
+    """Return the lines that fit, and the last ones, which always do."""
+    kept = count_fitting(lines, last, max_bytes)
+    if kept < len(lines):
+        last = [f"[{len(lines) - kept} more do not fit into the reply]", *last]
+    return "\n".join([*lines[:kept], *last])
+
+
+def count_fitting(lines: list[str], last: list[str], max_bytes: int) -> int:
+    """Return how many lines fit into a reply that ends with the last ones."""
+    left = max_bytes - sum(size(line) + 1 for line in last) - _NOTICE_BYTES
+    for count, line in enumerate(lines):
+        left -= size(line) + 1
+        if left < 0:
+            return count
+    return len(lines)
+
+
+async def page(
+    view: View, most: int, ask: Callable[[int], Awaitable[tuple[list[str], list[str]]]]
+) -> str:
+    """Return a page of a list, whose cursor continues after its last line.
+
+    `ask` gets a limit, and returns a head with one line for each entry, and the lines at the end.
+    If the lines do not fit, it is asked again for as many as do.
+    """
+    lines, last = await ask(most)
+    kept = count_fitting(lines, last, view.max_bytes)
+    if kept < len(lines):
+        lines, last = await ask(max(1, kept - 1))
+    return fitting(lines, last, view.max_bytes)

@@ -1,9 +1,15 @@
-"""What a tool is: a name, a schema, and a function from arguments to text."""
+"""What a tool is: a name, a schema, and a function from arguments to text.
+
+Arguments are checked by the schema, with errors that say what to send instead. The SDK's validator
+would quote the arguments. Only the part of JSON Schema that our tools use is known here.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -14,6 +20,7 @@ if TYPE_CHECKING:
     Schema = dict[str, Any]
     Shown = str | dict[str, Any]
     Run = Callable[[View, Mapping[str, Any]], Awaitable[Shown]]
+    from collections.abc import Mapping
 
 STRING: Schema = {"type": "string"}
 CURSOR = STRING
@@ -103,3 +110,143 @@ def one_of(*names: str, default: str | None = None) -> Schema:
     """Return the schema of an argument that is one of some names."""
     schema: Schema = {"type": "string", "enum": list(names)}
     return schema if default is None else {**schema, "default": default}
+
+
+# Names that other servers give to arguments of ours.
+KNOWN_ELSEWHERE = {
+    "max_results": "limit",
+    "maxResults": "limit",
+    "top_k": "limit",
+    "k": "limit",
+    "n_results": "limit",
+    "pattern": "query",
+    "text": "query",
+    "q": "query",
+    "search": "query",
+    "path_prefix": "path",
+    "path_filter": "path",
+    "folder": "path",
+    "directory": "path",
+    "dir": "path",
+    "filename": "path",
+    "file": "path",
+    "filepath": "path",
+    "file_path": "path",
+    "note": "path",
+    "name": "path",
+    "id": "path",
+    "tag": "tags",
+    "heading": "section",
+    "max_tokens": "maxTokens",
+    "due_before": "dueBefore",
+    "offset": "cursor",
+    "page": "cursor",
+    "body": "content",
+    "markdown": "content",
+    "old_string": "search",
+    "old_text": "search",
+    "find": "search",
+    "new_string": "replace",
+    "new_text": "replace",
+    "replacement": "replace",
+    "destination": "to",
+    "new_path": "to",
+    "newPath": "to",
+    "hash": "expectedHash",
+    "expected_hash": "expectedHash",
+    "dry_run": "dryRun",
+    "write_id": "writeId",
+}
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+_KINDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+
+
+def check(tool: Tool, arguments: object) -> dict[str, Any]:
+    """Return the arguments of a call, with the defaults of the tool's schema added.
+
+    What is null or empty text is left out where it may be: models send that for what they do not
+    give.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST`, `INVALID_LIMIT` or `INVALID_QUERY`. The message never
+            contains what was sent.
+    """
+    if arguments is None:
+        arguments = {}
+    if not isinstance(arguments, dict):
+        raise InvalidRequest("INVALID_REQUEST", f"{tool.name} takes an object of arguments.")
+    return _object(tool.schema, arguments, "", takes=tool.name)
+
+
+def _object(
+    schema: Mapping[str, Any], members: Mapping[str, Any], place: str, *, takes: str
+) -> dict[str, Any]:
+    """Return an object with its defaults. `takes` is what an error calls it."""
+    if "properties" not in schema:
+        return dict(members)  # any object: the operation checks it
+    properties, required = schema["properties"], schema.get("required", ())
+    unknown = [name for name in members if name not in properties]
+    if unknown:
+        renamed = [
+            f" `{name}` is called `{ours}`."
+            for name in unknown
+            if (ours := KNOWN_ELSEWHERE.get(name)) in properties
+        ]
+        names = ", ".join(properties)
+        raise InvalidRequest(
+            "INVALID_REQUEST", f"unknown argument; {takes} takes {names}.{''.join(renamed)}"
+        )
+    missing = [name for name in required if members.get(name) is None]
+    if missing:
+        kind = _KINDS.get(properties[missing[0]].get("type"), "JSON")
+        raise InvalidRequest("INVALID_REQUEST", f"{missing[0]} is missing. Give it as {kind}.")
+    checked = {name: kind["default"] for name, kind in properties.items() if "default" in kind}
+    for name, value in members.items():
+        if "type" not in properties[name]:
+            checked[name] = value  # any value, also null
+        elif name in required or value not in (None, ""):
+            checked[name] = _value(properties[name], value, f"{place}.{name}" if place else name)
+    return checked
+
+
+def _value(schema: Mapping[str, Any], value: Any, place: str) -> Any:
+    """Return a value of some type, with the defaults of the objects in it."""
+    kind = schema["type"]
+    code = {"limit": "INVALID_LIMIT", "query": "INVALID_QUERY"}.get(place, "INVALID_REQUEST")
+    if not isinstance(value, _TYPES[kind]) or (kind == "integer" and isinstance(value, bool)):
+        raise InvalidRequest(code, f"{place} must be {_KINDS[kind]}.")
+    if "enum" in schema and value not in schema["enum"]:
+        raise InvalidRequest(code, f"{place} must be one of {', '.join(schema['enum'])}.")
+    if isinstance(value, str):
+        _check_length(code, schema, len(value.strip()), place, "characters")
+    elif isinstance(value, int) and not isinstance(value, bool):
+        least, most = schema.get("minimum", value), schema.get("maximum", value)
+        if not least <= value <= most:
+            raise InvalidRequest(code, f"{place} must be from {least} to {most:,}.")
+    elif isinstance(value, list):
+        _check_length(code, schema, len(value), place, "items")
+        return [_value(schema["items"], item, f"each of {place}") for item in value]
+    elif isinstance(value, dict):
+        return _object(schema, value, place, takes=place)
+    return value
+
+
+def _check_length(code: str, schema: Mapping[str, Any], length: int, place: str, unit: str) -> None:
+    suffix = "Length" if unit == "characters" else "Items"
+    least, most = schema.get(f"min{suffix}", 0), schema.get(f"max{suffix}")
+    if length < least:
+        raise InvalidRequest(code, f"{place} must not be empty.")
+    if most is not None and length > most:
+        raise InvalidRequest(code, f"{place} must have at most {most:,} {unit}.")

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import authoring, files, writes, writing
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError, error_of
-from vault_agent.mcp.named import named_note
-from vault_agent.mcp.notes import frontmatter_json, tags_of
-from vault_agent.mcp.reading import HASH_DIGITS
-from vault_agent.mcp.searching import warning_lines, warnings_of
-from vault_agent.mcp.text import fenced, has_marks, printable
+from vault_agent.mcp.reading import HASH_DIGITS, frontmatter_json, named_note, tags_of
+from vault_agent.mcp.text import fenced, has_marks, printable, warning_lines, warnings_of
 from vault_agent.mcp.tool import (
     DATE,
     FALSE,

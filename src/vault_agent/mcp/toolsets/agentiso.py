@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import files, writing
 from vault_agent.errors import Conflict
-from vault_agent.mcp.arguments import check
 from vault_agent.mcp.listing import LIST_TOOL
-from vault_agent.mcp.named import named_note, require_inside
-from vault_agent.mcp.notes import key_of, properties_of
-from vault_agent.mcp.reading import READ_TOOL
-from vault_agent.mcp.searching import SEARCH_TOOL, warnings_of
-from vault_agent.mcp.text import as_json
+from vault_agent.mcp.reading import READ_TOOL, key_of, named_note, properties_of, require_inside
+from vault_agent.mcp.searching import SEARCH_TOOL
+from vault_agent.mcp.text import as_json, warnings_of
 from vault_agent.mcp.tool import (
     CURSOR,
     FALSE,
@@ -28,6 +25,7 @@ from vault_agent.mcp.tool import (
     TRUE,
     Tool,
     allowed,
+    check,
     limit,
     one_of,
 )

@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import search
-from vault_agent.mcp.named import named_note
-from vault_agent.mcp.searching import count_fitting, fitting, warning_lines, warnings_of
-from vault_agent.mcp.text import excerpt, fenced, printable
+from vault_agent.mcp.reading import named_note
+from vault_agent.mcp.text import (
+    count_fitting,
+    excerpt,
+    fenced,
+    fitting,
+    printable,
+    warning_lines,
+    warnings_of,
+)
 from vault_agent.mcp.tool import CURSOR, PATH, TEXT, Tool, limit
 from vault_agent.mcp.toolsets.whole import part_of, whole_note
 

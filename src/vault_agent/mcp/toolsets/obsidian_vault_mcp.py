@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import authoring, files, search, writing
 from vault_agent.errors import InvalidRequest, NotFound
-from vault_agent.mcp.named import note_at, require_inside
-from vault_agent.mcp.searching import warnings_of
-from vault_agent.mcp.text import as_json, printable, size
+from vault_agent.mcp.reading import note_at, require_inside
+from vault_agent.mcp.text import as_json, printable, size, warnings_of
 from vault_agent.mcp.tool import (
     CURSOR,
     DATE,

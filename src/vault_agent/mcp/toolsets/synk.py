@@ -14,13 +14,9 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api import authoring, files, graph, links, memory, search, vaults, writing
 from vault_agent.api.operation import perform as perform_it
 from vault_agent.errors import NotFound
-from vault_agent.mcp.journals import JOURNAL_TOOL
-from vault_agent.mcp.memory import MEMORY_TOOL
-from vault_agent.mcp.named import named_note, note_at
-from vault_agent.mcp.notes import properties_of
-from vault_agent.mcp.promotion import PROMOTE_TOOL
-from vault_agent.mcp.searching import warnings_of
-from vault_agent.mcp.text import excerpt
+from vault_agent.mcp.memory import JOURNAL_TOOL, MEMORY_TOOL, PROMOTE_TOOL
+from vault_agent.mcp.reading import named_note, note_at, properties_of
+from vault_agent.mcp.text import excerpt, warnings_of
 from vault_agent.mcp.tool import (
     CURSOR,
     DATE,

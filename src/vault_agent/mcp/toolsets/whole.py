@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.api import reading, writing
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown import frontmatter
-from vault_agent.mcp.named import file_of, note_at
-from vault_agent.mcp.reading import HASH_DIGITS, text_room
+from vault_agent.mcp.reading import HASH_DIGITS, file_of, note_at, text_room
 from vault_agent.mcp.text import as_json, size
 from vault_agent.mcp.writing import perform
 
