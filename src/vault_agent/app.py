@@ -18,7 +18,7 @@ from vault_agent.memory.session import SessionStore
 from vault_agent.memory.sessions import Sessions
 from vault_agent.models.settings import EndpointSettings
 from vault_agent.system.files import make_private_folder
-from vault_agent.vaults.background import Background
+from vault_agent.vaults.runs import Background
 from vault_agent.vaults.several import Across, Several
 from vault_agent.vaults.shared import KnownVaults, Shared
 from vault_agent.vaults.typed_notes import TypedNotes

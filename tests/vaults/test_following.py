@@ -8,9 +8,9 @@ from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Failed
 from vault_agent.model.writing import IndexState
-from vault_agent.vaults.background import Background
 from vault_agent.vaults.embeddings import EmbedLater
 from vault_agent.vaults.following import Following
+from vault_agent.vaults.runs import Background
 
 
 class Runs:

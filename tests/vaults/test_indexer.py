@@ -37,8 +37,8 @@ from vault_agent.model.jobs import JobSummary
 from vault_agent.system.child import encode
 from vault_agent.system.crash import CrashReport
 from vault_agent.vault.paths import Exclusions
-from vault_agent.vaults.background import Background
 from vault_agent.vaults.indexer import MANY_NOTES, Indexer
+from vault_agent.vaults.runs import Background
 
 TASK = IndexTask(
     root="/vault",

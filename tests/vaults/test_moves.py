@@ -16,8 +16,8 @@ from vault_agent.errors import Busy, Conflict
 from vault_agent.model.jobs import Job, JobKind
 from vault_agent.model.writing import Right, Write, Written
 from vault_agent.vaults.jobs import JobState
-from vault_agent.vaults.moves import move, undo
 from vault_agent.vaults.open_vault import OpenVault
+from vault_agent.vaults.writes import move, undo
 from vault_agent.writing import move as planning
 from vault_agent.writing.files import AT_ONCE
 

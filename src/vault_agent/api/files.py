@@ -21,7 +21,7 @@ from vault_agent.model.fields import FilePath
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Doc, Unsent
 from vault_agent.model.writing import Right, Written
-from vault_agent.vaults.moves import move
+from vault_agent.vaults.writes import move
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

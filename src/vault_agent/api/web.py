@@ -12,7 +12,7 @@ from vault_agent.model.fields import FilePath, NoteId
 from vault_agent.model.names import Stats, Suggestions, SuggestQuery
 from vault_agent.model.pages import RenderedNote
 from vault_agent.model.sent import Between, Doc, Length
-from vault_agent.vaults.graph_layout import Layout
+from vault_agent.vaults.links import Layout
 
 MAX_TEXT_CHARACTERS = 512 * 1024
 MAX_EMBEDS = 3

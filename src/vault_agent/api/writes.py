@@ -23,7 +23,7 @@ from vault_agent.model.writing import (
     Written,
     WrittenFile,
 )
-from vault_agent.vaults.moves import undo
+from vault_agent.vaults.writes import undo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Delivered, O
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
-from vault_agent.vaults.background import quietly
+from vault_agent.vaults.runs import quietly
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

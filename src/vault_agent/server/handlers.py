@@ -28,7 +28,7 @@ from vault_agent.server.replies import (
 )
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.vault.attachments import OpenAttachment
-from vault_agent.vaults.graph_layout import Layout
+from vault_agent.vaults.links import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.current import CurrentIndex
-    from vault_agent.vaults.background import Background
     from vault_agent.vaults.indexer import Indexer, RunEvent
-    from vault_agent.vaults.runs import Runs
+    from vault_agent.vaults.runs import Background, Runs
 
 
 class Embeddings:

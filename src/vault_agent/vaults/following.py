@@ -13,9 +13,8 @@ from vault_agent.model.writing import DEFAULT_WAIT_MS, PENDING, IndexState
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.vaults.background import Background
     from vault_agent.vaults.embeddings import EmbedLater
-    from vault_agent.vaults.runs import Runs
+    from vault_agent.vaults.runs import Background, Runs
 
 
 GATHER_SECONDS = 0.02

@@ -31,18 +31,16 @@ from vault_agent.vault.attachments import open_attachment
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import Exclusions, Verdict
 from vault_agent.vault.root import VaultRoot
-from vault_agent.vaults.background import Background
 from vault_agent.vaults.embeddings import Embeddings, EmbedLater
 from vault_agent.vaults.event_stream import EventStream
 from vault_agent.vaults.following import Following
-from vault_agent.vaults.graph_layout import GraphLayout
 from vault_agent.vaults.health import Checks, health
 from vault_agent.vaults.indexer import Indexer
 from vault_agent.vaults.jobs import JobOptions, Jobs
-from vault_agent.vaults.links import Links
+from vault_agent.vaults.links import GraphLayout, Links
 from vault_agent.vaults.pages import Pages
 from vault_agent.vaults.reading import LinksOfVault, Reading, TypingHelp
-from vault_agent.vaults.runs import NOTES_EXCLUDED, IndexedVault, Runs
+from vault_agent.vaults.runs import NOTES_EXCLUDED, Background, IndexedVault, Runs
 from vault_agent.vaults.secret import Secret
 from vault_agent.vaults.watch import EVERYTHING as WHOLE
 from vault_agent.vaults.watch import Watch

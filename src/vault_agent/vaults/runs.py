@@ -1,10 +1,13 @@
-"""The runs that bring the index of one vault up to date, and what they publish."""
+"""The runs that bring the index of one vault up to date, and what they publish.
+
+Runs that nobody waits for are tasks in the background of the vault.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self, TypeVarTuple
 
 import anyio
 
@@ -15,24 +18,24 @@ from vault_agent.model.warning import Warning
 from vault_agent.model.writing import IndexState
 from vault_agent.store.failures import is_damage
 from vault_agent.system.cancelling import in_thread, to_its_end
+from vault_agent.system.crash import describe_crash
 from vault_agent.vault.root import VaultRoot
-from vault_agent.vaults.background import quietly
 from vault_agent.vaults.event_stream import Signal, revision_of
 from vault_agent.vaults.jobs import timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
+    from types import TracebackType
 
     from vault_agent.indexing.protocol import Answer, IndexRun, IndexTask, Question
     from vault_agent.model.jobs import JobSummary
     from vault_agent.store.current import CurrentIndex
     from vault_agent.store.layout import IndexDirectory
-    from vault_agent.vaults.background import Background
+    from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.embeddings import Embeddings
     from vault_agent.vaults.event_stream import EventStream
     from vault_agent.vaults.indexer import Indexer, OnCrash, RunEvent
     from vault_agent.vaults.jobs import ActiveJob, JobOptions
-
 
 NOTES_EXCLUDED = "NOTES_EXCLUDED"
 READINGS = 3
@@ -321,3 +324,47 @@ def sweep(directory: IndexDirectory) -> None:
     """Remove replaced and half-written files, unless another run has begun."""
     with suppress(VaultAgentError, OSError), directory.writing(wait=False):
         directory.sweep(keep=directory.current())
+
+
+_Args = TypeVarTuple("_Args")
+
+
+class Background:
+    """A task group in which a failing task does not end the others.
+
+    Leaving the context cancels all tasks and waits for their end. A `VaultAgentError` or `OSError`
+    is ignored, because `health` shows its effect. Any other error is reported to `on_crash`.
+    """
+
+    def __init__(self, on_crash: Callable[[CrashReport], object]) -> None:
+        self._on_crash = on_crash
+        self._group = anyio.create_task_group()
+
+    async def __aenter__(self) -> Self:
+        await self._group.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._group.cancel_scope.cancel()
+        await self._group.__aexit__(None, None, None)
+
+    def spawn(self, work: Callable[[*_Args], Coroutine[Any, Any, None]], *args: *_Args) -> None:
+        """Start a task that runs `work(*args)`."""
+        self._group.start_soon(self._run, lambda: work(*args))
+
+    async def _run(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            await quietly(work())
+        except Exception as error:  # noqa: BLE001 - it would cancel the whole task group
+            self._on_crash(describe_crash(error))
+
+
+async def quietly(work: Awaitable[None]) -> None:
+    """Await work and ignore a `VaultAgentError` or `OSError`."""
+    with suppress(VaultAgentError, OSError):
+        await work
