@@ -20,7 +20,7 @@ from tests.support.made_sessions import START
 from tests.support.written_sessions import CWD, FOLDER, Session, read_session, written
 
 from benchmarks.figures import table
-from vault_agent.config.memory_sections import JournalSettings
+from vault_agent.config.sections import JournalSettings
 from vault_agent.memory.collected import Collected, Collector, places_of, with_words
 from vault_agent.memory.dialogue import dialogue, is_worth_it
 from vault_agent.memory.notes import body

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.fake import FakeServer, Run
 from tests.support.systems import posix
 
-from vault_agent.config.project_file import path_of, read_project_file
+from vault_agent.config.project import path_of, read_project_file
 from vault_agent.config.rules import vault_identity
 from vault_agent.model.search import SearchQuery
 

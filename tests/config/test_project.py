@@ -9,8 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from vault_agent.config.project import MAX_LEVELS, find_project, global_vault, project_folder
-from vault_agent.config.project_file import ensure_project_file, path_of, read_project_file
+from vault_agent.config.project import (
+    MAX_LEVELS,
+    ensure_project_file,
+    find_project,
+    global_vault,
+    is_trusted,
+    path_of,
+    project_folder,
+    read_project_file,
+    trusted_entry,
+)
 from vault_agent.config.registry import (
     Registered,
     Role,
@@ -20,7 +29,6 @@ from vault_agent.config.registry import (
     new_uid,
     read_registry,
 )
-from vault_agent.config.trust import is_trusted, trusted_entry
 from vault_agent.errors import Forbidden, Misconfigured, NotFound
 
 UID = "0123456789abcdef" * 2

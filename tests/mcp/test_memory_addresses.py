@@ -15,7 +15,7 @@ from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
 from vault_agent.mcp.exchange import Progress
 from vault_agent.mcp.service import _result
-from vault_agent.mcp.toolsets.__init__ import own_tools
+from vault_agent.mcp.toolsets import own_tools
 from vault_agent.mcp.view import View
 from vault_agent.model.memory import RecallQuery
 

@@ -14,7 +14,7 @@ from vault_agent.errors import CLASSES
 from vault_agent.mcp.searching import page
 from vault_agent.mcp.service import error_text
 from vault_agent.mcp.text import excerpt, fenced
-from vault_agent.mcp.toolsets.__init__ import INSTRUCTIONS, TOOLS
+from vault_agent.mcp.toolsets import INSTRUCTIONS, TOOLS
 from vault_agent.mcp.view import View
 from vault_agent.text.names import hidden, visible
 

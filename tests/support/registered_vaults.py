@@ -11,8 +11,7 @@ from typing import Any
 
 from vault_agent.app import App, open_app
 from vault_agent.config import Config
-from vault_agent.config.project import OURS, VAULT
-from vault_agent.config.project_file import ensure_project_file
+from vault_agent.config.project import OURS, VAULT, ensure_project_file
 from vault_agent.config.registry import Registered, Role, add_vault, new_uid
 from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.vaults.shared import KnownVaults

@@ -12,7 +12,7 @@ from vault_agent.cli.servers import agents_without_folder, in_home, server_here
 from vault_agent.cli.settings import wait_for_server
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell, tell_prose
 from vault_agent.config import rules
-from vault_agent.config.connection import connection
+from vault_agent.config.plain import connection
 from vault_agent.config.keys import Toolset
 from vault_agent.config.layers import config_path
 from vault_agent.config.rights import allowed_rights
@@ -253,7 +253,7 @@ def add(
     A folder of an agent that may create notes is made at its first write there.
     """
     from vault_agent.config import build_config
-    from vault_agent.config.edit_agents import add_agent
+    from vault_agent.config.edit import add_agent
 
     config = build_config(invocation.layers())
     rights = _rights(write)
@@ -287,7 +287,7 @@ def set_(
     vault-agent agent set claude --write create,append
     """  # noqa: D301 - \\b tells the parser to keep these lines
     from vault_agent.config import build_config
-    from vault_agent.config.edit_agents import change_agent
+    from vault_agent.config.edit import change_agent
 
     config = build_config(invocation.layers())
     changes: dict[str, str | list[str]] = {}
@@ -353,7 +353,7 @@ def _tell_lacking(config: Config, rights: Sequence[str]) -> None:
 @click.pass_obj
 def rotate(invocation: Invocation, name: str) -> None:
     """Give an agent a new key and print it, once."""
-    from vault_agent.config.edit_agents import rotate_key
+    from vault_agent.config.edit import rotate_key
 
     _show_key(invocation, name, rotate_key(config_path(invocation.config), name))
 
@@ -363,7 +363,7 @@ def rotate(invocation: Invocation, name: str) -> None:
 @click.pass_obj
 def remove(invocation: Invocation, name: str) -> None:
     """Remove an agent."""
-    from vault_agent.config.edit_agents import remove_agent
+    from vault_agent.config.edit import remove_agent
 
     remove_agent(config_path(invocation.config), name)
     if invocation.json:

@@ -96,7 +96,7 @@ class Invocation:
             Unavailable: `SERVER_UNAVAILABLE` if no setting names a vault or a server.
         """
         from vault_agent.client.client import Client
-        from vault_agent.config.connection import connection, names_any, own_server
+        from vault_agent.config.plain import connection, names_any, own_server
 
         layers = self.layers()
         where = connection(layers)

@@ -216,7 +216,7 @@ def reveal_api_key(invocation: Invocation) -> None:
 
     Clients on other computers need it.
     """
-    from vault_agent.config.connection import connection
+    from vault_agent.config.plain import connection
 
     key = connection(invocation.layers()).api_key
     if key is None:

@@ -12,7 +12,7 @@ from vault_agent.cli.command import Exit, exit_code
 from vault_agent.cli.settings import Applied, apply, switch
 from vault_agent.cli.terminal import agreed, can_ask, clean, complain, tell
 from vault_agent.config import rules
-from vault_agent.config.connection import connection, hook_settings
+from vault_agent.config.plain import connection, hook_settings
 from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.system.processes import PROGRAM
 

@@ -364,7 +364,7 @@ def _rerank(config: Config) -> Finding:
 
 def _agents(invocation: Invocation, config: Config) -> Iterator[Finding]:
     from vault_agent.cli.connecting import check, known_agents
-    from vault_agent.config.connection import hook_settings
+    from vault_agent.config.plain import hook_settings
 
     agents = known_agents(invocation)
     connected = [agent for agent in agents if agent.entry == "installed"]

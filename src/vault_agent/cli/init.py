@@ -33,9 +33,11 @@ from vault_agent.config.project import (
     find_project,
     global_vault,
     is_home,
+    path_of,
     project_folder,
+    trusted_entry,
 )
-from vault_agent.config.project_file import ensure_project_file, path_of, read_project_file
+from vault_agent.config.project import ensure_project_file, path_of, read_project_file
 from vault_agent.config.registry import (
     Registered,
     Role,
@@ -44,7 +46,7 @@ from vault_agent.config.registry import (
     new_uid,
     read_registry,
 )
-from vault_agent.config.trust import trusted_entry
+from vault_agent.config.project import trusted_entry
 from vault_agent.errors import Failed, InvalidRequest, Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
 from vault_agent.model.note_types import type_of_folder

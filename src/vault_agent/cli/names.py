@@ -19,7 +19,7 @@ import orjson
 
 from vault_agent.cli.terminal import clean, complain, quoted, tell, warn
 from vault_agent.config import rules
-from vault_agent.config.connection import index_folder, several_vaults, vault_root
+from vault_agent.config.plain import index_folder, several_vaults, vault_root
 from vault_agent.config.registry import DEFAULT, Role, read_registry
 from vault_agent.errors import (
     Forbidden,
@@ -66,7 +66,7 @@ def _vaults_here(invocation: Invocation, *, only_trusted: bool) -> tuple[str, ..
     if invocation.vault is not None or not several_vaults(invocation.layers()):
         return ()
     from vault_agent.config.project import find_project
-    from vault_agent.config.trust import missing_entry, trusted_entry
+    from vault_agent.config.project import missing_entry, trusted_entry
 
     try:
         project = find_project()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent import __version__
 from vault_agent.config import rules
-from vault_agent.config.connection import (
+from vault_agent.config.layers import read_layers
+from vault_agent.config.plain import (
     ServerAccess,
     connection,
     index_folder,
@@ -19,7 +20,6 @@ from vault_agent.config.connection import (
     own_server,
     several_vaults,
 )
-from vault_agent.config.layers import read_layers
 from vault_agent.config.rights import OWN_TOOLSET, ToolsFor, tools_for
 from vault_agent.errors import VaultAgentError
 from vault_agent.mcp.lists import is_handshake, is_list, result_for
@@ -134,9 +134,8 @@ class _Finder:
             local = rules.is_local(connection(self._layers).endpoint)
             if not (local and several_vaults(self._layers)):
                 return None
-            from vault_agent.config.project import find_project
+            from vault_agent.config.project import find_project, missing_entry, trusted_entry
             from vault_agent.config.registry import read_registry
-            from vault_agent.config.trust import missing_entry, trusted_entry
 
             project, entries = find_project(), read_registry()
             entry = missing_entry(project, entries)

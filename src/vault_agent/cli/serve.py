@@ -375,7 +375,7 @@ def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
     """
     from vault_agent.cli.jobs import follow
     from vault_agent.client.client import Client
-    from vault_agent.config.connection import connection
+    from vault_agent.config.plain import connection
 
     client = Client(endpoint, connection(layers).api_key)
     reply = client.call("GET /health")
@@ -486,8 +486,8 @@ def _page_of(config: Config, endpoint: str) -> str:
 
 def _options(invocation: Invocation, endpoint: str) -> str:
     """Return the flags that other commands need to find this server."""
-    from vault_agent.config.connection import connection
     from vault_agent.config.layers import read_layers
+    from vault_agent.config.plain import connection
 
     flags = f" --config {shlex.quote(str(invocation.config))}" if invocation.config else ""
     if connection(read_layers(chosen=invocation.config)).endpoint != endpoint:

@@ -197,7 +197,7 @@ def remove_spare(vault: Path) -> bool:
 def _vaults(invocation: Invocation, folders: list[Path]) -> list[Path]:
     """Return the roots of all vaults that the settings, the list of vaults or an index name."""
     from vault_agent.cli.vaults import known_indexes
-    from vault_agent.config.connection import vault_root
+    from vault_agent.config.plain import vault_root
     from vault_agent.config.registry import read_registry
 
     vaults: list[Path | None] = []
@@ -210,7 +210,7 @@ def _vaults(invocation: Invocation, folders: list[Path]) -> list[Path]:
 
 
 def _data_folders(invocation: Invocation) -> list[Path]:
-    from vault_agent.config.connection import index_folders
+    from vault_agent.config.plain import index_folders
 
     return [folder.parent for folder in index_folders(invocation.layers())]
 
@@ -267,8 +267,8 @@ def _delete(paths: list[Path]) -> None:
 def _what_stays(
     invocation: Invocation, folders: list[Path], *, keep_indexes: bool, settings: bool
 ) -> Iterator[str]:
-    from vault_agent.config.connection import vault_root
     from vault_agent.config.layers import config_path
+    from vault_agent.config.plain import vault_root
     from vault_agent.config.registry import read_registry
 
     named: set[Path] = set()

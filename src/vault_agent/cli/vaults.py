@@ -20,9 +20,15 @@ from vault_agent.cli.servers import in_home
 from vault_agent.cli.settings import Applied, apply, switch, tell_applied
 from vault_agent.cli.terminal import DECLINED, agreed, clean, envelope, say, tell, warn
 from vault_agent.config import build_config, rules
-from vault_agent.config.connection import index_folders, several_vaults, vault_root
-from vault_agent.config.project import Project, find_project, project_at
-from vault_agent.config.project_file import read_project_file
+from vault_agent.config.plain import index_folders, several_vaults, vault_root
+from vault_agent.config.project import (
+    Project,
+    find_project,
+    is_trusted,
+    project_at,
+    read_project_file,
+    trusted_entry,
+)
 from vault_agent.config.registry import (
     DEFAULT,
     GLOBAL,
@@ -36,7 +42,7 @@ from vault_agent.config.registry import (
     new_uid,
     read_registry,
 )
-from vault_agent.config.trust import is_trusted, trusted_entry
+from vault_agent.config.project import is_trusted, trusted_entry
 from vault_agent.errors import Busy, Failed, Forbidden, Misconfigured, NotFound
 from vault_agent.model.health import Health
 from vault_agent.system.address import is_serving, noted_vault

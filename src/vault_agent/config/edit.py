@@ -1,11 +1,14 @@
-"""Changes one setting in the user's TOML file and keeps every other byte."""
+"""Changes settings and agents in the user's TOML file, and keeps every other byte."""
 
 from __future__ import annotations
 
 import re
+import secrets
 import tomllib
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.config.agents import NAME, SECTION
 from vault_agent.config.keys import KEYS, Key
 from vault_agent.config.layers import (
     Layer,
@@ -20,14 +23,13 @@ from vault_agent.config.layers import (
 )
 from vault_agent.config.private import rewrite
 from vault_agent.config.settings import check, convert, index_directory
-from vault_agent.errors import Misconfigured
+from vault_agent.errors import Misconfigured, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import tomlkit
-
 
 _PLACES = {"vault.root", "index.dir"}
 """Settings of folders, of which the one must not hold the other."""
@@ -182,3 +184,120 @@ def _loads(text: str) -> dict[str, Any] | None:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return None
+
+
+def add_agent(
+    path: Path,
+    name: str,
+    folders: tuple[str, ...],
+    deny: tuple[str, ...],
+    write: tuple[str, ...] = (),
+    *,
+    toolset: str | None = None,
+) -> str:
+    """Write a new agent to the file, and return its key. Only the hash of the key is written.
+
+    `write` has the rights to write, such as `create`. `toolset` is None for that of `mcp.toolset`.
+
+    Raises:
+        Misconfigured: `CONFIG_INVALID` for a name, folder or right that is not valid, or an agent
+            that exists.
+    """
+    if NAME.fullmatch(name) is None:
+        rule = "must have a name of a-z, 0-9, _ and -, at most 32 characters"
+        raise invalid([Problem(SECTION, rule, label="an agent")])
+    key = _new_key()
+
+    def add(agents: Any) -> None:
+        if name in agents:
+            rule = f"exists already: `vault-agent agent set {name}` changes its rights"
+            raise invalid([Problem(f"{SECTION}.{name}", rule)])
+        settings = {
+            "key_sha256": _digest(key),
+            "folders": list(folders),
+            "deny": list(deny),
+            "write": list(write),
+            "toolset": toolset,
+        }
+        agents[name] = {option: value for option, value in settings.items() if value}
+
+    _edit(path, add)
+    return key
+
+
+def change_agent(path: Path, name: str, changes: Mapping[str, str | list[str]]) -> None:
+    """Change settings of an agent, such as `write`, and keep its key. An empty list unsets one.
+
+    Raises:
+        NotFound: `AGENT_NOT_FOUND`.
+        Misconfigured: `CONFIG_INVALID` for a folder or right that is not valid.
+    """
+
+    def change(agents: Any) -> None:
+        table = _existing(agents, name)
+        if "folders" in changes:
+            table.pop("folder", None)  # its older name
+        for setting, value in changes.items():
+            if value == []:
+                table.pop(setting, None)
+            else:
+                table[setting] = value
+
+    _edit(path, change)
+
+
+def rotate_key(path: Path, name: str) -> str:
+    """Give an agent a new key, and return it. Raises NotFound `AGENT_NOT_FOUND`."""
+    key = _new_key()
+
+    def rotate(agents: Any) -> None:
+        _existing(agents, name)["key_sha256"] = _digest(key)
+
+    _edit(path, rotate)
+    return key
+
+
+def remove_agent(path: Path, name: str) -> None:
+    """Remove an agent from the file. Raises NotFound `AGENT_NOT_FOUND`."""
+
+    def remove(agents: Any) -> None:
+        _existing(agents, name)
+        del agents[name]
+
+    _edit(path, remove)
+
+
+def _existing(agents: Any, name: str) -> Any:
+    if name not in agents:
+        raise NotFound("AGENT_NOT_FOUND", "The config file has no agent of this name.")
+    return agents[name]
+
+
+def _new_key() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def _digest(key: str) -> str:
+    return sha256(key.encode()).hexdigest()
+
+
+def _edit(path: Path, change: Callable[[Any], None]) -> None:
+    """Change the tables of agents, and write the file if the result is valid."""
+    import tomlkit
+
+    def edited(before: str) -> str:
+        parse_file(before, name=path.name, lenient=True)
+        document = parsed_document(before, path.name)
+        if SECTION not in document:
+            document[SECTION] = tomlkit.table(is_super_table=True)
+        change(document[SECTION])
+        if not document[SECTION]:
+            del document[SECTION]
+        after = tomlkit.dumps(document)
+        values = parse_file(after, name=path.name, lenient=True)
+        _, problems = check([Layer("file", values, agents_of(after))])
+        if mine := [problem for problem in problems if problem.key.startswith(f"{SECTION}.")]:
+            raise invalid(mine)
+        return after
+
+    rewrite(path, edited)

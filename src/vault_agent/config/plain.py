@@ -1,22 +1,24 @@
 """All settings without pydantic, whose import takes ten times as long as the rest.
 
 Nothing is decided here: what is not plainly valid by its row and by `rules` gets the full
-validation, which words what is wrong.
+validation, which words what is wrong. The settings that a client needs are read one by one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.config import rules
-from vault_agent.config.keys import KEYS, unmet
+from vault_agent.config.keys import DEFAULT_PORT, KEYS, MAX_WRITE_BYTES, unmet
+from vault_agent.errors import Misconfigured
+from vault_agent.system.address import live_address, noted_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from vault_agent.config.keys import Key
     from vault_agent.config.layers import Layer
-
 
 _LONG = 200
 """Longer texts, and those with outer white space, are never plainly valid."""
@@ -91,3 +93,126 @@ def _typed(key: Key, raw: Any) -> Any:
     ):
         raise ValueError
     return raw
+
+
+class ServerAccess(NamedTuple):
+    """The address and the key of the server."""
+
+    endpoint: str
+    api_key: str | None
+
+    def __repr__(self) -> str:
+        """Leave out the key, which no message may show."""
+        return f"ServerAccess(endpoint={self.endpoint!r})"
+
+
+def connection(layers: Iterable[Layer]) -> ServerAccess:
+    """Return the server's address and key, checked like the full settings, or CONFIG_INVALID.
+
+    Without `server.endpoint`, the address is that of the server that serves `vault.root` now, else
+    the one of `server.host` and `server.port`.
+    """
+    ordered = tuple(layers)
+    endpoint = setting(ordered, "server.endpoint")
+    if endpoint is None:
+        endpoint = _elsewhere(ordered, configured_endpoint(ordered))
+    return ServerAccess(endpoint, setting(ordered, "server.api_key"))
+
+
+def own_server(layers: Iterable[Layer]) -> ServerAccess | None:
+    """Return the server that the settings name, or else the one that serves `vault.root` now.
+
+    None if neither is there: whatever else listens at the usual port may serve another vault, and
+    may be another user's.
+    """
+    ordered = tuple(layers)
+    if names_any(ordered, "server.endpoint"):
+        return connection(ordered)
+    folder = index_folder(ordered)
+    live = live_address(folder) if folder is not None else None
+    return None if live is None else ServerAccess(live.endpoint, setting(ordered, "server.api_key"))
+
+
+def names_any(layers: Iterable[Layer], *settings: str) -> bool:
+    """Whether one of these settings is set anywhere."""
+    return any(name in layer.values for layer in layers for name in settings)
+
+
+def open_in(layers: Iterable[Layer]) -> str:
+    """Return `cli.open_in`."""
+    return str(setting(layers, "cli.open_in"))
+
+
+def is_mcp_off(layers: Iterable[Layer]) -> bool:
+    """Whether `mcp.enabled` was set to false. Unset, a relay may still start a server with it."""
+    layers = tuple(layers)
+    return names_any(layers, "mcp.enabled") and not setting(layers, "mcp.enabled")
+
+
+def several_vaults(layers: Iterable[Layer]) -> bool:
+    """Return `vaults.enabled`."""
+    return bool(setting(layers, "vaults.enabled"))
+
+
+class HookSettings(NamedTuple):
+    """What an agent's hook needs. `folder` is the data folder."""
+
+    enabled: bool
+    timeout_seconds: float
+    folder: Path
+
+
+def hook_settings(layers: Iterable[Layer]) -> HookSettings:
+    """Return what an agent's hook needs, checked like the full settings, or CONFIG_INVALID."""
+    ordered = tuple(layers)
+    used = [setting(ordered, f"{section}.enabled") for section in ("memory", "journal")]
+    return HookSettings(
+        enabled=several_vaults(ordered) and any(used),
+        timeout_seconds=setting(ordered, "memory.hook_timeout_ms") / 1_000,
+        folder=rules.data_folder(setting(ordered, "index.dir")),
+    )
+
+
+def largest_write(layers: Iterable[Layer]) -> int | None:
+    """Return the most bytes of a request that writes, or None while writing is off."""
+    return MAX_WRITE_BYTES if setting(layers, "write.enabled") else None
+
+
+def vault_root(layers: Iterable[Layer]) -> Path | None:
+    """Return `vault.root`, or None if it is not set."""
+    root: Path | None = setting(layers, "vault.root")
+    return root
+
+
+def index_folder(layers: Iterable[Layer]) -> Path | None:
+    """Return the folder of the index of `vault.root`, or None if that is not set."""
+    ordered = tuple(layers)
+    root = vault_root(ordered)
+    return None if root is None else rules.index_folder(root, setting(ordered, "index.dir"))
+
+
+def index_folders(layers: Iterable[Layer]) -> list[Path]:
+    """Return the folders in which indexes of this user may be: by `index.dir`, and by default."""
+    parent = setting(layers, "index.dir")
+    parents = dict.fromkeys(rules.data_folder(place) for place in (parent, None))
+    return [place / "indexes" for place in parents]
+
+
+def configured_endpoint(layers: Iterable[Layer]) -> str:
+    """Return the URL by `server.host` and `server.port`, whoever listens there."""
+    ordered = tuple(layers)
+    port = setting(ordered, "server.port") or DEFAULT_PORT
+    return rules.endpoint_of(setting(ordered, "server.host"), port)
+
+
+def _elsewhere(layers: tuple[Layer, ...], expected: str) -> str:
+    """Return the URL of the server that serves the configured vault, or else `expected`."""
+    try:
+        folder = index_folder(layers)
+    except Misconfigured:
+        return expected  # commands that need the folder report that
+    noted = noted_address(folder) if folder is not None else None
+    if folder is None or noted is None or noted.endpoint == expected:
+        return expected  # most commands end here, without touching the lock
+    live = live_address(folder)
+    return expected if live is None else live.endpoint

@@ -4,21 +4,31 @@ A project is a folder with a vault: `.vault-agent/vault`, or `.synk/vault`, whic
 lies. The search goes upwards from a folder. It ends below the home folder, at another file system,
 and after 64 levels. All linked worktrees of a repository have the project of its main checkout.
 Only the command line and hooks search: a server opens only what is registered.
+
+`.vault-agent/config.toml` has the few settings that a project shares with everybody who clones it.
+A clone's file is untrusted. It can name the project, identify its vault and leave folders out. It
+can never set an address, a folder outside, a key or a switch: other keys are ignored.
+
+Trust belongs to a folder and to the `uid` that its project has. A vault without our config file,
+such as that of `.synk`, has no `uid` of its own: then the folder alone counts.
 """
 
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from vault_agent.config.keys import PROJECT_ENV
+from vault_agent.config.registry import Role, clean_name, is_uid, new_uid
 from vault_agent.errors import Forbidden
 from vault_agent.system.files import expanded, is_folder, read_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from vault_agent.config.registry import Registered
     from vault_agent.model.warning import Warning
 
 MAX_LEVELS: Final = 64
@@ -217,3 +227,153 @@ def _device(folder: Path) -> int | None:
         return folder.stat().st_dev
     except OSError:
         return None
+
+
+PROJECT_KEYS: Final = ("project.name", "vault.uid", "journal.exclude", "memory.exclude_types")
+MAX_BYTES: Final = 64 * 1024
+_MAX_ITEMS: Final = 200
+_MAX_CHARACTERS: Final = 500
+
+
+class ProjectFile(NamedTuple):
+    """The settings of a project. `uid` is None if it has none yet."""
+
+    name: str | None = None
+    uid: str | None = None
+    journal_exclude: tuple[str, ...] = ()
+    memory_exclude_types: tuple[str, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+
+
+def read_project_file(folder: Path) -> ProjectFile:
+    """Return the settings of the project in this folder. Never raises.
+
+    What cannot be used is ignored, with the warning `PROJECT_CONFIG_IGNORED`.
+    """
+    text = _settings_text(path_of(folder))
+    if text is None:
+        return ProjectFile()
+    try:
+        tables = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return ProjectFile(warnings=(_ignored("The project's config file is not valid TOML."),))
+    values = {
+        f"{section}.{option}": value
+        for section, table in tables.items()
+        for option, value in (table.items() if isinstance(table, dict) else [("", table)])
+    }
+    used = {name: value for name, value in values.items() if _is_valid(name, value)}
+    ignored = len(values) - len(used)
+    warnings: tuple[Warning, ...] = ()
+    if ignored:
+        what = f"{ignored} settings of the project's config file are ignored. It may only have"
+        warnings = (_ignored(f"{what} {', '.join(PROJECT_KEYS)}.", ignored=ignored),)
+    name = used.get("project.name")
+    return ProjectFile(
+        name=clean_name(name) if name is not None else None,
+        uid=used.get("vault.uid"),
+        journal_exclude=tuple(used.get("journal.exclude", ())),
+        memory_exclude_types=tuple(used.get("memory.exclude_types", ())),
+        warnings=warnings,
+    )
+
+
+def ensure_project_file(folder: Path, name: str) -> ProjectFile:
+    """Return the settings of a project, after giving it a `uid` if it has none.
+
+    A file that exists keeps its other lines and comments.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    settings = read_project_file(folder)
+    if settings.uid is not None:
+        return settings
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    from vault_agent.system.files import replace_file
+
+    path = path_of(folder)
+    try:
+        document = tomlkit.parse(_settings_text(path) or "")
+    except TOMLKitError:
+        document = tomlkit.document()  # it was ignored anyway
+    for section, option, value in (("project", "name", name), ("vault", "uid", new_uid())):
+        table: Any = document.setdefault(section, tomlkit.table())
+        if not isinstance(table, dict):
+            document[section] = table = tomlkit.table()
+        if not _is_valid(f"{section}.{option}", table.get(option)):
+            table[option] = value
+    replace_file(path, tomlkit.dumps(document).encode(), mode=0o644)
+    return read_project_file(folder)
+
+
+def path_of(folder: Path) -> Path:
+    """Return the file of the project in this folder, whether or not it exists."""
+    return folder / OURS / "config.toml"
+
+
+def _is_valid(name: str, value: object) -> bool:
+    if name == "project.name":
+        return isinstance(value, str) and 0 < len(value.strip()) <= _MAX_CHARACTERS
+    if name == "vault.uid":
+        return is_uid(value)
+    if name in PROJECT_KEYS:
+        return (
+            isinstance(value, list)
+            and len(value) <= _MAX_ITEMS
+            and all(isinstance(item, str) and len(item) <= _MAX_CHARACTERS for item in value)
+        )
+    return False
+
+
+def _ignored(what: str, **details: int) -> Warning:
+    from vault_agent.model.warning import Warning
+
+    return Warning("PROJECT_CONFIG_IGNORED", what, details)
+
+
+def _settings_text(path: Path) -> str | None:
+    """Return the text of the file, or None if it is missing, too large or no regular file."""
+    data = read_regular(path, MAX_BYTES + 1)
+    return data.decode("utf-8", "replace") if data is not None and len(data) <= MAX_BYTES else None
+
+
+def is_trusted(entry: Registered) -> bool:
+    """Whether the folder of an entry is a real one and still has the entry's `uid`."""
+    if not entry.is_there:
+        return False
+    if entry.role is not Role.PROJECT or entry.root.parts[-2:] != (OURS, VAULT):
+        return True
+    return read_project_file(entry.root.parent.parent).uid == entry.uid
+
+
+def trusted_entry(project: Project, entries: Iterable[Registered]) -> Registered | None:
+    """Return the entry of a project's vault if it is trusted, else None."""
+    for entry in entries:
+        if entry.root == project.vault and is_trusted(entry):
+            return entry
+    return None
+
+
+def missing_entry(
+    project: Project | None, entries: Iterable[Registered], folder: Path | None = None
+) -> Registered | None:
+    """Return the entry of a project around a folder whose vault is missing, else None.
+
+    `project` is what was found there: one that is nearer counts. The default is the current folder,
+    or the one that `VAULT_AGENT_PROJECT` names.
+    """
+    named = os.environ.get(PROJECT_ENV) if folder is None else None
+    here = Path(os.path.realpath(named or folder or Path.cwd()))
+    around = {here} if named else {here, *here.parents, project_folder(here)}
+    gone = [
+        entry
+        for entry in entries
+        if entry.role is Role.PROJECT
+        and not is_folder(entry.root)
+        and (top := entry.root.parent.parent) in around
+        and (project is None or (top != project.folder and top.is_relative_to(project.folder)))
+    ]
+    return max(gone, key=lambda entry: len(entry.root.parts), default=None)

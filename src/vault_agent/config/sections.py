@@ -1,4 +1,4 @@
-"""The one table of settings: a row for each, by section. `memory_sections.py` is a part of it.
+"""The one table of settings: a row for each, by section, above it their types and rules.
 
 All else is made from it: `keys.json`, the example of the config file and the page of settings
 (`make docs`), and what `config set` checks.
@@ -6,39 +6,117 @@ All else is made from it: `keys.json`, the example of the config file and the pa
 
 from __future__ import annotations
 
-from typing import Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+)
 
 from vault_agent.config import rules
 from vault_agent.config.agents import Folder as VaultFolder
+from vault_agent.config.agents import WriteRight
 from vault_agent.config.keys import (
     DEFAULT_PORT,
     Toolset,
 )
-from vault_agent.config.kinds import (
-    AttachmentKinds,
-    Count,
-    EmbeddingUrl,
-    Folder,
-    FolderWeights,
-    Host,
-    HostNames,
-    LogLevel,
-    ModelName,
-    Names,
-    Number,
-    Origins,
-    Patterns,
-    Port,
-    Prefix,
-    Rights,
-    Secret,
-    SettingsSection,
-    Switch,
-    Url,
-    WritableFolders,
-    setting,
-)
 from vault_agent.model.search import Weights
+from vault_agent.text.names import AttachmentKind
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+def _number(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("must be a number")  # noqa: TRY004 - pydantic reports ValueError only
+    return value
+
+
+def _switch(value: object) -> object:
+    if not isinstance(value, (bool, str)):
+        raise ValueError("must be true or false")  # noqa: TRY004
+    return value
+
+
+def _secret_key(value: SecretStr) -> SecretStr:
+    rules.api_key(value.get_secret_value())
+    return value
+
+
+Folder = Annotated[Path, BeforeValidator(rules.folder)]
+Count = Annotated[int, BeforeValidator(_number)]
+Number = Annotated[float, BeforeValidator(_number)]
+Switch = Annotated[bool, BeforeValidator(_switch)]
+Url = Annotated[str, AfterValidator(rules.http_url)]
+EmbeddingUrl = Annotated[str, AfterValidator(rules.embedding_url)]
+Host = Annotated[str, AfterValidator(rules.host)]
+Port = Annotated[int, BeforeValidator(rules.port)]
+Secret = Annotated[SecretStr, AfterValidator(_secret_key)]
+Program = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+ModelName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)]
+Prefix = Annotated[str, StringConstraints(max_length=1000)]
+Patterns = Annotated[tuple[str, ...], BeforeValidator(rules.ignore_patterns)]
+AttachmentKinds = Annotated[tuple[AttachmentKind, ...], BeforeValidator(rules.once)]
+Names = Annotated[tuple[str, ...], BeforeValidator(rules.names)]
+Origins = Annotated[tuple[str, ...], BeforeValidator(rules.origins)]
+
+HostNames = Annotated[tuple[str, ...], BeforeValidator(rules.host_names)]
+WritableFolders = Annotated[tuple[str, ...], BeforeValidator(rules.writable_folders)]
+FolderWeights = Annotated[tuple[str, ...], BeforeValidator(rules.folder_weights)]
+SessionFolders = Annotated[tuple[str, ...], BeforeValidator(rules.session_folders)]
+SecretPatterns = Annotated[tuple[str, ...], BeforeValidator(rules.secret_patterns)]
+Rights = Annotated[tuple[WriteRight, ...], BeforeValidator(rules.once)]
+
+
+class SettingsSection(BaseModel):
+    """A table of the config file. Each field is made by `setting`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+def setting(
+    default: Any,
+    summary: str,
+    *,
+    help: str = "",  # noqa: A002 - the word of all commands
+    of_server: bool = True,
+    needs: tuple[str, ...] = (),
+    idle_without: tuple[str, ...] = (),
+    ge: float | None = None,
+    gt: float | None = None,
+    le: float | None = None,
+) -> Any:
+    """Return a field with all that is known of a setting.
+
+    Args:
+        default: its value if it is not set.
+        summary: what it is, in one line.
+        help: what a user should know besides.
+        of_server: whether a server reads it.
+        needs: settings without which the switch cannot be true; `a or b` means one of them.
+        idle_without: switches without which it may be true, but does nothing.
+        ge, gt, le: limits, as in pydantic.
+    """
+    more: dict[str, Any] = {
+        "of_server": of_server,
+        "needs": needs,
+        "idle_without": idle_without,
+    }
+    return Field(
+        default,
+        description=summary,
+        json_schema_extra={"help": help, **more},
+        ge=ge,
+        gt=gt,
+        le=le,
+    )
+
 
 MIB = 1024 * 1024
 
@@ -373,4 +451,67 @@ class WebSettings(SettingsSection):
         False,
         "whether the web page loads pictures of other servers",
         help="Their servers then learn your address, and when you read the note.",
+    )
+
+
+class MemorySettings(SettingsSection):
+    """The memory of earlier sessions. Off by default."""
+
+    enabled: Switch = setting(
+        False,
+        "whether notes of earlier sessions are recalled",
+        help="Notes of projects may be promoted then, and every request needs a key.",
+        idle_without=("vaults.enabled",),
+    )
+    include_global: Switch = setting(
+        True,
+        "whether the global vault is recalled too",
+        help="Its patterns, snippets, decisions and notes.",
+    )
+    exclude_types: Names = setting((), "types of notes that are never recalled")
+    auto_inject: Switch = setting(
+        True,
+        "whether agents' hooks get notes without asking",
+        help="An index of them, at the start of a session and at prompts that they are about.",
+    )
+    show: Switch = setting(True, "whether the person is told which notes an agent gets")
+    hook_timeout_ms: Count = setting(
+        800,
+        "milliseconds after which an agent's hook gives up",
+        help="It prints nothing then.",
+        ge=50,
+        le=10_000,
+        of_server=False,
+    )
+
+
+class JournalSettings(SettingsSection):
+    """The journal that a session leaves behind. Off by default."""
+
+    enabled: Switch = setting(
+        False,
+        "whether a session leaves a journal in its project's vault",
+        help="It reaches only vaults of projects. Every request needs a key then.",
+        idle_without=("vaults.enabled",),
+    )
+    ask: Switch = setting(
+        False,
+        "whether journals are written only when you ask for them",
+        help="The next start of an agent says so. `vault-agent memory journal make` writes them.",
+    )
+    command: Program | None = setting(
+        None,
+        "a program that writes journals, such as `claude -p` or `ollama run MODEL`",
+        help="It gets the session as text, without the secrets that vault-agent knows, and prints"
+        " Markdown. Without it, a journal is the dialogue of the session.",
+    )
+    exclude: SessionFolders = setting(
+        (),
+        "folders whose sessions have no journal",
+        help="Absolute, below `~`, or relative to a project, which is `.`.",
+    )
+    redact_patterns: SecretPatterns = setting(
+        (),
+        "more secrets, as regular expressions",
+        help="In the syntax of Python. Known forms are always removed.",
     )

@@ -17,13 +17,14 @@ from vault_agent.config import rules
 from vault_agent.config.agents import AgentSettings, named
 from vault_agent.config.keys import KEYS, unmet
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
-from vault_agent.config.memory_sections import JournalSettings, MemorySettings
 from vault_agent.config.sections import (
     CliSettings,
     CorsSettings,
     EmbeddingSettings,
     IndexSettings,
+    JournalSettings,
     McpSettings,
+    MemorySettings,
     RerankSettings,
     SearchSettings,
     ServerSettings,

@@ -10,8 +10,8 @@ from vault_agent.api import reading, search
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound
 from vault_agent.mcp.text import fenced, printable, size, warning_lines
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, one_of
-from vault_agent.model.names import NamedNote
 from vault_agent.model.identifiers import identify
+from vault_agent.model.names import NamedNote
 from vault_agent.text.names import fold
 from vault_agent.text.names import hidden, visible
 

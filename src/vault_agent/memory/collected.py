@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.config.project import find_project
-from vault_agent.config.project_file import read_project_file
+from vault_agent.config.project import find_project, read_project_file
 from vault_agent.errors import VaultAgentError
 from vault_agent.memory.transcripts.read import AGENTS, read_transcript
 from vault_agent.memory.transcripts.recorder import Exchange, Transcript
@@ -24,8 +23,8 @@ from vault_agent.text.redaction import doubtful_spans, is_secret_file, redact
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from vault_agent.config.memory_sections import JournalSettings
     from vault_agent.config.registry import Registered
+    from vault_agent.config.sections import JournalSettings
     from vault_agent.memory.session import Session, Words
 
 MAX_FILES: Final = 200

@@ -23,7 +23,7 @@ from vault_agent.text.words import tokens_of
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from vault_agent.config.memory_sections import MemorySettings
+    from vault_agent.config.sections import MemorySettings
     from vault_agent.memory.recall import Memory
     from vault_agent.memory.session import Session, SessionStore
     from vault_agent.model.memory import Address, Recalled, RecalledNote

@@ -7,7 +7,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.config.project_file import read_project_file
+from vault_agent.config.project import read_project_file
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.errors import VaultAgentError
 from vault_agent.memory.score import Candidate, Frequencies, file_key
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
     from pathlib import Path
 
-    from vault_agent.config.memory_sections import MemorySettings
+    from vault_agent.config.sections import MemorySettings
     from vault_agent.model.memory import Address
     from vault_agent.model.warning import Warning
     from vault_agent.store.index.lists import NoteFacts

@@ -63,7 +63,7 @@ from vault_agent.writing.notes import whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from vault_agent.config.memory_sections import JournalSettings
+    from vault_agent.config.sections import JournalSettings
     from vault_agent.memory.collected import Collected, Collector
     from vault_agent.memory.session import Session, SessionStore
     from vault_agent.system.crash import CrashReport

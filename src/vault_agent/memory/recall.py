@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from vault_agent.config.memory_sections import MemorySettings
+    from vault_agent.config.sections import MemorySettings
     from vault_agent.memory.facts import FactIndex, VaultFacts
     from vault_agent.model.memory import Address, NoteQuery, RecallQuery
     from vault_agent.model.scope import Scope

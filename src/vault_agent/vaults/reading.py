@@ -15,8 +15,8 @@ import anyio
 
 from vault_agent.config.registry import DEFAULT
 from vault_agent.errors import Busy, Failed, IndexUnavailable, NotFound, VaultAgentError
-from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.model.identifiers import identify
+from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.complete import read_names, stats_of, suggest
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.notes import note_by_id

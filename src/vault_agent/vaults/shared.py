@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from vault_agent.config.project import is_trusted
 from vault_agent.config.registry import DEFAULT, read_registry, registry_path, unknown_vault
-from vault_agent.config.trust import is_trusted
 from vault_agent.errors import Conflict, Forbidden, Misconfigured
 from vault_agent.system.files import is_folder
 from vault_agent.system.workers import Allowance

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from vault_agent.config import rules
+from vault_agent.config.project import is_trusted
 from vault_agent.config.registry import DEFAULT, Role
-from vault_agent.config.trust import is_trusted
 from vault_agent.errors import Busy, IndexUnavailable, Misconfigured
 from vault_agent.model.health import VaultReadiness, VaultState
 from vault_agent.model.scope import EVERYTHING
