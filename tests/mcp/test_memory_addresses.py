@@ -13,7 +13,6 @@ from vault_agent.api import memory
 from vault_agent.api.caller import OWNER, CallContext, Caller, CallerKind
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
-from vault_agent.mcp.exchange import Progress
 from vault_agent.mcp.service import _result
 from vault_agent.mcp.toolsets import own_tools
 from vault_agent.mcp.view import View
@@ -57,7 +56,7 @@ async def test_each_address_opens_its_note(world: RegisteredVaults):
             view = View(app, vault, OWNER, 60_000, vaults=("project:shop", "global"))
 
             async def call(name: str, **arguments: object) -> str:
-                found = await _result(tools[name], view, arguments, Progress(None, None))
+                found = await _result(tools[name], view, arguments)
                 return str(found["content"][0]["text"])
 
             opened = {}

@@ -510,7 +510,7 @@ async def test_a_job_shows_which_endpoint_it_waits_for_until_that_answers(
     monkeypatch.setattr(module, "STALL_SECONDS", 0.01)
     job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()
-    work.progress.phase("embed", 0, None, asked="http://127.0.0.1:9/v1/embeddings")
+    work.progress.phase("embed", 0, None, endpoint="http://127.0.0.1:9/v1/embeddings")
     async with asyncio.timeout(PATIENCE):
         async for shown in jobs.watch(job.id):
             if shown.waiting is not None:
@@ -518,7 +518,7 @@ async def test_a_job_shows_which_endpoint_it_waits_for_until_that_answers(
     assert shown.waiting.address == "http://127.0.0.1:9/v1/embeddings"
     assert shown.waiting.seconds >= 0.01
     monkeypatch.setattr(module, "STALL_SECONDS", PATIENCE)
-    work.progress.phase("embed", 10, 100, asked="http://127.0.0.1:9/v1/embeddings")
+    work.progress.phase("embed", 10, 100, endpoint="http://127.0.0.1:9/v1/embeddings")
     assert (await jobs.get(job.id)).waiting is None
     monkeypatch.setattr(module, "STALL_SECONDS", 0.01)
     work.go.set()

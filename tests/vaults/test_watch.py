@@ -26,7 +26,7 @@ from vault_agent.config import Config
 from vault_agent.model.health import WatchState
 from vault_agent.model.search import SearchQuery
 from vault_agent.vault.watch import WatchFailed
-from vault_agent.vaults import following, indexer
+from vault_agent.vaults import embeddings, indexer
 from vault_agent.vaults import watch as module
 from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.vaults.runs import Runs
@@ -261,8 +261,8 @@ async def test_new_text_is_embedded_after_its_run_and_once(
 ):
     stopped: list[float] = []
     clock = SimpleNamespace(monotonic=lambda: stopped[0] if stopped else time.monotonic())
-    monkeypatch.setattr(following, "time", clock)
-    monkeypatch.setattr(following, "DELAY_SECONDS", 1.0)
+    monkeypatch.setattr(embeddings, "time", clock)
+    monkeypatch.setattr(embeddings, "DELAY_SECONDS", 1.0)
     async with LocalModel() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding) as vault:
@@ -287,7 +287,7 @@ async def complete(vault: OpenVault) -> bool:
 async def test_words_are_fresh_while_the_endpoint_is_slow(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(following, "DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(embeddings, "DELAY_SECONDS", 0.0)
     async with LocalModel() as endpoint:
         endpoint.poison["pears"] = misbehaviour.slow(PATIENCE)
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
@@ -309,8 +309,8 @@ async def test_words_are_fresh_while_the_endpoint_is_slow(
 async def test_an_endpoint_that_was_down_gets_each_text_once_when_it_is_back(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(following, "FIRST_RETRY_SECONDS", 0.2)
-    monkeypatch.setattr(following, "DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(embeddings, "FIRST_RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(embeddings, "DELAY_SECONDS", 0.0)
     async with LocalModel() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with watched(root, embedding=embedding) as vault:

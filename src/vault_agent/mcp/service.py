@@ -23,8 +23,7 @@ from vault_agent.mcp.resources import (
 )
 from vault_agent.mcp.text import as_json, for_models
 from vault_agent.mcp.tool import check
-from vault_agent.mcp.toolsets import OWN, TOOLSETS
-from vault_agent.mcp.toolsets import INSTRUCTIONS
+from vault_agent.mcp.toolsets import INSTRUCTIONS, OWN, TOOLSETS
 from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
