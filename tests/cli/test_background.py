@@ -210,7 +210,7 @@ _LATE = """
 import sys, time
 from pathlib import Path
 from vault_agent.system.address import SERVER_LOCK, note_address
-from vault_agent.system.locks import locked
+from vault_agent.system.files import locked
 folder = Path(sys.argv[-1])
 with locked(folder / SERVER_LOCK):
     while not (folder / "seen").exists():

@@ -16,7 +16,7 @@ from tests.cli.fake import Run
 from vault_agent.cli.service import service_of
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import note_vault, noted_vault
-from vault_agent.system.locks import locked
+from vault_agent.system.files import locked
 from vault_agent.system.processes import PROGRAM
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="systemd")

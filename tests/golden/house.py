@@ -21,7 +21,7 @@ from tests.support.waiting import eventually
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.model.identifiers import content_hash, identify
-from vault_agent.system.locks import is_locked
+from vault_agent.system.files import is_locked
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "golden"
 KEY = "golden-key-of-the-owner-0123456789abcdef"

@@ -18,7 +18,7 @@ from vault_agent.model.search import SearchQuery
 from vault_agent.search.search import search
 from vault_agent.store.current import READERS, CurrentIndex
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.system.threads import Stopped, Threads
+from vault_agent.system.cancelling import Stopped, Threads
 
 DESCRIPTORS = Path("/proc/self/fd")
 

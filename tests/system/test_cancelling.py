@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from vault_agent.system.cancelling import in_thread, open_in_thread
-from vault_agent.system.threads import Threads
+from vault_agent.system.cancelling import Threads, in_thread, open_in_thread
 
 
 @pytest.mark.parametrize("way", ["stoppable", "in_thread", "open_in_thread"])

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from tests.support.clocks import PATIENCE
 
-from vault_agent.system import locks
-from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, folder_locked, locked
+from vault_agent.system import files
+from vault_agent.system.files import AlreadyLocked, LocksUnsupported, folder_locked, locked
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
 
 HOLD = """
 import pathlib, sys
-from vault_agent.system.locks import locked
+from vault_agent.system.files import locked
 with locked(pathlib.Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()
@@ -134,10 +134,10 @@ def test_other_lock_errors_are_raised_unchanged(tmp_path: Path, monkeypatch: pyt
 
 def test_a_look_at_a_lock_neither_takes_nor_creates_it(tmp_path: Path):
     path = tmp_path / "lock"
-    assert not locks.is_locked(path)
+    assert not files.is_locked(path)
     assert not path.exists()
     with locked(path):
-        assert locks.is_locked(path)
-    assert not locks.is_locked(path)
+        assert files.is_locked(path)
+    assert not files.is_locked(path)
     with locked(path):
         pass

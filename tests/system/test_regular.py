@@ -7,8 +7,14 @@ import pytest
 from tests.support.systems import posix
 
 from vault_agent.errors import Failed
-from vault_agent.system.files import NotRegular, open_regular, read_regular, read_state
-from vault_agent.system.locks import is_locked, locked
+from vault_agent.system.files import (
+    NotRegular,
+    is_locked,
+    locked,
+    open_regular,
+    read_regular,
+    read_state,
+)
 
 
 def test_only_a_regular_file_is_read(tmp_path: Path):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from vault_agent.system.threads import Stopped, Threads
+from vault_agent.system.cancelling import Stopped, Threads
 
 
 @pytest.fixture

@@ -174,7 +174,7 @@ def wake(layers: Sequence[Layer], config_file: Path | None) -> None:
     Raises:
         VaultAgentError: why the server did not start.
     """
-    from vault_agent.system.ports import is_answering  # slow, and seldom needed
+    from vault_agent.system.address import is_answering  # slow, and seldom needed
 
     if is_answering(connection(layers).endpoint):
         return

@@ -305,7 +305,7 @@ def _is_there(config: Config) -> bool:
 
 def _port(invocation: Invocation, config: Config) -> Finding:
     from vault_agent.cli.servers import with_way_out
-    from vault_agent.system.ports import require_bindable
+    from vault_agent.system.address import require_bindable
 
     if any("server.endpoint" in layer.values for layer in invocation.layers()):
         return Finding("server", False, f"none answers at {config.endpoint}")

@@ -24,8 +24,7 @@ from vault_agent.config.rights import OWN_TOOLSET, ToolsFor, tools_for
 from vault_agent.errors import VaultAgentError
 from vault_agent.mcp.lists import is_handshake, is_list, result_for
 from vault_agent.mcp.relay import MAX_LINE_BYTES, NoServer, ServerAt, run_relay
-from vault_agent.system.address import live_address
-from vault_agent.system.ports import is_answering
+from vault_agent.system.address import is_answering, live_address
 
 if TYPE_CHECKING:
     from vault_agent.config.layers import Layer

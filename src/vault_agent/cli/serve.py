@@ -418,7 +418,7 @@ def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
         complain("CONFIG_INVALID", f"{problem}.", look="warning")
     exposed = not rules.is_loopback(config.server.host)
     if exposed:
-        from vault_agent.system.ports import require_bindable
+        from vault_agent.system.address import require_bindable
 
         # A key is written to the user's config file only for an address that can be bound.
         require_bindable(config.server.host, config.server.port)

@@ -230,7 +230,7 @@ def port_in_use(
         Misconfigured: `PORT_IN_USE` if the port was chosen; `CONFIG_INVALID`.
     """
     from vault_agent.config import index_directory
-    from vault_agent.system.ports import require_bindable
+    from vault_agent.system.address import require_bindable
 
     try:
         require_bindable(config.server.host, config.server.port)

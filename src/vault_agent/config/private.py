@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 from vault_agent.config.layers import read_text
 from vault_agent.errors import Misconfigured
-from vault_agent.system.files import make_private_folder, replace_file
-from vault_agent.system.locks import LocksUnsupported, folder_locked
+from vault_agent.system.files import (
+    LocksUnsupported,
+    folder_locked,
+    make_private_folder,
+    replace_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

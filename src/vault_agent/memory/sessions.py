@@ -14,7 +14,7 @@ from vault_agent.model.memory import ASKED
 from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Delivered, Offer
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.crash import describe_crash
-from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
+from vault_agent.system.files import AlreadyLocked, LocksUnsupported, locked
 from vault_agent.vaults.runs import quietly
 
 if TYPE_CHECKING:

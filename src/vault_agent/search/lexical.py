@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
-    from vault_agent.system.threads import Stopped
+    from vault_agent.system.cancelling import Stopped
 
 
 _WORD = re.compile(r"\w+")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.store.database import Connection
     from vault_agent.store.fulltext.reader import FulltextReader
     from vault_agent.store.index.notes import StoredChunk, StoredNote
-    from vault_agent.system.threads import Stopped
+    from vault_agent.system.cancelling import Stopped
 
 
 MAX_CHARACTERS = 100_000

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from vault_agent.search.semantic import NearestNotes
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import StoredNote
-    from vault_agent.system.threads import Stopped
+    from vault_agent.system.cancelling import Stopped
 
 POOL = 200
 """Lexical candidates that hybrid ranking may reorder."""

@@ -29,8 +29,7 @@ from vault_agent.server.log import (
     report_crash,
 )
 from vault_agent.store.layout import ServerLock
-from vault_agent.system.address import SERVER_LOCK
-from vault_agent.system.ports import BACKLOG, bound_sockets
+from vault_agent.system.address import BACKLOG, SERVER_LOCK, bound_sockets
 
 if TYPE_CHECKING:
     import socket

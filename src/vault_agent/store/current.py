@@ -24,8 +24,7 @@ from vault_agent.store.index.meta import (
     read_meta,
     read_revision,
 )
-from vault_agent.system.cancelling import in_thread, open_in_thread
-from vault_agent.system.threads import Threads
+from vault_agent.system.cancelling import Threads, in_thread, open_in_thread
 
 if TYPE_CHECKING:
     import sqlite3

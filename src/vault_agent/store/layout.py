@@ -41,6 +41,9 @@ from vault_agent.system.address import (
     noted_vault,
 )
 from vault_agent.system.files import (
+    AlreadyLocked,
+    LocksUnsupported,
+    locked,
     make_private_folder,
     read_optional,
     read_state,
@@ -49,7 +52,6 @@ from vault_agent.system.files import (
     sync_file,
     sync_folder,
 )
-from vault_agent.system.locks import AlreadyLocked, LocksUnsupported, locked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, Self, TypeVar
 import anyio
 
 from vault_agent.errors import VaultAgentError, error_of
-from vault_agent.system.cancelling import to_its_end
+from vault_agent.system.cancelling import Threads, to_its_end
 from vault_agent.system.child import ChildStart, Failure
 from vault_agent.system.processes import Child
-from vault_agent.system.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

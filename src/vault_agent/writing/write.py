@@ -18,9 +18,8 @@ import anyio
 from vault_agent.errors import Busy, Conflict, NotFound, VaultAgentError
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import WriteHealth
-from vault_agent.system.cancelling import to_its_end
+from vault_agent.system.cancelling import Threads, to_its_end
 from vault_agent.system.crash import describe_crash
-from vault_agent.system.threads import Threads
 from vault_agent.system.workers import SMALL_BYTES
 from vault_agent.text.names import fold, is_note
 from vault_agent.vault.opening import CannotOpen

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.model.lexical import Candidates
-    from vault_agent.system.threads import Stopped
+    from vault_agent.system.cancelling import Stopped
 
 
 _CHUNKS_OF_NOTE = 8  # on average, among those that are looked at

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.lexical import LexicalQuery, Terms
     from vault_agent.model.search import Filters
-    from vault_agent.system.threads import Stopped
+    from vault_agent.system.cancelling import Stopped
 
 MOST_CORRECTED = 8
 """Limit of corrected terms in one query: the longest, which are the most specific."""
