@@ -29,7 +29,11 @@ TASK = IndexTask(
 
 def test_messages_of_a_pipe_are_read_one_by_one_until_it_ends():
     pipe = io.BytesIO(2 * encode(UpdateIndex(TASK)))
-    assert [read_message(pipe), read_message(pipe)] == [UpdateIndex(TASK), UpdateIndex(TASK)]
+    read = [read_message(pipe), read_message(pipe)]
+    assert read == [UpdateIndex(TASK), UpdateIndex(TASK)]
+    assert {message.task.exclusions.fingerprint for message in read} == {
+        TASK.exclusions.fingerprint
+    }
     with pytest.raises(EOFError):
         read_message(pipe)
 

@@ -27,12 +27,15 @@ class Runs:
         on_served(IndexState(1, 1))
 
 
+async def never() -> bool:
+    raise AssertionError
+
+
 async def test_writes_at_the_same_time_are_one_run_and_a_failed_one_is_for_the_watch():
     runs, failed = Runs(), []
     async with Background(lambda _: None) as background:
-        following = Following(
-            runs, background, EmbedLater(runs, background, enabled=False), failed.append
-        )
+        embed_later = EmbedLater(never, background.spawn, enabled=False)
+        following = Following(runs, background, embed_later, failed.append)
         await following(["A.md", "gone.md"], 0)
         assert (await following(["A.md", "B.md"], 60_000)).indexed
         assert runs.paths == [("A.md", "gone.md", "B.md")]

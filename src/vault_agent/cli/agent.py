@@ -12,9 +12,9 @@ from vault_agent.cli.servers import agents_without_folder, in_home, server_here
 from vault_agent.cli.settings import wait_for_server
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell, tell_prose
 from vault_agent.config import rules
-from vault_agent.config.plain import connection
 from vault_agent.config.keys import Toolset
 from vault_agent.config.layers import config_path
+from vault_agent.config.plain import connection
 from vault_agent.config.rights import allowed_rights
 from vault_agent.errors import Misconfigured, NotFound
 

@@ -12,8 +12,7 @@ from vault_agent.mcp.text import fenced, printable, size, warning_lines
 from vault_agent.mcp.tool import CURSOR, PATH, Tool, one_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import NamedNote
-from vault_agent.text.names import fold
-from vault_agent.text.names import hidden, visible
+from vault_agent.text.names import fold, hidden, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

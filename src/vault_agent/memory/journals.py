@@ -57,7 +57,7 @@ from vault_agent.model.memory import (
 from vault_agent.system.cancelling import in_thread, to_its_end
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.processes import end_process, start_process
-from vault_agent.vaults.reading import index_now
+from vault_agent.vaults.open_vault import index_now
 from vault_agent.writing.notes import whole
 
 if TYPE_CHECKING:

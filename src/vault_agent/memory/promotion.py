@@ -42,7 +42,7 @@ from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold, slug, stem
 from vault_agent.text.redaction import redact
 from vault_agent.text.words import fold_words
-from vault_agent.vaults.reading import ask, ready
+from vault_agent.vaults.open_vault import ask, ready
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence

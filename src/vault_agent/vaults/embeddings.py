@@ -15,14 +15,14 @@ from vault_agent.indexing.protocol import CopyVectors, Embed
 from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Coroutine
+    from typing import Any
 
     from vault_agent.indexing.protocol import EmbeddingCounts
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.current import CurrentIndex
     from vault_agent.vaults.indexer import Indexer, RunEvent
-    from vault_agent.vaults.runs import Background, Runs
 
 
 class Embeddings:
@@ -130,12 +130,23 @@ LONGEST_DELAY = 10  # times the delay: someone who never stops typing
 
 
 class EmbedLater:
-    """The next embedding run of one vault."""
+    """The next embedding run of one vault.
 
-    def __init__(self, runs: Runs, background: Background, *, enabled: bool) -> None:
-        """Do nothing if embeddings are not `enabled`."""
-        self._runs = runs
-        self._background = background
+    Args:
+        embed: embeds what has no vector, and returns False if the endpoint fails.
+        spawn: runs a task in the background.
+        enabled: whether embeddings are on.
+    """
+
+    def __init__(
+        self,
+        embed: Callable[[], Awaitable[bool]],
+        spawn: Callable[[Callable[[], Coroutine[Any, Any, None]]], None],
+        *,
+        enabled: bool,
+    ) -> None:
+        self._embed = embed
+        self._spawn = spawn
         self._enabled = enabled
         self._due: float | None = None
         self._latest = 0.0
@@ -152,7 +163,7 @@ class EmbedLater:
         self._due = min(now + DELAY_SECONDS, self._latest)
         if not self._is_waiting:
             self._is_waiting = True
-            self._background.spawn(self._work)
+            self._spawn(self._work)
 
     async def _work(self) -> None:
         try:
@@ -161,14 +172,14 @@ class EmbedLater:
                 if seconds > 0:
                     await anyio.sleep(seconds)
                 else:
-                    await self._embed()
+                    await self._embed_now()
         finally:
             self._is_waiting = False
 
-    async def _embed(self) -> None:
+    async def _embed_now(self) -> None:
         self._due = None
         try:
-            works = await self._runs.embed()
+            works = await self._embed()
         except VaultAgentError:
             works = False
         self._failures = 0 if works else self._failures + 1

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.shared import Read
 
 Entry = TypeVar("Entry")
+Reply = TypeVar("Reply")
 
 
 class Links:
@@ -74,12 +75,11 @@ class Links:
         async def answer(now: Snapshot) -> str:
             return now.revision
 
-        revision: str = await self._read(answer)
-        return revision
+        return await self._read(answer)
 
     async def local(self, note_id: str, *, depth: int, limit: int) -> LocalGraph:
         """Return the notes near a note."""
-        nearby: LocalGraph = await self._of_graph(
+        nearby = await self._of_graph(
             lambda now, whole: graph.local(now, whole, note_id, depth=depth, limit=limit)
         )
         return replace(nearby, warnings=self.warnings())
@@ -88,12 +88,11 @@ class Links:
         self, start: str, end: str, *, directed: bool, longest: int
     ) -> tuple[GraphNote, ...]:
         """Return the notes on a shortest path between two notes."""
-        notes: tuple[GraphNote, ...] = await self._of_graph(
+        return await self._of_graph(
             lambda now, whole: graph.path(
                 now, whole, start, end, directed=directed, longest=longest
             )
         )
-        return notes
 
     async def communities(self, page: Page) -> tuple[Listed[Community], Clusters, list[int]]:
         """Return a page of the communities, all of them, and the community of every note.
@@ -121,8 +120,7 @@ class Links:
                 return await in_thread(graph.to_objects, whole, read, query)
             return await in_thread(graph.to_columns, whole, read, query, clusters)
 
-        rows: dict[str, Any] = await self._of_graph(answer)
-        return rows
+        return await self._of_graph(answer)
 
     async def broken(self, page: Page, faults: Collection[str]) -> Listed[Finding]:
         """Return the links that lead nowhere."""
@@ -140,11 +138,11 @@ class Links:
         self, answer: Callable[[Snapshot, Graph], Awaitable[Listed[Entry]]]
     ) -> Listed[Entry]:
         """Return what a function of the snapshot and its graph lists, and the warnings."""
-        page: Listed[Entry] = await self._of_graph(answer)
+        page = await self._of_graph(answer)
         return replace(page, warnings=(*self.warnings(), *page.warnings))
 
-    async def _of_graph(self, answer: Callable[[Snapshot, Graph], Awaitable[Any]]) -> Any:
-        async def of(now: Snapshot) -> Any:
+    async def _of_graph(self, answer: Callable[[Snapshot, Graph], Awaitable[Reply]]) -> Reply:
+        async def of(now: Snapshot) -> Reply:
             return await answer(now, await self._graphs.of(now))
 
         return await self._read(of)

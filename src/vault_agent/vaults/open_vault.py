@@ -16,7 +16,7 @@ import anyio
 from vault_agent.config import index_directory
 from vault_agent.config.access import writes_by_itself
 from vault_agent.config.registry import DEFAULT, Role
-from vault_agent.errors import Busy, Failed
+from vault_agent.errors import Busy, Failed, VaultAgentError
 from vault_agent.indexing.protocol import Cluster, IndexTask, LayOut, fingerprint_of
 from vault_agent.model.jobs import JobKind, Trigger
 from vault_agent.search.related import related
@@ -55,10 +55,10 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job, JobSummary
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
-    from vault_agent.model.writing import LoggedWrite
     from vault_agent.models.embedder import Embedder
     from vault_agent.search.related import Subject
     from vault_agent.store.current import Snapshot
+    from vault_agent.store.database import Connection
     from vault_agent.store.jobs import JobStore
     from vault_agent.store.layout import ServerLock
     from vault_agent.vault.attachments import OpenAttachment
@@ -119,7 +119,7 @@ class OpenVault:
         self.runs = Runs(vault, embeddings)
         self.runs.on_run, embeddings.on_made = self._tell_agents, self._copy_to_agents
         embeds = embeddings.enabled and owner is None
-        embed_later = EmbedLater(self.runs, vault.background, enabled=embeds)
+        embed_later = EmbedLater(self.runs.embed, vault.background.spawn, enabled=embeds)
         watch = Watch(vault, self.runs, embed_later, config.watch)
         self.watch: Watch = watch if owner is None else owner.watch
         self._following = Following(self.runs, vault.background, embed_later, watch.look_at)
@@ -137,7 +137,7 @@ class OpenVault:
             Writes(
                 *(vault, self._following, LinksOfVault(self.runs, reading)),
                 *(shared.texts, config.write),
-                on_written=self._announce_write,
+                on_written=vault.events.add,
             )
             if owner is None
             else owner.writes
@@ -315,9 +315,6 @@ class OpenVault:
                 return await self.runs.job(kind, chosen, progress)
 
         return await self.jobs.submit(kind, work, trigger)
-
-    def _announce_write(self, logged: LoggedWrite) -> None:
-        self._vault.events.add(logged)
 
     def _follow_revision(self) -> None:
         """Drop what is kept of other revisions than the one that is served. Rebuild after damage.
@@ -587,3 +584,47 @@ def _is_ours(
             return None if status is None else status.st_size
 
         return has_notes(index, size_of)
+
+
+_READY_SECONDS = 20.0
+
+
+async def ready(vault: OpenVault, writing: Writing) -> None:
+    """Wait until a vault that may have just been opened can be written and searched.
+
+    The vaults of projects and the global one are written by hand, by editors and by agents. Nobody
+    looks at their index.
+
+    Raises:
+        Busy: `SERVER_BUSY` if it takes too long.
+    """
+    try:
+        async with asyncio.timeout(_READY_SECONDS):
+            await writing.ready()
+            while (job := vault.jobs.indexing) is not None:
+                async for _ in vault.jobs.watch(job.id):
+                    pass
+    except TimeoutError:
+        raise Busy("SERVER_BUSY", "The vault is still being opened or indexed.") from None
+
+
+async def ask(vault: OpenVault, read: Callable[[Connection], Reply]) -> Reply:
+    """Return what `read` finds in the index of a vault."""
+    return await vault.read(lambda snapshot: snapshot.read(read))
+
+
+async def index_now(vault: OpenVault, *, seconds: float) -> None:
+    """Index what has changed in a vault, and wait for that at most some seconds.
+
+    The run goes on after that. If it fails, the vault is as it was.
+    """
+    with suppress(VaultAgentError, TimeoutError):
+        job = vault.jobs.running or await vault.submit(JobKind.INDEX, trigger=Trigger.SCAN)
+        async with asyncio.timeout(seconds):
+            async for _ in vault.jobs.watch(job.id):
+                pass
+
+
+def is_unwatched(vault: OpenVault) -> bool:
+    """Whether changes of a vault's notes are noticed by nobody, and its owner is not asked."""
+    return vault.address != DEFAULT and not vault.watch.is_live

@@ -123,20 +123,14 @@ class Pages:
         """Return a note as HTML, with embedded notes up to a depth."""
         look = Look(embeds, self._keys.address, self._allowance)
         async with opened_in_thread(self._open_vault) as root:
-            page: RenderedNote = await self._read(
-                lambda now: html_of_note(now, root, note_id, look)
-            )
-        return page
+            return await self._read(lambda now: html_of_note(now, root, note_id, look))
 
     async def html_of_text(self, text: str, path: str, *, embeds: int) -> RenderedNote:
         """Return a text that is not saved as HTML, as if it were the note at `path`."""
         look = Look(embeds, self._keys.address, self._allowance)
         file = await in_thread(note_file, text)
         async with opened_in_thread(self._open_vault) as root:
-            page: RenderedNote = await self._read(
-                lambda now: html_of_text(now, root, file, path, look)
-            )
-        return page
+            return await self._read(lambda now: html_of_text(now, root, file, path, look))
 
     async def open_file(self, path: str, key: str) -> OpenAttachment:
         """Open a file whose address is signed. The caller must enter it before the next `await`.

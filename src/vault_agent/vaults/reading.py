@@ -1,22 +1,16 @@
-"""Reads of the index of one open vault: the one place that retries on an outdated snapshot.
-
-The vaults of projects and the global one are written by hand, by editors and by agents. Nobody
-looks at their index, so reads of them may wait until they are ready and up to date.
-"""
+"""Reads of the index of one open vault: the one place that retries on an outdated snapshot."""
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 
 import anyio
 
-from vault_agent.config.registry import DEFAULT
-from vault_agent.errors import Busy, Failed, IndexUnavailable, NotFound, VaultAgentError
+from vault_agent.errors import Failed, IndexUnavailable, NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
-from vault_agent.model.jobs import JobKind, Trigger
+from vault_agent.model.jobs import JobKind
 from vault_agent.search.complete import read_names, stats_of, suggest
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.notes import note_by_id
@@ -35,14 +29,9 @@ if TYPE_CHECKING:
     from vault_agent.vaults.health import Checks
     from vault_agent.vaults.jobs import Jobs
     from vault_agent.vaults.runs import Background, IndexedVault, Runs
+    from vault_agent.vaults.shared import Read
     from vault_agent.vaults.watch import Watch
 
-    Read = Callable[[Callable[[Snapshot], Awaitable[Any]]], Awaitable[Any]]
-    from collections.abc import Callable
-
-    from vault_agent.store.database import Connection
-    from vault_agent.vaults.open_vault import OpenVault
-    from vault_agent.writing.write import Writing
 
 Reply = TypeVar("Reply")
 Options = ParamSpec("Options")
@@ -232,8 +221,7 @@ class TypingHelp:
             names = await self._known(now)
             return await suggest(now, names, query, self._open_vault, self._allowance)
 
-        suggestions: list[Suggestion] = await self._read(answer)
-        return suggestions
+        return await self._read(answer)
 
     async def stats(self) -> Stats:
         """Return numbers of the current revision."""
@@ -243,8 +231,7 @@ class TypingHelp:
                 self._stats = await stats_of(now)
             return self._stats
 
-        stats: Stats = await self._read(answer)
-        return stats
+        return await self._read(answer)
 
     async def _known(self, now: Snapshot) -> NameCatalog:
         kept = self._names
@@ -260,46 +247,3 @@ class TypingHelp:
     async def _renew(self) -> None:
         async with self._reading:
             self._names = await self._read(read_names)
-
-
-_WAIT_SECONDS = 20.0
-
-_T = TypeVar("_T")
-
-
-async def ready(vault: OpenVault, writing: Writing) -> None:
-    """Wait until a vault that may have just been opened can be written and searched.
-
-    Raises:
-        Busy: `SERVER_BUSY` if it takes too long.
-    """
-    try:
-        async with asyncio.timeout(_WAIT_SECONDS):
-            await writing.ready()
-            while (job := vault.jobs.indexing) is not None:
-                async for _ in vault.jobs.watch(job.id):
-                    pass
-    except TimeoutError:
-        raise Busy("SERVER_BUSY", "The vault is still being opened or indexed.") from None
-
-
-async def ask(vault: OpenVault, read: Callable[[Connection], _T]) -> _T:
-    """Return what `read` finds in the index of a vault."""
-    return await vault.read(lambda snapshot: snapshot.read(read))
-
-
-async def index_now(vault: OpenVault, *, seconds: float) -> None:
-    """Index what has changed in a vault, and wait for that at most some seconds.
-
-    The run goes on after that. If it fails, the vault is as it was.
-    """
-    with suppress(VaultAgentError, TimeoutError):
-        job = vault.jobs.running or await vault.submit(JobKind.INDEX, trigger=Trigger.SCAN)
-        async with asyncio.timeout(seconds):
-            async for _ in vault.jobs.watch(job.id):
-                pass
-
-
-def is_unwatched(vault: OpenVault) -> bool:
-    """Whether changes of a vault's notes are noticed by nobody, and its owner is not asked."""
-    return vault.address != DEFAULT and not vault.watch.is_live

@@ -25,7 +25,7 @@ from vault_agent.search.warnings import unknown_everywhere
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.links import unresolved_targets
-from vault_agent.vaults.reading import ask
+from vault_agent.vaults.open_vault import ask
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence

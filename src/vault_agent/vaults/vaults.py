@@ -183,10 +183,8 @@ class Vaults:
 
     def entry_of(self, vault: OpenVault) -> Registered | None:
         """Return the entry of a vault in the list, or None for the default vault."""
-        if vault.identity == self.default.identity:
-            return None
-        entries = (entry for entry in self.known.entries() if entry.identity == vault.identity)
-        return next(entries, None)
+        is_default = vault.identity == self.default.identity
+        return None if is_default else self.entry(vault.identity)
 
     def entries(self) -> tuple[Registered, ...]:
         """Return the registered vaults. Raises Misconfigured `CONFIG_INVALID`."""
