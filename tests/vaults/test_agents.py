@@ -59,6 +59,11 @@ async def found(vault: OpenVault, query: str, **more: Any) -> list[str]:
     return sorted(hit.path for hit in (await vault.search(SearchQuery(query, **more))).hits)
 
 
+async def finds(vault: OpenVault, query: str, *expected: str) -> None:
+    """Wait until a search finds these notes and no others: an index may follow a moment later."""
+    await eventually_async(lambda: found(vault, query), lambda hits: hits == list(expected))
+
+
 def caller(scope: Scope = DESK) -> Caller:
     return Caller(CallerKind.AGENT, "ada", scope, rights=frozenset(Right))
 
@@ -89,7 +94,7 @@ async def test_an_agent_with_two_folders_sees_and_writes_both_and_nothing_else(
         for path in ("desk/New.md", "desktop/New.md"):
             sent = writing.WriteNoteBody(path=path, content="zeppelin\n")
             await perform(writing.write_note, call, sent)
-        assert await found(vault, "zeppelin") == ["desk/New.md", "desktop/New.md"]
+        await finds(vault, "zeppelin", "desk/New.md", "desktop/New.md")
         for path in ("New.md", "desk2/New.md", "desk/private/New.md"):
             sent = writing.WriteNoteBody(path=path, content="zeppelin\n")
             with pytest.raises(VaultAgentError):
@@ -112,8 +117,8 @@ async def test_a_write_of_an_agent_is_in_both_indexes_and_one_log(world: Registe
         call = CallContext(app, vault, caller())
         sent = writing.WriteNoteBody(path="desk/New.md", content="zeppelin\n")
         await perform(writing.write_note, call, sent)
-        assert await found(vault, "zeppelin") == ["desk/New.md"]
-        assert await found(app.vaults.default, "zeppelin") == ["desk/New.md"]
+        await finds(vault, "zeppelin", "desk/New.md")
+        await finds(app.vaults.default, "zeppelin", "desk/New.md")
         (entry,) = await app.vaults.default.writing.writes()
         assert entry.agent == "ada"
         assert vault.writes is app.vaults.default.writes
@@ -132,10 +137,10 @@ async def test_its_index_follows_what_others_change(world: RegisteredVaults):
         (world.default / "desk" / "Three.md").write_text("meteor\n")
         (world.default / "Near.md").write_text("meteor\n")
         await eventually_async(lambda: found(owner, "meteor"), lambda hits: len(hits) == 2)
-        assert await found(vault, "meteor") == ["desk/Three.md"]
+        await finds(vault, "meteor", "desk/Three.md")
         (world.default / "desk" / "Two.md").rename(world.default / "Two.md")
         await eventually_async(lambda: found(owner, "harbour"), lambda hits: hits == ["Two.md"])
-        assert await found(vault, "harbour") == []
+        await finds(vault, "harbour")
 
 
 async def test_its_last_note_may_go(world: RegisteredVaults):
@@ -144,7 +149,7 @@ async def test_its_last_note_may_go(world: RegisteredVaults):
         for name in ("One.md", "Two.md"):
             (world.default / "desk" / name).unlink()
         await indexed_again(app.vaults.default)
-        assert await found(vault, "lantern") == []
+        await finds(vault, "lantern")
 
 
 async def indexed_again(vault: OpenVault) -> None:

@@ -30,14 +30,15 @@ from vault_agent.config.project import (
     OURS,
     VAULT,
     Project,
+    ensure_project_file,
     find_project,
     global_vault,
     is_home,
     path_of,
     project_folder,
+    read_project_file,
     trusted_entry,
 )
-from vault_agent.config.project import ensure_project_file, path_of, read_project_file
 from vault_agent.config.registry import (
     Registered,
     Role,
@@ -46,7 +47,6 @@ from vault_agent.config.registry import (
     new_uid,
     read_registry,
 )
-from vault_agent.config.project import trusted_entry
 from vault_agent.errors import Failed, InvalidRequest, Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
 from vault_agent.model.note_types import type_of_folder

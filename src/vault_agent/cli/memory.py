@@ -169,9 +169,8 @@ def import_here(invocation: Invocation, limit: int) -> tuple[list[str], int]:
         Failed: `OUTPUT_FAILED`.
     """
     from vault_agent.config.plain import hook_settings
-    from vault_agent.config.project import find_project
+    from vault_agent.config.project import find_project, trusted_entry
     from vault_agent.config.registry import read_registry
-    from vault_agent.config.project import trusted_entry
     from vault_agent.memory.transcripts.read import past_sessions, take_over_sessions
 
     project = find_project()

@@ -65,8 +65,7 @@ def vaults_here(invocation: Invocation, *, only_trusted: bool = False) -> tuple[
 def _vaults_here(invocation: Invocation, *, only_trusted: bool) -> tuple[str, ...]:
     if invocation.vault is not None or not several_vaults(invocation.layers()):
         return ()
-    from vault_agent.config.project import find_project
-    from vault_agent.config.project import missing_entry, trusted_entry
+    from vault_agent.config.project import find_project, missing_entry, trusted_entry
 
     try:
         project = find_project()

@@ -42,7 +42,6 @@ from vault_agent.config.registry import (
     new_uid,
     read_registry,
 )
-from vault_agent.config.project import is_trusted, trusted_entry
 from vault_agent.errors import Busy, Failed, Forbidden, Misconfigured, NotFound
 from vault_agent.model.health import Health
 from vault_agent.system.address import is_serving, noted_vault
