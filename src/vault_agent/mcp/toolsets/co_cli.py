@@ -86,7 +86,7 @@ async def _list(view: View, arguments: Mapping[str, Any]) -> Shown:
 
 async def _notes(
     view: View, arguments: Mapping[str, Any], cursor: str | None, limit: int
-) -> Reply[NoteList]:
+) -> Envelope[NoteList]:
     scope = view.caller.scope
     request = {
         "path": [scope.folder] if scope.folder else [],
