@@ -166,6 +166,12 @@ def _filled(remedy: str, details: Mapping[str, Any] | None) -> str:
         return ""
 
 
+def switched_off(setting: str) -> Misconfigured:
+    """Return the error of a feature whose setting, such as `write.enabled`, is not true."""
+    what = f"This is switched off: {setting} is not true."
+    return Misconfigured("FEATURE_DISABLED", what, {"setting": setting})
+
+
 def error_of(code: str, message: str, details: Mapping[str, Any] | None = None) -> VaultAgentError:
     """Return the error that another process has sent, with its class and complete message.
 

@@ -26,7 +26,7 @@ from typing import (
 )
 
 from vault_agent.api.replies import bounded, encoded, shown_warnings
-from vault_agent.errors import Forbidden, Misconfigured, NotFound
+from vault_agent.errors import Forbidden, NotFound, switched_off
 from vault_agent.model.reply import Envelope
 from vault_agent.model.values import sent_fields
 from vault_agent.search.resolve import note_with_id
@@ -227,11 +227,7 @@ def is_on(setting: str, config: object) -> bool:
 def check_switch(setting: str, config: object) -> None:
     """Raise Misconfigured `FEATURE_DISABLED` unless a setting such as `web.enabled` is true."""
     if not is_on(setting, config):
-        raise Misconfigured(
-            "FEATURE_DISABLED",
-            f"This is switched off: {setting} is not true.",
-            {"setting": setting},
-        )
+        raise switched_off(setting)
 
 
 async def _with_note_ids(call: CallContext, request: Sent) -> Sent:

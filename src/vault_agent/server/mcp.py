@@ -16,7 +16,7 @@ from vault_agent.api.operation import MAX_BODY_BYTES
 from vault_agent.config.keys import MAX_WRITE_BYTES
 from vault_agent.config.registry import GLOBAL
 from vault_agent.config.rights import allowed_rights
-from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported
+from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported, switched_off
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.server.body import check_media, check_size, read_body
@@ -173,11 +173,7 @@ def _limit(request: web.Request) -> int:
 def _require_enabled(request: web.Request) -> Endpoint:
     endpoint = request.app.get(MCP)
     if endpoint is None:
-        raise Misconfigured(
-            "FEATURE_DISABLED",
-            "This is switched off: mcp.enabled is not true.",
-            {"setting": "mcp.enabled"},
-        )
+        raise switched_off("mcp.enabled")
     return endpoint
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_agent.config import rules
 from vault_agent.config.project import is_trusted
 from vault_agent.config.registry import DEFAULT, Role
-from vault_agent.errors import Busy, IndexUnavailable, Misconfigured
+from vault_agent.errors import Busy, IndexUnavailable, switched_off
 from vault_agent.model.health import VaultReadiness, VaultState
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.current import SnapshotOutdated
@@ -175,11 +175,7 @@ class Vaults:
     def require_several(self) -> None:
         """Raise `FEATURE_DISABLED` if several vaults are switched off."""
         if not self._config.vaults.enabled:
-            raise Misconfigured(
-                "FEATURE_DISABLED",
-                "This is switched off: vaults.enabled is not true.",
-                {"setting": "vaults.enabled"},
-            )
+            raise switched_off("vaults.enabled")
 
     def entry_of(self, vault: OpenVault) -> Registered | None:
         """Return the entry of a vault in the list, or None for the default vault."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from vault_agent.errors import Forbidden, Misconfigured, Unavailable
+from vault_agent.errors import Forbidden, Unavailable, switched_off
 from vault_agent.model.jobs import JobKind, JobSummary
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import WriteHealth, WriteLimits
@@ -88,9 +88,7 @@ class Writes:
         if self._refusal is not None and self._settings.enabled:
             raise self._refusal.again()
         if self._writing is None or not self._settings.enabled:
-            setting = "write.enabled"
-            what = f"This is switched off: {setting} is not true."
-            raise Misconfigured("FEATURE_DISABLED", what, {"setting": setting})
+            raise switched_off("write.enabled")
         return self._writing
 
     @property
