@@ -36,10 +36,10 @@ async def test_writes_at_the_same_time_are_one_run_and_a_failed_one_is_for_the_w
     async with Background(lambda _: None) as background:
         embed_later = EmbedLater(never, background.spawn, enabled=False)
         following = Following(runs, background, embed_later, failed.append)
-        await following(["A.md", "gone.md"], 0)
-        assert (await following(["A.md", "B.md"], 60_000)).indexed
+        await following.index(["A.md", "gone.md"], 0)
+        assert (await following.index(["A.md", "B.md"], 60_000)).indexed
         assert runs.paths == [("A.md", "gone.md", "B.md")]
         runs.failure = Failed("DISK_FULL", "Full.")
-        assert not (await following(["C.md"], 60_000)).indexed
+        assert not (await following.index(["C.md"], 60_000)).indexed
         await eventually_async(lambda: not following.is_busy)
         assert failed == [("C.md",)]

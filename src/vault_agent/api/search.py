@@ -135,7 +135,7 @@ async def resolve(call: CallContext, request: ResolveRequest) -> Result[NamedNot
         named = await call.vault.read(
             find_named,
             request.name,
-            open_vault=call.vault.open_root,
+            open_root=call.vault.open_root,
             roots=call.vault.roots,
             source=request.from_,
             attachments=True,

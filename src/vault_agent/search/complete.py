@@ -94,7 +94,7 @@ async def suggest(
     snapshot: Snapshot,
     catalog: NameCatalog,
     query: SuggestQuery,
-    open_vault: Callable[[], VaultRoot],
+    open_root: Callable[[], VaultRoot],
     allowance: Allowance,
 ) -> list[Suggestion]:
     """Return suggestions for what was typed, best first.
@@ -107,7 +107,7 @@ async def suggest(
         note = await snapshot.read(reading.note_by_id, query.from_)
         source = note.path if note is not None else ""
     if "#" in query.q and {"heading", "block"} & set(query.kinds):
-        return await _parts(snapshot, query, source, open_vault, allowance)
+        return await _parts(snapshot, query, source, open_root, allowance)
     return await snapshot.read(_matching, catalog, query, source)
 
 
@@ -201,7 +201,7 @@ async def _parts(
     snapshot: Snapshot,
     query: SuggestQuery,
     source: str,
-    open_vault: Callable[[], VaultRoot],
+    open_root: Callable[[], VaultRoot],
     allowance: Allowance,
 ) -> list[Suggestion]:
     """Return the headings or blocks of the note that is named before the `#`."""
@@ -218,7 +218,7 @@ async def _parts(
         return []
 
     def read() -> NoteFile:
-        with open_vault() as root:
+        with open_root() as root:
             return read_file(root, path, MAX_OUTLINE_BYTES)
 
     try:

@@ -99,7 +99,7 @@ async def resolve(
     snapshot: Snapshot,
     name: str,
     *,
-    open_vault: Callable[[], VaultRoot] | None = None,
+    open_root: Callable[[], VaultRoot] | None = None,
     roots: Sequence[str] = (),
     source: str | None = None,
     attachments: bool = False,
@@ -109,7 +109,7 @@ async def resolve(
     With `attachments`, also those whose text is indexed, by ID or by path if no note has it.
 
     A link in the note with the ID `source` means the one note that it leads to there.
-    With `open_vault`, a file at the exact path comes before what has such a name, indexed or not.
+    With `open_root`, a file at the exact path comes before what has such a name, indexed or not.
     `roots` are the vault's absolute paths. An absolute path below one of them is a path of the
     vault. Paths are relative to the folder of the index.
 
@@ -136,8 +136,8 @@ async def resolve(
     if not notes and wanted.path:
         match, notes = await snapshot.read(_by_path, wanted.path, scope, attachments=attachments)
     exact = scope.outer(wanted.path)
-    if open_vault and is_note(exact) and not any(note.path == exact for note in notes):
-        file = await in_thread(_file, open_vault, exact)
+    if open_root and is_note(exact) and not any(note.path == exact for note in notes):
+        file = await in_thread(_file, open_root, exact)
         if file is not None:
             match, notes = "path", [file]
     if not notes and wanted.path:
@@ -176,10 +176,10 @@ async def _by_id(snapshot: Snapshot, text: str, *, attachments: bool) -> list[St
     return [note] if note is not None else []
 
 
-def _file(open_vault: Callable[[], VaultRoot], path: str) -> StoredNote | None:
+def _file(open_root: Callable[[], VaultRoot], path: str) -> StoredNote | None:
     """Return the note whose file is at a path; None also if the vault is not there."""
     try:
-        with open_vault() as root:
+        with open_root() as root:
             return file_at(root, path)
     except VaultAgentError:
         return None

@@ -37,37 +37,37 @@ class Following:
         self._embed_later = embed_later
         self._on_failure = on_failure
         self._waiting: dict[str, None] = {}
-        self._served: asyncio.Future[IndexState] | None = None  # for the next paths
-        self._serving: asyncio.Future[IndexState] | None = None  # for those of this moment
+        self._next_revision: asyncio.Future[IndexState] | None = None  # for the next paths
+        self._current_revision: asyncio.Future[IndexState] | None = None  # for those of this moment
         self._is_working = False
         self.count = 0  # changes whenever the index is about to change, or has changed
 
-    def soon(self, paths: Sequence[str]) -> None:
+    def index_soon(self, paths: Sequence[str]) -> None:
         """Index paths without waiting for it."""
         if paths:
             self._add(paths)
 
-    async def __call__(self, paths: Sequence[str], wait_ms: int) -> IndexState:
+    async def index(self, paths: Sequence[str], wait_ms: int) -> IndexState:
         """Index paths, and return the revision that has them, or `PENDING` after `wait_ms`."""
-        served = self._add(paths)
+        revision = self._add(paths)
         if not wait_ms:
             return PENDING
-        done, _ = await asyncio.wait([served], timeout=wait_ms / 1000)
-        return served.result() if done else PENDING
+        done, _ = await asyncio.wait([revision], timeout=wait_ms / 1000)
+        return revision.result() if done else PENDING
 
     def _add(self, paths: Sequence[str]) -> asyncio.Future[IndexState]:
         self.count += 1
         self._waiting.update(dict.fromkeys(paths))
-        if self._served is None:
-            self._served = asyncio.get_running_loop().create_future()
+        if self._next_revision is None:
+            self._next_revision = asyncio.get_running_loop().create_future()
         if not self._is_working:
             self._is_working = True
             self._background.spawn(self._work)
-        return self._served
+        return self._next_revision
 
-    async def caught_up(self) -> bool:
+    async def catch_up(self) -> bool:
         """Wait for what is indexed at this moment. Return whether there was something."""
-        last = self._served or self._serving
+        last = self._next_revision or self._current_revision
         if last is None:
             return False
         await asyncio.wait([last], timeout=DEFAULT_WAIT_MS / 1000)
@@ -88,13 +88,13 @@ class Following:
 
     async def _work_once(self) -> None:
         paths, self._waiting = tuple(self._waiting), {}
-        served = self._serving = self._served
-        self._served = None
+        revision = self._current_revision = self._next_revision
+        self._next_revision = None
 
         def on_served(state: IndexState) -> None:
             self.count += 1
-            if served is not None and not served.done():
-                served.set_result(state)
+            if revision is not None and not revision.done():
+                revision.set_result(state)
 
         try:
             await self._runs.follow(paths, on_served)
@@ -104,7 +104,7 @@ class Following:
                 raise  # a defect
         finally:
             self.count += 1
-            self._serving = None
-            if served is not None and not served.done():
-                served.set_result(PENDING)
+            self._current_revision = None
+            if revision is not None and not revision.done():
+                revision.set_result(PENDING)
         self._embed_later.soon()

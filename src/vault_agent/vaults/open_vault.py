@@ -35,15 +35,14 @@ from vault_agent.vaults.embeddings import Embeddings, EmbedLater
 from vault_agent.vaults.event_stream import EventStream
 from vault_agent.vaults.following import Following
 from vault_agent.vaults.health import Checks, health
+from vault_agent.vaults.index_reader import IndexReader, LinksOfVault, TypingHelp
 from vault_agent.vaults.indexer import Indexer
 from vault_agent.vaults.jobs import JobOptions, Jobs
 from vault_agent.vaults.links import GraphLayout, Links
 from vault_agent.vaults.pages import Pages
-from vault_agent.vaults.reading import LinksOfVault, Reading, TypingHelp
 from vault_agent.vaults.runs import NOTES_EXCLUDED, Background, IndexedVault, Runs
 from vault_agent.vaults.secret import Secret
-from vault_agent.vaults.watch import EVERYTHING as WHOLE
-from vault_agent.vaults.watch import Watch
+from vault_agent.vaults.watch import WHOLE_VAULT, Watch
 from vault_agent.vaults.writes import Writes
 
 if TYPE_CHECKING:
@@ -113,11 +112,15 @@ class OpenVault:
         # What is on the disk is in the index.
         self.jobs = Jobs(store, partial(vault.on_crash, "server"), vault.events.add, shared.turn)
         embeddings = Embeddings(
-            *(shared.embedder, shared.endpoint, vault.index, vault.indexer, vault.task.directory),
+            embedder=shared.embedder,
+            endpoint=shared.endpoint,
+            index=vault.index,
+            indexer=vault.indexer,
+            directory=vault.task.directory,
             source=None if owner is None else str(owner.workplace),
         )
         self.runs = Runs(vault, embeddings)
-        self.runs.on_run, embeddings.on_made = self._tell_agents, self._copy_to_agents
+        self.runs.on_begin, embeddings.on_made = self._tell_agents, self._copy_to_agents
         embeds = embeddings.enabled and owner is None
         embed_later = EmbedLater(self.runs.embed, vault.background.spawn, enabled=embeds)
         watch = Watch(vault, self.runs, embed_later, config.watch)
@@ -126,17 +129,24 @@ class OpenVault:
         self.checks = Checks(vault, self.runs, self.jobs, self.watch, self._following)
 
         # Reads and writes. What the owner's watch says counts notes that an agent does not see.
-        reading = Reading(
-            *(vault, self.runs, self.jobs, self.checks, watch),
+        reader = IndexReader(
+            vault=vault,
+            runs=self.runs,
+            jobs=self.jobs,
+            checks=self.checks,
+            watch=watch,
             following=self._following,
             waits=owner is not None,
         )
-        self.read, self.answer, self.snapshot = reading.read, reading.answer, reading.snapshot
-        self.warnings = reading.warnings
+        self.read, self.answer, self.snapshot = reader.read, reader.answer, reader.snapshot
+        self.warnings = reader.warnings
         self.writes: Writes = (
             Writes(
-                *(vault, self._following, LinksOfVault(self.runs, reading)),
-                *(shared.texts, config.write),
+                vault=vault,
+                following=self._following,
+                links=LinksOfVault(self.runs, reader),
+                allowance=shared.texts,
+                settings=config.write,
                 on_written=vault.events.add,
             )
             if owner is None
@@ -150,7 +160,7 @@ class OpenVault:
             vault.background,
             ahead=config.web.enabled and owner is None,
         )
-        self.runs.on_refresh(self._follow_revision)
+        self.runs.listen_to_refreshes(self._follow_revision)
         self.typing = TypingHelp(self.read, vault.open_root, vault.background, shared.texts)
         self.pages = Pages(
             self.read, vault.open_root, self.secret, self.identity, address, allowance=shared.texts
@@ -398,10 +408,10 @@ class OpenVault:
         if task.rebuild:
             self._vault.background.spawn(self._rebuild)
         elif task.paths is None:
-            self._following.soon([WHOLE])
+            self._following.index_soon([WHOLE_VAULT])
         elif not task.reads_attachments:
             seen = (path for path in task.paths if not excludes(path, is_dir=True))
-            self._following.soon(tuple(seen))
+            self._following.index_soon(tuple(seen))
 
     def _copy_to_agents(self, fresh: bool) -> None:
         """Let the indexes of agents copy the vectors that this one has now."""

@@ -97,7 +97,7 @@ class Pages:
 
     Args:
         read: answers from the current snapshot, and again if a run replaces it meanwhile.
-        open_vault: opens the vault's folder.
+        open_root: opens the vault's folder.
         secret: what addresses of files are signed with.
         vault: the identity of the vault.
         address: what requests call the vault.
@@ -107,7 +107,7 @@ class Pages:
     def __init__(
         self,
         read: Read,
-        open_vault: Callable[[], VaultRoot],
+        open_root: Callable[[], VaultRoot],
         secret: Secret,
         vault: str,
         address: str,
@@ -115,21 +115,21 @@ class Pages:
         allowance: Allowance,
     ) -> None:
         self._read = read
-        self._open_vault = open_vault
+        self._open_root = open_root
         self._allowance = allowance
         self._keys = FileKeys(secret, vault, lambda: _prefix(address))
 
     async def html(self, note_id: str, *, embeds: int) -> RenderedNote:
         """Return a note as HTML, with embedded notes up to a depth."""
         look = Look(embeds, self._keys.address, self._allowance)
-        async with opened_in_thread(self._open_vault) as root:
+        async with opened_in_thread(self._open_root) as root:
             return await self._read(lambda now: html_of_note(now, root, note_id, look))
 
     async def html_of_text(self, text: str, path: str, *, embeds: int) -> RenderedNote:
         """Return a text that is not saved as HTML, as if it were the note at `path`."""
         look = Look(embeds, self._keys.address, self._allowance)
         file = await in_thread(note_file, text)
-        async with opened_in_thread(self._open_vault) as root:
+        async with opened_in_thread(self._open_root) as root:
             return await self._read(lambda now: html_of_text(now, root, file, path, look))
 
     async def open_file(self, path: str, key: str) -> OpenAttachment:
@@ -143,7 +143,7 @@ class Pages:
         self._keys.check(path, key)
 
         def open_it() -> OpenAttachment:
-            with self._open_vault() as root:
+            with self._open_root() as root:
                 opened = open_attachment(root, path, allow_large=True)
             if opened.info.size > MAX_SHOWN_BYTES:
                 opened.file.close()

@@ -90,13 +90,13 @@ class Runs:
         self._vault = vault
         self._refreshed = Signal()
         self._reading = anyio.Lock()  # of attachments
-        self._on_refresh: list[Callable[[], object]] = []
-        self.on_run: Callable[[IndexTask], object] = lambda _: None
+        self._refresh_listeners: list[Callable[[], object]] = []
+        self.on_begin: Callable[[IndexTask], object] = lambda _: None
         """Called with the task of each run, when it begins."""
 
-    def on_refresh(self, listener: Callable[[], object]) -> None:
+    def listen_to_refreshes(self, listener: Callable[[], object]) -> None:
         """Call a function each time that another revision may be served."""
-        self._on_refresh.append(listener)
+        self._refresh_listeners.append(listener)
 
     async def follow(
         self, paths: Sequence[str], on_served: Callable[[IndexState], object] = lambda _: None
@@ -120,18 +120,18 @@ class Runs:
 
         def serve() -> None:
             if paths is None:
-                self._has_all()
+                self._note_all_served()
             on_served()
 
         task = replace(self._vault.task, paths=paths, by_watch=True)
         await self._run(task, lambda event: self._hear(event, serve))
         if paths is None:
-            self._has_read_all()
+            self._note_all_read()
 
     async def index_changes(self) -> None:
         """Index all changes of the vault since the last run. It is not a job."""
-        await self._run(self._vault.task, lambda event: self._hear(event, self._has_all))
-        self._has_read_all()
+        await self._run(self._vault.task, lambda event: self._hear(event, self._note_all_served))
+        self._note_all_read()
 
     async def embed(self, *, fresh: bool = False) -> bool:
         """Embed the chunks without a vector, or all. Return False if the endpoint fails."""
@@ -180,7 +180,7 @@ class Runs:
                 )
             elif isinstance(event, Warning):
                 progress.warn(event)
-            self._hear(event, self._has_all)
+            self._hear(event, self._note_all_served)
 
         # This job makes what is missing, and shows it.
         self._vault.indexer.finish_embedding(self._vault.task.directory)
@@ -190,7 +190,7 @@ class Runs:
             indexed = True
         finally:
             self.incomplete = not indexed
-        self._has_read_all()
+        self._note_all_read()
         progress.index_finished()
         chunks = await self._read_attachments(hear) if run.texts_differ else None
         made = await self.embeddings.make(
@@ -253,7 +253,7 @@ class Runs:
 
     def announce(self) -> None:
         """Tell all who follow what is served, or that nothing is."""
-        for listener in self._on_refresh:
+        for listener in self._refresh_listeners:
             listener()
         self._refreshed.announce()
 
@@ -268,7 +268,7 @@ class Runs:
 
         With `then_read`, attachments that wait for it are read in the background.
         """
-        self.on_run(task)
+        self.on_begin(task)
         index, excluded = self._vault.index, []
 
         def hear(event: RunEvent) -> None:
@@ -309,13 +309,13 @@ class Runs:
             on_served()  # who hears the news sees what it does
             self._vault.events.add(revision_of(run))
 
-    def _has_all(self) -> None:
+    def _note_all_served(self) -> None:
         """Note that the revision which is served has all notes as they are on the disk."""
         self.indexed_at = timestamp()
 
-    def _has_read_all(self) -> None:
+    def _note_all_read(self) -> None:
         """Note that a run which reads all notes has ended, whether it has published or not."""
-        self._has_all()
+        self._note_all_served()
         self.incomplete = False
         self.whole += 1
 

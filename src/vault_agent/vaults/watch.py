@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.embeddings import EmbedLater
     from vault_agent.vaults.runs import IndexedVault, Runs
 
-EVERYTHING = ""
+WHOLE_VAULT = ""
 """The path of the vault itself: a run of it looks at everything."""
 MAX_WAITING = 20_000
 """With more paths than this, the whole vault is looked at."""
@@ -167,7 +167,7 @@ class Watch:
         for path in paths:
             self._waiting.setdefault(path, now)
         if len(self._waiting) > MAX_WAITING:
-            self._waiting = {EVERYTHING: next(iter(self._waiting.values()))}
+            self._waiting = {WHOLE_VAULT: next(iter(self._waiting.values()))}
         self._wake.set()
 
     async def _listen(self) -> None:
@@ -272,7 +272,7 @@ class Watch:
     async def _look(self) -> None:
         """Index the paths that wait, or everything."""
         began = time.monotonic()
-        paths = None if EVERYTHING in self._waiting or began >= self._whole_at else self._waiting
+        paths = None if WHOLE_VAULT in self._waiting or began >= self._whole_at else self._waiting
         self._indexing, self._waiting = self._waiting, {}
         try:
             await self._runs.look(None if paths is None else tuple(paths), self._serve)

@@ -158,7 +158,7 @@ class Writes:
         journal = Journal(self._vault.open_root, log, limits, self._vault.task.exclusions)
         return Writing(
             journal,
-            self._following,
+            self._following.index,
             self._allowance,
             knows=self._links.knows,
             on_written=self._on_written,

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from vault_agent.vaults.shared import Read
     from vault_agent.vaults.watch import Watch
 
-
 Reply = TypeVar("Reply")
 Options = ParamSpec("Options")
 
@@ -52,7 +51,7 @@ class HasWarnings(Protocol):
 Warned = TypeVar("Warned", bound=HasWarnings)
 
 
-class Reading:
+class IndexReader:
     """Lends the current revision of a vault, and says what is to be known about it."""
 
     def __init__(
@@ -107,7 +106,7 @@ class Reading:
                     await self._runs.refuse(damage, snapshot.meta.generation)
                     raise
             if missing is not None:
-                if not await self._following.caught_up():
+                if not await self._following.catch_up():
                     raise missing
                 waited = True
             await self._runs.refresh()
@@ -131,7 +130,7 @@ class Reading:
             IndexUnavailable: why it is not served.
         """
         if self._waits:
-            await self._following.caught_up()
+            await self._following.catch_up()
         self._checks.compare_if_due()
         index = self._vault.index
         try:
@@ -151,14 +150,14 @@ class Reading:
 class LinksOfVault:
     """The index of an open vault, as moves of files need it."""
 
-    def __init__(self, runs: Runs, reading: Reading) -> None:
+    def __init__(self, runs: Runs, reader: IndexReader) -> None:
         self._runs = runs
-        self._reading = reading
+        self._reader = reader
 
     async def knows(self, path: str) -> bool:
         """Whether the index has a note at a path."""
         try:
-            async with self._reading.snapshot() as snapshot:
+            async with self._reader.snapshot() as snapshot:
                 return await snapshot.read(note_by_id, identify(path)) is not None
         except VaultAgentError:
             return False
@@ -168,7 +167,7 @@ class LinksOfVault:
         """Lend the current state. With `up_to_date`, first index all changes of the vault."""
         if up_to_date:
             await self._runs.index_changes()
-        async with self._reading.snapshot() as snapshot:
+        async with self._reader.snapshot() as snapshot:
             yield snapshot
 
 
@@ -202,12 +201,12 @@ class TypingHelp:
     def __init__(
         self,
         read: Read,
-        open_vault: Callable[[], VaultRoot],
+        open_root: Callable[[], VaultRoot],
         background: Background,
         allowance: Allowance,
     ) -> None:
         self._read = read
-        self._open_vault = open_vault
+        self._open_root = open_root
         self._background = background
         self._allowance = allowance
         self._names: NameCatalog | None = None
@@ -219,7 +218,7 @@ class TypingHelp:
 
         async def answer(now: Snapshot) -> list[Suggestion]:
             names = await self._known(now)
-            return await suggest(now, names, query, self._open_vault, self._allowance)
+            return await suggest(now, names, query, self._open_root, self._allowance)
 
         return await self._read(answer)
 
