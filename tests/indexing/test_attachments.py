@@ -14,7 +14,7 @@ from tests.support.pdfs import pdf, slow_pdf
 from vault_agent.extract import read
 from vault_agent.extract.parts import MAX_PAGES
 from vault_agent.indexing import attachments
-from vault_agent.indexing.attachments import read_attachments
+from vault_agent.indexing.attachments import OneFile, attachment_reader, read_attachments
 from vault_agent.indexing.changes import compare
 from vault_agent.indexing.protocol import AttachmentsRead, ReadAttachments
 from vault_agent.model.identifiers import identify
@@ -31,6 +31,7 @@ from vault_agent.store.current import Snapshot
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.system.crash import CrashReport
+from vault_agent.vault.platform import folder_at
 
 PAGES = ("The kettle\nwas on the stove.", "Nothing here.", "A marmalade recipe\nfrom Seville.")
 KINDS = ("pdf", "text", "csv", "html", "canvas", "code")
@@ -104,6 +105,17 @@ async def test_a_scope_hides_attachments_outside_it(tmp_path: Path):
         assert not await hits(snapshot, "marmalade")
         with pytest.raises(Exception, match="No note"):
             await resolve(snapshot, "manual.pdf", attachments=True)
+
+
+def test_a_worker_reads_no_attachment_through_a_link_out_of_a_scope(tmp_path: Path):
+    vault = made(tmp_path)
+    vault.write("Notes/list.txt").unlink()
+    (vault.root / "Notes/list.txt").symlink_to("../Papers/list.txt")
+    for scope, count in ((Scope(("Notes",)), 0), (Scope(("Notes", "Papers")), 1)):
+        vault.scope = scope
+        task = vault.task()
+        attachment_reader()(OneFile(task, folder_at(task.root), "Notes/list.txt"))
+        assert len([*vault.directory.texts.glob("*/*")]) == count
 
 
 async def test_exclusions_count_for_attachments(tmp_path: Path):

@@ -15,12 +15,17 @@ from tests.support.systems import posix
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.indexing.changes import compare
+from vault_agent.indexing.parse import Batch, FileTask, Outcome, batch_parser
 from vault_agent.model.jobs import JobSummary
+from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.store.index import notes as reading
+from vault_agent.vault.platform import folder_at
+from vault_agent.vault.root import VaultRoot
+from vault_agent.vault.scan import scan
 from vault_agent.vaults.runs import sweep
 
 
@@ -298,6 +303,25 @@ async def test_a_run_with_other_exclusions_brings_the_index_up_to_date(vault: Va
     assert not compare(vault.task()).stale
     vault.exclude = ()
     assert (await vault.index()).added == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "target"), [("folder/Rye.md", "../Bread.md"), ("folder", "elsewhere")]
+)
+def test_a_worker_follows_no_link_out_of_the_folders_of_an_agent(
+    vault: Vault, path: str, target: str
+):
+    vault.write("elsewhere/Rye.md", "Rye of somebody else.\n")
+    vault.scope = Scope(("folder",))
+    task = vault.task()
+    with VaultRoot.open(task.root, task.exclusions) as root:
+        [entry] = scan(root).notes
+    (vault.root / path).rename(vault.root / "moved")
+    (vault.root / path).symlink_to(target)
+    batch = Batch(task, folder_at(task.root), [FileTask(entry, None, 1)])
+    [file] = batch_parser()(batch) or ()
+    assert (file.outcome, file.rows, file.text) == (Outcome.GONE, None, None)
+    assert [warning.code for warning in file.warnings] == ["SYMLINK_SKIPPED"]
 
 
 async def test_an_index_with_another_text_version_is_incompatible(

@@ -134,7 +134,7 @@ class Vault:
         run = await self._run(self.task(rebuild=rebuild, paths=paths, by_watch=by_watch))
         if not run.texts_differ:
             return run
-        with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:
+        with VaultRoot.open(str(self.root), Exclusions(self.exclude, self.scope)) as root:
             texts = KeptTexts(self.directory.texts)
             waiting = waiting_attachments(self.task())
             read = tuple(path for path in waiting if keep_text(root, path, texts))
@@ -166,7 +166,7 @@ class Vault:
         self,
     ) -> Iterator[Callable[[list[FileTask], frozenset[str] | None], list[ParsedFile]]]:
         """Open the vault, and return what reads and parses a batch of its files."""
-        with VaultRoot.open(str(self.root), Exclusions(self.exclude)) as root:
+        with VaultRoot.open(str(self.root), Exclusions(self.exclude, self.scope)) as root:
             batch = Batch(self.task(), None, [], str(self.directory.texts))
             yield lambda tasks, repeated: parse_files(
                 root, batch._replace(files=tasks, repeated=repeated)
