@@ -36,7 +36,7 @@ from vault_agent.memory.preamble import (
     says_something,
 )
 from vault_agent.memory.score import (
-    ASKED,
+    BAR_IF_ASKED,
     Candidate,
     LeftOut,
     Scored,
@@ -285,7 +285,7 @@ class Memory:
             answer = await self._ask(vaults, SearchQuery(text, None, _HITS))
         hits = [hit for hit in answer.hits if (hit.vault, hit.note_id) in about]
         share = max((match.share for match in covered.notes.values()), default=0.0)
-        least = needed * (ASKED if query.bar is None else query.bar)
+        least = needed * (BAR_IF_ASKED if query.bar is None else query.bar)
         if not about and query.bar is not None:  # enough words, but not of a subject
             share = 0.0
         return hits, WordMatch(share, least), answer.used_mode, answer.warnings

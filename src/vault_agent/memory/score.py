@@ -34,7 +34,7 @@ MIN_UNNAMED: Final = 0.5
 """The same for a note whose title has no content word of the prompt."""
 SURE: Final = 0.6
 """The score of a note that may come with one content word, if its share is a tenth larger."""
-ASKED: Final = 0.6
+BAR_IF_ASKED: Final = 0.6
 """The bar for notes that were asked for, as a part of the one for those that come unasked."""
 
 _SAME_NAME_AND_PARENT = 0.8
@@ -137,7 +137,7 @@ def is_about(match: Match, score: float, needed: float, bar: float | None, *, na
     `bar` is as in `RecallQuery`. `named`: whether its title has a content word of the prompt.
     """
     if bar is None:
-        return match.share >= ASKED * needed
+        return match.share >= BAR_IF_ASKED * needed
     share, score = match.share / bar, score / bar
     if share >= _SURELY * needed and score >= SURE:
         return match.content > 0

@@ -43,12 +43,14 @@ if TYPE_CHECKING:
 
 
 _WORD = re.compile(r"\w+")
-_SECTIONS = 8
+_FIRST_CHUNKS = 8
 """Chunks of a note among which the first one with a text is looked for."""
-_FEW_NOTES = 30
-_FEWEST = 3
+_NOTES_FOR_RARITY = 30
+"""Fewer notes do not say which words are rare."""
+_NOTES_FOR_SUBJECT = 3
 """Fewer notes do not say what the vault is about."""
-_MOST = 0.78
+_SUBJECT_SHARE = 0.78
+"""A word of a larger share of the notes says what the vault is about."""
 
 
 class RankedNotes(NamedTuple):
@@ -103,11 +105,11 @@ def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: RankedNotes) -> C
 
     A word that is in no note counts as the rarest, also if similar words were searched instead.
     Few notes do not say which words are rare, so rarity is that among at least 30. A word of more
-    than four fifths of the notes is no content: it says what the vault is about.
+    than 78 % of the notes is no content: it says what the vault is about.
     """
     information, neighbours = ranking.candidates.information, ranking.candidates.neighbours
     searched = ranking.candidates.searched
-    notes = max(searched, _FEW_NOTES)
+    notes = max(searched, _NOTES_FOR_RARITY)
     # Rarity is the logarithm of (notes + 1) / (found + 0.5), so more notes add the same to all.
     added = math.log((notes + 1) / (searched + 1))
     words = {
@@ -117,11 +119,11 @@ def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: RankedNotes) -> C
         for term, weight in query.weights.items()
         if not is_unit(term)
     }
-    usual = math.log((searched + 1) / (_MOST * searched + 0.5))
+    usual = math.log((searched + 1) / (_SUBJECT_SHARE * searched + 0.5))
     content = {
         term: 1.0
         for term in words.keys() & information.keys() - neighbours - common_terms()
-        if searched < _FEWEST or information[term] / query.weights[term] >= usual
+        if searched < _NOTES_FOR_SUBJECT or information[term] / query.weights[term] >= usual
     }
     rowids = {place.rowid for place in ranking.places}
     total = sum(words.values())
@@ -214,7 +216,7 @@ def _first_sections(
     keys = [
         rowid << CHUNK_BITS | index
         for rowid in rowids
-        for index in range(min(notes[rowid].chunk_count, _SECTIONS))
+        for index in range(min(notes[rowid].chunk_count, _FIRST_CHUNKS))
     ]
     first_chunks: dict[int, StoredChunk] = {}
     for key, chunk in sorted(snapshot.look(reading.chunks, keys).items()):

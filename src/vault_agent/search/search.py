@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 POOL = 200
 """Lexical candidates that hybrid ranking may reorder."""
-MOST_BY_MEANING = 0.5
+MEANING_SCORE_CAP = 0.5
+"""The highest score of a hit by meaning alone, and the factor of the lower ones."""
 
 
 class _Found(NamedTuple):
@@ -223,8 +224,8 @@ def _in_order(
 ) -> _Found:
     """Return the places whose notes still exist, best first.
 
-    A hit by meaning alone has half of its score, at most `MOST_BY_MEANING`: that it is the nearest
-    does not say that it is near. The order stays, so no hit behind it has more.
+    A hit by meaning alone has half of its score: that it is the nearest does not say that it is
+    near. The order stays, so no hit behind it has more.
     """
     places = [place for place in places if place.rowid in notes]
     places.sort(key=lambda place: (-place.score, notes[place.rowid].path))
@@ -232,7 +233,7 @@ def _in_order(
     most = 1.0
     for place in places:
         by_meaning = reasons[place.rowid] is Reason.EMBEDDING_MATCH
-        own = MOST_BY_MEANING * place.score if by_meaning else place.score
+        own = MEANING_SCORE_CAP * place.score if by_meaning else place.score
         most = min(most, round(own, 6))
         ranked.append(place._replace(score=most))
     return _Found(ranked, notes, information, reasons)
