@@ -75,8 +75,8 @@ async def open_app(
     """Open the configured vault, the resources that vaults share, and what works with them.
 
     `on_crash` is called for an unexpected error in any of our processes. It gets the name of the
-    process ("server", "keeper" or "worker") and a report without the error's message. `known` are
-    the registered vaults, by default those of the user's list. `lock` holds the index of the
+    process ("server", "keeper" or "worker") and a report without the error's message. `registered`
+    are the registered vaults, by default those of the user's list. `lock` holds the index of the
     configured vault beyond the context.
 
     Raises:

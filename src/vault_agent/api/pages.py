@@ -90,7 +90,7 @@ def fit_page(
 def encode_cursor(
     request: object, position: Position, *, vault: str, revision: str | None = None
 ) -> str:
-    """Return the cursor that continues the list of the request `sent` at `position`.
+    """Return the cursor that continues the list of `request` at `position`.
 
     `vault` is the vault's identity. With `revision` the cursor is valid for that revision only.
 
@@ -105,7 +105,7 @@ def encode_cursor(
 
 
 def decode_cursor(request: object, cursor: str, *types: type[int | str], vault: str) -> Cursor:
-    """Return the content of a cursor that came with the request `sent`.
+    """Return the content of a cursor that came with `request`.
 
     `types` are the types of the values of its position, for example `int`.
 

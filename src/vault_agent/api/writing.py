@@ -198,7 +198,7 @@ def make_write(
 ) -> Write:
     """Return what every write is told: who asks for what, and how.
 
-    `digest` is that of content that `sent` does not have as text.
+    `digest` is that of content that `request` does not have as text.
     """
     content = dump(replace(request, **_NOT_PART_OF_THE_REQUEST))  # type: ignore[arg-type]
     return Write(

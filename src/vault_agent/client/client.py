@@ -70,7 +70,7 @@ class Reply:
         self._fault = fault
 
     def read(self, kind: type[Data]) -> Data:
-        """Return the value of `model` that the data stands for.
+        """Return the value of `kind` that the data stands for.
 
         Raises:
             Failed: `INTERNAL_ERROR` if it has another form, and is of another version of the

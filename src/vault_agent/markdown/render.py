@@ -115,7 +115,7 @@ def kind_of(path: str) -> str:
 class _Page:
     """Writes one note, or a part of it.
 
-    `shown` are the notes around it and itself, each with the fragment that is shown of it.
+    `ancestry` has the notes around it and itself, each with the fragment that is shown of it.
     """
 
     def __init__(

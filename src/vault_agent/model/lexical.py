@@ -44,7 +44,7 @@ CONTEXT_WEIGHT = 0.5
 
 
 def rarity(notes: int, having: int) -> float:
-    """Return the inverse document frequency of a term in `found` of `notes`, as in BM25."""
+    """Return the inverse document frequency of a term that `having` of `notes` have, as in BM25."""
     return math.log1p(max(notes - having + 0.5, 0.5) / (having + 0.5))
 
 

@@ -39,7 +39,7 @@ class NotePart:
     """A page of a part of a note.
 
     `start_line` and `end_line` are those of the page, and `lines` is the number of lines of the
-    whole note. `hash` is that of the note or of the section, on the page that completes it.
+    whole note. Of `note_hash` and `section_hash`, the page that completes the part has one.
     """
 
     note_id: str

@@ -76,8 +76,6 @@ class WriteTimes:
 class WriteLimits:
     """The settings of writing. Folders are vault-relative; "" is the whole vault.
 
-    `allow` is for all but the owner at the command line, who may also move and delete.
-
     With `dates`, an edit sets `updated` in the frontmatter of a note that has it.
     """
 

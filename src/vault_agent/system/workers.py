@@ -284,7 +284,7 @@ class Allowance:
 
 
 class _Refused:
-    """An error that `work` has raised: its code, message and details."""
+    """An error that a task has raised: its code, message and details."""
 
     def __init__(self, error: VaultAgentError) -> None:
         self.error = (error.code, error.message, error.details)

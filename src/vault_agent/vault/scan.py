@@ -56,7 +56,7 @@ def scan(
     No symbolic link is followed: what it leads to inside the vault has a path of its own.
 
     `on_progress` is called after each folder with the number of notes so far. A folder that cannot
-    be listed causes a warning. It is named in `unlisted`, so that its notes do not count as
+    be listed causes a warning. It is named in `Scan.unlisted`, so that its notes do not count as
     deleted.
     """
     with root.descent() as listing:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class HostedVault:
-    """A registered vault, opened in a task of its own and kept open until `close`.
+    """A registered vault, or what an agent sees, open in a task of its own until `close`.
 
     An open vault has a task group, which one task must enter and leave.
     """
