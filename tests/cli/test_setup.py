@@ -120,7 +120,7 @@ async def test_a_built_in_model_that_is_not_installed_is_named(
 
 
 @posix("a terminal is made by a POSIX call")
-async def test_at_a_terminal_five_questions_have_defaults(
+async def test_at_a_terminal_each_question_has_a_default(
     home: Path, run: Run, run_at_terminal: Run
 ):
     done = await run_at_terminal("setup", stdin="\n\n\n\n\n")

@@ -113,7 +113,7 @@ SECTIONS = {
         "context": "Print excerpts of notes for the prompt of an agent's task.",
     },
     "Set up": {
-        "setup": "Set up your own notes in five questions.",
+        "setup": "Set up your own notes in a few questions.",
         "serve": "Start the server.",
         "status": "Show the server, its vault and its index.",
         "doctor": "Check everything, and say what to type where it is wrong.",

@@ -1,4 +1,4 @@
-"""`vault-agent setup`: from nothing to a server, in five questions."""
+"""`vault-agent setup`: from nothing to a server, in a few questions."""
 
 from __future__ import annotations
 
@@ -91,10 +91,10 @@ def command(
     no_wait: bool,
     yes: bool,
 ) -> None:
-    """Set up your own notes in five questions.
+    """Set up your own notes in a few questions.
 
-    They are about the folder, the watch, the web page, your agents and the service. Where the
-    built-in model is installed, a sixth is about search by meaning.
+    They are about the folder, the watch, the web page and the service; about your agents, if some
+    are found here; and about search by meaning, if the built-in model is installed.
 
     Each question has a default, and an option. Without a terminal, options and defaults are used,
     and no agent is connected unless it is named. It can be run again at any time.
