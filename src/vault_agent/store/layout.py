@@ -1,23 +1,26 @@
 """The folder of one vault's index: its files, its locks and its current generation.
 
-    {directory}/
-        server.lock  writer.lock   advisory locks
+    {user data}/vault-agent/indexes/{vault identity}/    mode 0700
+        server.lock  writer.lock   advisory locks, each a separate file
         server.address             the URL and process ID of the server that holds server.lock
-        server.settings            the settings with which that server was started
+        server.settings            the settings that that server uses
+        server.log                 the log of servers that run in the background
         vault.path                 the folder of the notes
         vault.json                 the folder and the uid of a registered vault
-        server.log                 the log of servers that run in the background
-        graph.positions            where the notes are in the drawing of the graph
-        secret  sessions.ended     what sessions of the web page are checked with
-        jobs.db                    the record of jobs
+        last-results               the IDs of the results that were printed last
         current                    the number of the current generation
         generation-7/
-            index.db               notes, chunks, links, meta
-            fulltext/              the full-text engine's files
+            index.db               notes and their parts, links, names, attachments, meta
+            fulltext/              the full text of notes and of chunks
+        jobs.db                    the record of jobs
+        vectors.lock               held while chunks are embedded
         vectors.db  vectors/       vectors by their exact input, shared by all generations
         texts/                     texts of attachments by the hash of their content
-        writes.db  writes/before/  the log of writes, and bytes of files by their hash
         write.lock                 held by the server that may change notes
+        writes.db  writes/before/  the log of writes, and bytes of files by their hash
+        graph.positions            where the notes are in the drawing of the graph
+        secret  sessions.ended     what sessions of the web page are checked with
+        agents/{name}/             what an agent sees: the same files, but for the log of writes
 
 `current` is replaced atomically, and only after the generation is complete and on disk.
 """
