@@ -240,7 +240,7 @@ CODES: Final[dict[str, Code]] = {
     ),
     "AGENT_NOT_FOUND": Code("NotFound", None, 4, "Run `vault-agent agent` to list them."),
     "AGENT_FOLDER_NOT_FOUND": Code(
-        "Misconfigured", 503, 2, "Make the folder, or correct `folders` in the config file."
+        "Misconfigured", 503, 2, "Make the folder, or correct it in the config file."
     ),
     "ROUTE_NOT_FOUND": Code("NotFound", 404, 4, "See /openapi.json."),
     "PATH_NOT_FOUND": Code("NotFound", 404, 4),
@@ -531,7 +531,14 @@ CODES: Final[dict[str, Code]] = {
     "VAULT_SKIPPED": Code(*_WARNING),
     "TWO_PROJECT_VAULTS": Code(*_WARNING),
     "PROJECT_CONFIG_IGNORED": Code(*_WARNING),
-    "FOLDER_NOT_FOUND": Code(*_WARNING),
+    "FOLDER_NOT_FOUND": Code(
+        *_WARNING,
+        Remedy(
+            "All folders: `vault-agent list --folders`."
+            " Paths of notes: `vault-agent search -l WORDS`.",
+            "GET /folders lists the folders.",
+        ),
+    ),
     "CONTEXT_NOTE_NOT_FOUND": Code(*_WARNING),
     "CONTEXT_EMPTY": Code(*_WARNING),
     "CONTEXT_CUT": Code(*_WARNING, "Allow more tokens, or ask for less."),

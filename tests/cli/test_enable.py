@@ -41,6 +41,7 @@ async def test_what_a_refusal_advises_works_at_once(run: Run, run_apart: Run, no
     assert "Agents may do there: create, append, edit." in done.out
     assert "Next: vault-agent write Inbox/NOTE.md --text TEXT" in done.out
     assert "Log is not there yet." in done.err
+    assert "To take it out: vault-agent config set write.folders Inbox\n" in done.err
     assert done.err.count("Every request needs a key from now on.") == 1
     assert "uses it from now on" in done.err
     assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0

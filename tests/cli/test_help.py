@@ -36,7 +36,7 @@ async def test_the_help_of_a_command_is_that_of_its_option(run: Run, words: tupl
 
 async def test_the_help_of_searches_tells_numbers_dates_and_exit_codes(run: Run):
     shown = " ".join((await run("search", "--help")).out.split())
-    assert "`open`, `show` and `related` take the number" in shown
+    assert "Commands that take a note take the number" in shown
     assert "yesterday" in shown
     assert "date of a note is that of its frontmatter, else of its file's name" in shown
     assert "exit code is 0 also without a result" in shown

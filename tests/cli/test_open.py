@@ -106,7 +106,7 @@ async def test_a_result_opens_by_its_number(
     server.named = []
     missing = await run_apart("open", "3")
     assert missing.code == 4
-    assert "no result 3" in missing.err
+    assert "no result 3: your last search at a terminal had 2 results." in missing.err
 
 
 async def test_only_a_search_gives_numbers_and_one_without_results_takes_them(
@@ -122,7 +122,23 @@ async def test_only_a_search_gives_numbers_and_one_without_results_takes_them(
     server.results = []
     await run_at_terminal("search", "nothing")
     server.named = []
-    assert "no result 1" in (await run("related", "1")).err
+    nothing = await run("related", "1")
+    assert "no result 1: your last search at a terminal found nothing." in nothing.err
+
+
+async def test_numbers_of_paths_alone_are_those_of_their_lines(
+    vault: Path, run_at_terminal: Run, server: FakeServer, run: Run
+):
+    other = "f" * 32
+    server.results = [
+        result(line=7),
+        result(line=9),
+        result(id=other, note_id=other, path="Bread.md", type="note", chunk_index=None, line=None),
+    ]
+    shown = (await run_at_terminal("search", "-l", "bones")).err
+    assert shown.splitlines() == ["Kitchen/Stock.md", "Bread.md"]
+    await run("related", "2")
+    assert server.asked[-1][2].id == other
 
 
 async def test_results_in_a_pipe_are_not_remembered(

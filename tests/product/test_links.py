@@ -155,6 +155,11 @@ def test_commands_show_links(linked: Program):
     tags = linked.run("tags", "Bread")
     assert tags.stdout == "baking\n"
     assert tags.stderr == 'No note has the tag "Bread". These are the tags of Bread.md:\n'
+    page = linked.run("links", "check", "-n", "1")
+    assert (page.returncode, len(page.stdout.splitlines())) == (6, 1)
+    assert " more: --limit " in page.stderr
+    alone = linked.run("links", "東京")
+    assert alone.stderr == "It links to no note.\nNo note links to it.\n"
     assert linked.run("list", "--folders").stdout == "1  日記\n"
     assert "FOLDER_NOT_FOUND" in linked.run("list", "none", "--orphans").stderr
     export = linked.run("graph", "export", "--output", "-", "--objects")

@@ -131,6 +131,7 @@ def test_grep_prints_lines_that_editors_can_open(served: Program):
     assert json.loads(served.run("--json", "grep", "Bake").stdout)["data"]["lines"]
     refused = served.run("grep", "(")
     assert (refused.returncode, refused.stderr.split(":")[0]) == (2, "REGEX_INVALID")
+    assert refused.stderr.endswith(" To find it as text: `vault-agent grep -F`\n")
 
 
 def test_grep_groups_lines_by_note_at_a_terminal(served: Program):
@@ -152,7 +153,9 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
     assert (page.stdout, page.stderr) == ("Garden/Beds.md\n", "2 more: --limit 3\n")
     unknown = served.run("list", "Gardn")
     assert unknown.stderr == (
-        "FOLDER_NOT_FOUND: No folder or note of the index has this path. Similar folders: Garden.\n"
+        "FOLDER_NOT_FOUND: No folder or note of the index has this path. Similar folders: Garden."
+        " All folders: `vault-agent list --folders`."
+        " Paths of notes: `vault-agent search -l WORDS`.\n"
     )
     assert "Similar" not in served.run("list", "Gate").stderr
     assert "No results" not in served.run("search", "fleece", "--path", "Gardn").stderr
@@ -169,6 +172,20 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
     assert at_terminal(served, "list", "--property", "status=OPEN").endswith(
         "  Garden/Late frost.md  \x1b[2m#garden #cold #shop\x1b[0m\n"
     )
+
+
+def test_a_list_without_rows_says_why_and_what_to_type(served: Program):
+    assert served.run("list", "--type", "recipe").stderr == "No notes with --type.\n"
+    narrow = served.run("list", "Kitchen", "--tag", "garden", "--open-tasks")
+    assert narrow.stderr == "No notes with --tag, --open-tasks.\n"
+    none = served.run("tasks", "--due-before", "2000-01-01")
+    assert none.stderr == "No open tasks. All: vault-agent tasks --status all\n"
+    assert served.run("tasks", "--status", "cancelled").stderr == "No tasks.\n"
+    for command in ("list", "tasks"):
+        refused = served.run(command, "--path", "Garden")
+        assert f"(without it: vault-agent {command} PATH)" in refused.stderr
+    tags = served.run("tags", "Bread")
+    assert tags.stderr == 'No note has the tag "Bread". Kitchen/Bread.md has no tags.\n'
 
 
 @pytest.fixture(scope="module")

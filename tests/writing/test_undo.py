@@ -142,6 +142,12 @@ async def test_a_huge_file_is_not_read_to_undo_a_write(
     assert (vault.root / "A.md").stat().st_size == 5 << 30
 
 
+async def test_an_undo_without_any_write_offers_no_list(vault: Vault):
+    with pytest.raises(NotFound) as caught:
+        await vault.undo()
+    assert str(caught.value) == "WRITE_NOT_FOUND: You have no write to take back."
+
+
 async def test_agents_undo_only_their_own_writes(vault: Vault):
     mine = await vault.create("A.md", "mine\n")
     theirs = await vault.create("B.md", "theirs\n", caller=AGENT)

@@ -268,7 +268,10 @@ def client_name(
             if parameter.opts[0].startswith("-")
             else parameter.human_readable_name
         )
-        raise click.UsageError(f"{what} must be one of {', '.join(among)}", context)
+        raise click.UsageError(
+            f"{what} must be one of {', '.join(among)}. Which are here: `vault-agent agent`",
+            context,
+        )
     return name
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import asyncclick as click
@@ -142,7 +144,7 @@ def _tell_on(
     if feature == "write" and now.vault.root is not None:
         for folder in now.write.folders:
             if not is_folder(now.vault.root / folder.strip()):
-                tell(f"{clean(folder.strip())} is not there yet. Its first note makes it.")
+                _tell_not_there(now.vault.root, now.write.folders, folder)
     then = FEATURES[feature].then
     if feature == "write" and now.write.folders and "." not in now.write.folders:
         folder = (*folders, *now.write.folders)[0].strip()
@@ -151,6 +153,17 @@ def _tell_on(
         tell("Your own notes stay closed. To open a folder: vault-agent enable write --folder NAME")
         then = ""  # a note of the user's own cannot be written
     tell_applied(applied, then=then)
+
+
+def _tell_not_there(root: Path, folders: Sequence[str], missing: str) -> None:
+    """Say that a folder of `write.folders` is not there, which one is meant, and how to undo it."""
+    name = missing.strip()
+    there = [path.name for path in root.glob("*") if is_folder(path)]
+    near = get_close_matches(name, there, 1)
+    meant = f" Did you mean {clean(near[0])}?" if near else ""
+    rest = ",".join(folder for folder in folders if folder != missing)
+    tell(f"{clean(name)} is not there yet. Its first note makes it.{meant}")
+    tell(f"To take it out: vault-agent config set write.folders {clean(quote(rest))}")
 
 
 def _turn_off(invocation: Invocation, feature: str) -> None:

@@ -61,9 +61,9 @@ def command() -> None:
 def note(invocation: Invocation, name: str, allow_large: bool) -> None:
     """Print the Markdown of a note's current file.
 
-    NOTE is an ID, a path or its end, a title, or the number of a result of your last search. The
-    limit is 200 KiB without --allow-large. NOTE#HEADING prints one section, and PATH:LINE the
-    section with this line.
+    NOTE is an ID, a path or its end, a title, or the number of a result of your last search at a
+    terminal. The limit is 200 KiB without --allow-large. NOTE#HEADING prints one section, and
+    PATH:LINE the section with this line.
 
     \b
     vault-agent show "Late frost#Protecting seedlings"
@@ -108,8 +108,8 @@ def _section(text: str, outline: dict[str, Any], place: NamedPlace) -> str:
 def chunk(invocation: Invocation, name: str) -> None:
     """Print one chunk as it was indexed.
 
-    CHUNK is a chunk ID, or the number of a result of your last search. For a note it is the first
-    chunk.
+    CHUNK is a chunk ID, or the number of a result of your last search at a terminal. For
+    a note it is the first chunk.
     """
     with invocation.client() as client:
         place = find(invocation, client, name)

@@ -14,11 +14,12 @@ from vault_agent.cli.command import Command, Exit, Invocation
 from vault_agent.cli.list import MAX_PAGE, Listing, chosen_filters, note_filters, page_options
 from vault_agent.cli.names import client_here
 from vault_agent.cli.terminal import clean, is_terminal, marked, say, style
+from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from vault_agent.client.client import Client
+    from vault_agent.client.client import Client, Reply
 
 _PLAIN = re.compile(r"[\w ]+")
 """A pattern that is a query too."""
@@ -62,7 +63,7 @@ def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
     counts: Counter[str] = Counter()
     with client_here(invocation) as client:
         pages = listing.rows(
-            lambda most, cursor: client.call("POST /grep", **body, limit=most, cursor=cursor)
+            lambda most, cursor: _ask(client, {**body, "limit": most, "cursor": cursor})
         )
         for page in pages:
             every_line = summary or listing.whole
@@ -87,6 +88,16 @@ def _pattern(typed: str, *, fixed: bool, word: bool) -> str:
     """Return the regular expression that is meant."""
     pattern = re.escape(typed) if fixed else typed
     return rf"\b(?:{pattern})\b" if word else pattern
+
+
+def _ask(client: Client, body: dict[str, Any]) -> Reply:
+    try:
+        return client.call("POST /grep", **body)
+    except InvalidRequest as error:
+        if error.code != "REGEX_INVALID":
+            raise
+        remedy = "To find it as text: `vault-agent grep -F`"
+        raise InvalidRequest(error.code, error.message, remedy=remedy) from None
 
 
 def _with_rest(

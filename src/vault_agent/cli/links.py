@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Exit, Invocation, Noun
-from vault_agent.cli.list import Listing, limit_option, tell_more
+from vault_agent.cli.list import SCREENFUL, Listing, limit_option, tell_more
 from vault_agent.cli.names import choose_vault, client_here, find, find_attachment
 from vault_agent.cli.search import line_of
 from vault_agent.cli.terminal import (
@@ -121,9 +121,9 @@ class _Links:
         wanted = [*inside, *(outside if external else ())]
         most = options["limit"] or (_SCREENFUL if is_terminal(sys.stdout) else len(wanted))
         self._print_out(wanted[:most])
-        none = "The note has no such links." if external or not outside else "It links to no note."
         if not wanted:
-            tell(none)
+            is_chosen = options["status"] or options["kinds"]
+            tell("The note has no such links." if is_chosen else "It links to no note.")
         elif len(wanted) > most:
             tell_more(most, len(wanted), "link")
         if outside and not external:
@@ -318,8 +318,16 @@ def _destination(link: dict[str, Any]) -> str:
     show_default=True,
     help="Kinds of findings, separated by commas. Also: ambiguous.",
 )
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1),
+    help=f"Findings. Default: {SCREENFUL} at a terminal, else all.",
+)
 @click.pass_obj
-def check(invocation: Invocation, /, paths: tuple[str, ...], fail_on: str) -> int:
+def check(
+    invocation: Invocation, /, paths: tuple[str, ...], fail_on: str, limit: int | None
+) -> int:
     """Find the links that lead nowhere.
 
     Prints one line for each, as path:line:column, and exits with 6 if there are any. PATHS are
@@ -343,12 +351,16 @@ def check(invocation: Invocation, /, paths: tuple[str, ...], fail_on: str) -> in
             reply = client.call(
                 "GET /links/broken", kinds=",".join(kinds), limit=_PAGE, cursor=data["nextCursor"]
             )
+    most = limit or len(links)
     if invocation.json:
-        envelope({"findings": links, "total": len(links)}, distinct_warnings([first]))
+        envelope({"findings": links[:most], "total": len(links)}, distinct_warnings([first]))
     else:
-        for link in links:
+        most = limit or (SCREENFUL if is_terminal(sys.stdout) else most)
+        for link in links[:most]:
             place = f"{clean(link['path'])}:{link['line']}:{link['column']}"
             say(f"{style(place, 'strong')}: {_fault(link)} {written(link)}{_candidates(link)}")
+        if len(links) > most:
+            tell_more(most, len(links), "finding")
     tell(_summary(links))
     warn(first.warnings)
     return Exit.LINKS_FOUND if links else Exit.SUCCESS

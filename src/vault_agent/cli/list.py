@@ -44,6 +44,8 @@ SCREENFUL = 50
 """Rows at a terminal, and of a JSON reply."""
 MAX_PAGE = 200
 _MOST_TAGS = 1_000
+_OPTIONS = {"paths": "--path", "tags": "--tag", "types": "--type", "properties": "--property"}
+"""The options of filters, where a request calls them otherwise."""
 _ALL_TAGS = "All tags: vault-agent tags"
 
 
@@ -69,6 +71,12 @@ def chosen_filters(**filters: Any) -> dict[str, Any]:
     if "properties" in chosen:
         chosen["properties"] = dict(chosen["properties"])
     return chosen
+
+
+def with_filters(filters: Iterable[str]) -> str:
+    """Return the options of filters after ` with`, or nothing."""
+    options = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in filters]
+    return f" with {', '.join(options)}" if options else ""
 
 
 def _tags(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
@@ -315,6 +323,7 @@ def _show_branch(branch: dict[str, Any], key: str, widest: int, level: int) -> N
         _show_branch(child, key, widest, level + 1)
 
 
+_NARROWING = ("tags", "types", "properties", "after", "before", "orphans", "open_tasks")
 _SORTS = ("path", "updated", "created", "title", "connections")
 
 
@@ -365,7 +374,8 @@ def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any)
             for note in notes:
                 _show(note)
         listing.explain_nothing(client, options["tags"])
-    return listing.close("No notes.", "note")
+    chosen = (name for name in _NARROWING if options[name])
+    return listing.close(f"No notes{with_filters(chosen)}.", "note")
 
 
 def _show(note: dict[str, Any]) -> None:

@@ -89,8 +89,8 @@ def _is_folder(client: Client, path: str) -> bool:
 def delete(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     """Move a note or an attachment to .trash/ of the vault, after a question.
 
-    NOTE is an ID, a path or its end, a title, or the number of a result of your last search. An
-    attachment is named by its path.
+    NOTE is an ID, a path or its end, a title, or the number of a result of your last search at a
+    terminal. An attachment is named by its path.
     """
     chosen = how(options)
     body: dict[str, Any] = {"confirm": True}

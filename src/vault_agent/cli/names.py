@@ -17,7 +17,7 @@ from urllib import parse
 
 import orjson
 
-from vault_agent.cli.terminal import clean, complain, quoted, tell, warn
+from vault_agent.cli.terminal import clean, complain, counted, quoted, tell, warn
 from vault_agent.config import rules
 from vault_agent.config.plain import index_folder, several_vaults, vault_root
 from vault_agent.config.registry import DEFAULT, Role, read_registry
@@ -220,16 +220,24 @@ def remember(
 
 def recalled(folder: Path | None, number: int) -> ShownResult | None:
     """Return the result of this number, from 1, or None if it was not printed."""
-    if folder is None:
-        return None
     try:
-        rows = orjson.loads(read_optional(folder / _RESULTS))
-        identifier, line, *vault = rows[number - 1] if number > 0 else (None, None)
+        identifier, line, *vault = (_kept(folder) or ())[number - 1] if number > 0 else (None, None)
     except (ValueError, LookupError, TypeError):
         return None
     if not isinstance(identifier, str) or not isinstance(line, int | None):
         return None
     return ShownResult(identifier, line, vault[0] if vault and isinstance(vault[0], str) else None)
+
+
+def _kept(folder: Path | None) -> list[Any] | None:
+    """Return the rows of the last search at a terminal, or None if there was none."""
+    if folder is None:
+        return None
+    try:
+        rows = orjson.loads(read_optional(folder / _RESULTS))
+    except ValueError:
+        return None
+    return rows if isinstance(rows, list) else None
 
 
 def _keep(file: Path, rows: list[Any]) -> None:
@@ -361,11 +369,12 @@ def _in_requests(vault: str | None) -> str | None:
 
 
 def _result(invocation: Invocation, client: Client, text: str) -> NamedPlace:
-    """Return the place of a result of the last search, and print which note it is.
+    """Return the place of a result of the last search at a terminal, and print which note it is.
 
     Without such a result, the number is the name of a note.
     """
-    result = recalled(known_folder(invocation), int(text))
+    folder = known_folder(invocation)
+    result = recalled(folder, int(text))
     if result is None or not (match := _ID.fullmatch(result.id)):
         try:
             return look_up(client, choose_vault(invocation, client, text))
@@ -374,8 +383,7 @@ def _result(invocation: Invocation, client: Client, text: str) -> NamedPlace:
                 raise
             raise NotFound(
                 error.code,
-                f"There is no result {text}: only a search at a terminal, not in a pipe, numbers"
-                " its results.",
+                f"There is no result {text}: {_last_search(_kept(folder))}",
                 remedy="Search first: `vault-agent search WORDS`",
             ) from None
     if invocation.vault is None and result.vault is not None:
@@ -391,6 +399,14 @@ def _result(invocation: Invocation, client: Client, text: str) -> NamedPlace:
         where = "" if is_here else f"{client.vault_name or DEFAULT}:"
         tell(f"{text} is {clean(where + (note.path or ''))}")
     return _place(match, result.line)._replace(path=note.path)
+
+
+def _last_search(rows: list[Any] | None) -> str:
+    """Return what the last search at a terminal found, or why there was none."""
+    if rows is None:
+        return "only a search at a terminal, not in a pipe, numbers its results."
+    number = f"had {counted(len(rows), 'result')}" if rows else "found nothing"
+    return f"your last search at a terminal {number}."
 
 
 def look_up(client: Client, text: str) -> NamedPlace:

@@ -95,8 +95,8 @@ def opens_in_browser(address: str) -> bool:
 def ui(invocation: Invocation, name: str | None, *, view: str, printed: bool) -> None:
     """Print the address of the web page, and open it in your browser.
 
-    NOTE is an ID, a path or its end, a title, or the number of a result of your last search. The
-    page needs `web.enabled`, or a server that runs with `serve --web`.
+    NOTE is an ID, a path or its end, a title, or the number of a result of your last search at a
+    terminal. The page needs `web.enabled`, or a server that runs with `serve --web`.
 
     If the server has a key, the address has a ticket that works once, within five minutes. Anyone
     on this computer who sees it in that time can use it.
@@ -160,9 +160,10 @@ def editor_command(setting: str, file: str, line: int | None) -> list[str]:
 def command(invocation: Invocation, name: str, chosen: str | None) -> None:
     """Open a note in your editor, in Obsidian or on the web page.
 
-    NOTE is an ID, a path or its end, a title, or the number of a result of your last search. An
-    editor opens it at the line of the match, or at the line in PATH:LINE. An attachment whose text
-    is searched opens in the system's program for it, a PDF in the browser at the page.
+    NOTE is an ID, a path or its end, a title, or the number of a result of your last search at a
+    terminal. An editor opens it at the line of the match, or at the line in PATH:LINE. An
+    attachment whose text is searched opens in the system's program for it, a PDF in the browser at
+    the page.
 
     \b
     vault-agent open 1

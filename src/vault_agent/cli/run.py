@@ -206,6 +206,8 @@ def _meant_option(typed: str, near: list[str] | None, context: click.Context | N
     verbs = command.noun.commands if isinstance(command, Bare) else ()
     if (verb := typed.removeprefix("--")) in verbs and context is not None:
         return _hint([f"{context.command_path.removeprefix(NAME).strip()} {verb}"])
+    if typed == "--path" and context is not None and context.info_name in ("list", "tasks"):
+        return f" (without it: {NAME} {context.info_name} PATH)"
     if typed in _OPTIONS_MEANT:
         return _hint([_OPTIONS_MEANT[typed]])
     return _hint(near) or _quoting(context)

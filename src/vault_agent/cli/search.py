@@ -13,9 +13,10 @@ from vault_agent.cli.list import (
     exit_code_of,
     note_filters,
     tell_missing_tags,
+    with_filters,
     with_options,
 )
-from vault_agent.cli.names import listed, others, vaults_here
+from vault_agent.cli.names import listed, local_vault, others, remember, vaults_here
 from vault_agent.cli.terminal import (
     ago,
     clean,
@@ -36,7 +37,7 @@ from vault_agent.config.registry import DEFAULT
 from vault_agent.model.modes import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from vault_agent.cli.names import LocalVault
     from vault_agent.client.client import Client, Reply
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 _MARGIN = " " * 6
 EVERY_NOTE = "path:**"
 """A query that matches every note, for a search by filters only."""
-_FILTERS = {"paths": "--path", "tags": "--tag", "types": "--type", "properties": "--property"}
-"""The options of filters, where a request calls them otherwise."""
 _MAX_LIMIT = 50
 _MOST_CHARACTERS = 1_000
 
@@ -107,19 +106,26 @@ def show(
     searched, () for the client's.
 
     At a terminal those of a search are `numbered`: `open` and other commands take the numbers,
-    until the next search at a terminal. In a pipe each is one line, `path:line:text`. Paths have
-    the name of their vault before them, unless other commands take them without it.
+    until the next search at a terminal. Of paths alone they are the numbers of the lines. In a pipe
+    each is one line, `path:line:text`. Paths have the name of their vault before them, unless other
+    commands take them without it.
     """
     results = reply.envelope["data"]["results"]
     code = exit_code_of(len(results), reply.warnings)
     if invocation.passed_on(reply):
         return code
     first = (vaults_here(invocation) or (invocation.vault or DEFAULT,))[0]
+    at_terminal = is_terminal(sys.stdout)
     if only_paths:
-        for path in dict.fromkeys(_address(result, first) for result in results):
-            say(clean(path))
-    elif is_terminal(sys.stdout):
-        _show_at_terminal(invocation, client, results, numbered=numbered)
+        results = _one_for_each_path(results)
+    vault = local_vault(invocation.layers(), client.vault) if at_terminal else None
+    if vault is not None and numbered:
+        remember(vault, results, invocation.vault)
+    if only_paths:
+        for result in results:
+            say(clean(_address(result, first)))
+    elif at_terminal:
+        _show_at_terminal(invocation, vault, results, numbered=numbered)
     else:
         for result in results:
             text = " ".join(result["snippet"].split()) or result["title"]
@@ -130,6 +136,14 @@ def show(
     if not results and not is_explained and not tell_missing_tags(client, tags, vaults):
         tell(_nothing_found(client, reply.envelope["data"], none))
     return code
+
+
+def _one_for_each_path(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the first result of each note."""
+    firsts: dict[tuple[str | None, str], dict[str, Any]] = {}
+    for result in results:
+        firsts.setdefault((result.get("vault"), result["path"]), result)
+    return list(firsts.values())
 
 
 def line_of(path: str, line: int | None, text: str) -> str:
@@ -144,13 +158,12 @@ def _address(result: dict[str, Any], first: str) -> str:
 
 
 def _show_at_terminal(
-    invocation: Invocation, client: Client, results: list[dict[str, Any]], *, numbered: bool
+    invocation: Invocation,
+    vault: LocalVault | None,
+    results: list[dict[str, Any]],
+    *,
+    numbered: bool,
 ) -> None:
-    from vault_agent.cli.names import local_vault, remember  # only a terminal needs it
-
-    vault = local_vault(invocation.layers(), client.vault)
-    if vault is not None and numbered:
-        remember(vault, results, invocation.vault)
     for number, result in enumerate(results, 1):
         if number > 1:
             say()
@@ -174,12 +187,6 @@ def _nothing_found(client: Client, data: dict[str, Any], none: str) -> str:
     if not isinstance(made, str) or client.call("GET /health").envelope["data"]["watch"]["enabled"]:
         return none
     return f"{none} Last index run: {ago(made)}.\nTo add newer notes: vault-agent index"
-
-
-def _with_filters(filters: Iterable[str]) -> str:
-    """Return the options of filters after ` with`, or nothing."""
-    options = [_FILTERS.get(name, f"--{name}") for name in filters]
-    return f" with {', '.join(options)}" if options else ""
 
 
 def _show_one(result: dict[str, Any], number: int | None, vault: LocalVault | None) -> None:
@@ -244,8 +251,8 @@ def command(
     """Find the notes and passages that match a query.
 
     With - it reads the query from standard input. Without a QUERY, it lists all notes that match a
-    filter such as --tag. `open`, `show` and `related` take the number of a result that a terminal
-    has shown. The date of a note is that of its frontmatter, else of its file's name, else of the
+    filter such as --tag. Commands that take a note take the number of a result that a terminal has
+    shown. The date of a note is that of its frontmatter, else of its file's name, else of the
     file.
 
     The exit code is 0 also without a result; that of `grep` is 1. With --json, `unknown` has the
@@ -282,7 +289,7 @@ def command(
         }
         answering = [vault for vault in vaults if vault not in skipped]
         within = f" in {listed(answering)}" if answering else ""
-        none = f"No results{within}{_with_filters(chosen['filters'])}."
+        none = f"No results{within}{with_filters(chosen['filters'])}."
         by_meaning = _is_by_meaning_alone(data)
         if by_meaning and not invocation.json:
             tell("No note has it; nearest in meaning:")
@@ -347,7 +354,7 @@ def related(
     """Find notes like this one.
 
     They are similar in text, linked, or linked with the same notes. NOTE is an ID, a path or its
-    end, a title, or the number of a result of your last search.
+    end, a title, or the number of a result of your last search at a terminal.
     """
     from vault_agent.cli.names import find  # a search does without
 

@@ -67,10 +67,7 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
             with suppress(NotFound):
                 place = find(invocation, client, name)
         if place is not None:
-            if not invocation.json:
-                of = clean(place.path or "")
-                tell(f"No note has the tag {quoted(tag)}. These are the tags of {of}:")
-            _tags_of(invocation, client, place)
+            _tags_of(invocation, client, place, no_tag=f"No note has the tag {quoted(tag)}. ")
             return
         pages = listing.rows(
             lambda most, cursor: client.call("GET /notes", tag=tag, limit=most, cursor=cursor)
@@ -82,15 +79,21 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
     listing.close("No notes.", "note")
 
 
-def _tags_of(invocation: Invocation, client: Client, place: NamedPlace) -> None:
+def _tags_of(
+    invocation: Invocation, client: Client, place: NamedPlace, *, no_tag: str = ""
+) -> None:
+    """Print the tags of a note, after `no_tag`: why it is not the notes of a tag."""
     reply = client.call("GET /notes/{noteId}/frontmatter", **place.file)
     if invocation.passed_on(reply):
         return
     tags = reply.read(NoteFrontmatter).tags
+    note = clean(place.path or "The note")
+    if not tags:
+        tell(f"{no_tag}{note} has no tags.")
+    elif no_tag:
+        tell(f"{no_tag}These are the tags of {note}:")
     for tag in tags:
         say(clean(tag))
-    if not tags:
-        tell("The note has no tags.")
     warn(reply.warnings)
 
 

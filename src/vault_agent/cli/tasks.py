@@ -60,7 +60,9 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
             for task in tasks:
                 _show(task)
         listing.explain_nothing(client, options["tags"])
-    return listing.close("No tasks.", "task")
+    is_open = options["status"] == "open"
+    none = "No open tasks. All: vault-agent tasks --status all" if is_open else "No tasks."
+    return listing.close(none, "task")
 
 
 @command.command("add")

@@ -271,7 +271,8 @@ class Transactions:
         whose, details = ("", {}) if last is None else _whose(last)
         if logged is None:
             what = f"You have no write to take back.{whose}"
-            raise NotFound("WRITE_NOT_FOUND", what, details)
+            # Without a write there is nothing to list.
+            raise NotFound("WRITE_NOT_FOUND", what, details, remedy=None if whose else "")
         if last is None or last.seq == logged.seq:
             return logged, ()
         what = f"This took back your own last write.{whose}"
