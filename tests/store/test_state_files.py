@@ -14,7 +14,7 @@ from vault_agent.model.writing import LoggedWrite, VaultChange
 from vault_agent.store.database import migrate
 from vault_agent.store.jobs import open_jobs
 from vault_agent.store.vectors import open_vectors
-from vault_agent.store.writes import WriteLog
+from vault_agent.store.write_log import WriteLog
 
 STORE = files("vault_agent.store")
 SCRIPTS = sorted(

@@ -10,7 +10,7 @@ from tests.support.local_model import LocalModel
 from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
 
-from vault_agent.api import search, writing
+from vault_agent.api import note_writes, search
 from vault_agent.api.caller import CallContext, Caller, CallerKind
 from vault_agent.api.operation import perform
 from vault_agent.app import App
@@ -92,13 +92,13 @@ async def test_an_agent_with_two_folders_sees_and_writes_both_and_nothing_else(
         assert await found(vault, "lantern") == [path for path in seen if path != "desk/Two.md"]
         call = CallContext(app, vault, caller(both))
         for path in ("desk/New.md", "desktop/New.md"):
-            sent = writing.WriteNoteBody(path=path, content="zeppelin\n")
-            await perform(writing.write_note, call, sent)
+            sent = note_writes.WriteNoteBody(path=path, content="zeppelin\n")
+            await perform(note_writes.write_note, call, sent)
         await finds(vault, "zeppelin", "desk/New.md", "desktop/New.md")
         for path in ("New.md", "desk2/New.md", "desk/private/New.md"):
-            sent = writing.WriteNoteBody(path=path, content="zeppelin\n")
+            sent = note_writes.WriteNoteBody(path=path, content="zeppelin\n")
             with pytest.raises(VaultAgentError):
-                await perform(writing.write_note, call, sent)
+                await perform(note_writes.write_note, call, sent)
             assert not (world.default / path).exists()
 
 
@@ -115,17 +115,17 @@ async def test_a_write_of_an_agent_is_in_both_indexes_and_one_log(world: Registe
     async with world.app(**UNWATCHED, **WRITES) as app:
         vault = await vault_of(app)
         call = CallContext(app, vault, caller())
-        sent = writing.WriteNoteBody(path="desk/New.md", content="zeppelin\n")
-        await perform(writing.write_note, call, sent)
+        sent = note_writes.WriteNoteBody(path="desk/New.md", content="zeppelin\n")
+        await perform(note_writes.write_note, call, sent)
         await finds(vault, "zeppelin", "desk/New.md")
         await finds(app.vaults.default, "zeppelin", "desk/New.md")
         (entry,) = await app.vaults.default.writing.writes()
         assert entry.agent == "ada"
         assert vault.writes is app.vaults.default.writes
         for path in ("Far2.md", "desk/private/New.md"):
-            sent = writing.WriteNoteBody(path=path, content="zeppelin\n")
+            sent = note_writes.WriteNoteBody(path=path, content="zeppelin\n")
             with pytest.raises(VaultAgentError):
-                await perform(writing.write_note, call, sent)
+                await perform(note_writes.write_note, call, sent)
             assert not (world.default / path).exists()
 
 

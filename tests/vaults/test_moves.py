@@ -17,7 +17,7 @@ from vault_agent.model.jobs import Job, JobKind
 from vault_agent.model.writing import Right, Write, Written
 from vault_agent.vaults.jobs import JobState
 from vault_agent.vaults.open_vault import OpenVault
-from vault_agent.vaults.writes import move, undo
+from vault_agent.vaults.write_access import move, undo
 from vault_agent.writing import move as planning
 from vault_agent.writing.files import AT_ONCE
 
@@ -124,7 +124,7 @@ async def test_a_move_that_is_carried_out_cannot_be_cancelled(
 ):
     async with opened(linked) as vault:
         writing, go = threading.Event(), threading.Event()
-        finisher = vault.writing._journal.finisher
+        finisher = vault.writing._executor.finisher
         finish = finisher.finish
 
         def slowly(*args, **more):

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from tests.support.registered_vaults import RegisteredVaults, indexed
 
-from vault_agent.api import authoring, writing
+from vault_agent.api import authoring, note_writes
 from vault_agent.api.authoring import TemplateBody
 from vault_agent.api.caller import OWNER, CallContext
+from vault_agent.api.note_writes import WriteNoteBody
 from vault_agent.api.operation import perform
 from vault_agent.api.requests import NoParams
-from vault_agent.api.writing import WriteNoteBody
 from vault_agent.app import App
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest
@@ -102,7 +102,9 @@ async def test_notes_of_a_project_are_written_while_the_vault_of_a_person_stays_
             path, _ = await made(app, vault, shop, type="bug", title="Twice")
             assert (shop / path).is_file()
         with pytest.raises(Forbidden, match="VAULT_READ_ONLY"):
-            await perform(writing.write_note, CallContext(app, app.vaults.default, OWNER), append)
+            await perform(
+                note_writes.write_note, CallContext(app, app.vaults.default, OWNER), append
+            )
     assert (world.default / "A.md").read_text() == "# A\n"
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from tests.support.registered_vaults import RegisteredVaults
 
-from vault_agent.api import writing
+from vault_agent.api import note_writes
 from vault_agent.api.caller import OWNER, CallContext
+from vault_agent.api.note_writes import WriteNoteBody
 from vault_agent.api.operation import perform
-from vault_agent.api.writing import WriteNoteBody
 from vault_agent.config.access import changes_notes, require_key
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, Misconfigured, Unauthorized
@@ -59,7 +59,7 @@ async def test_it_writes_where_writing_operations_stay_refused(world: Registered
                 assert made.undoable
                 assert not (await vault.health()).write.enabled
                 with pytest.raises(Misconfigured) as caught:
-                    await perform(writing.write_note, CallContext(app, vault, OWNER), request)
+                    await perform(note_writes.write_note, CallContext(app, vault, OWNER), request)
                 assert caught.value.details == {"setting": "write.enabled"}
                 with pytest.raises(Misconfigured):
                     _ = vault.writing

@@ -1,4 +1,4 @@
-"""A vault that is open at once, for the tests of operations on top of `Writing`."""
+"""A vault that is open at once, for the tests of operations on top of `VaultWriter`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.writing.opened import Vault
 
 from vault_agent.model.writing import Right, Write
 from vault_agent.vault.root import VaultRoot
-from vault_agent.writing.write import Writing
+from vault_agent.writing.vault_writer import VaultWriter
 
 
 class OpenedVault:
@@ -18,9 +18,9 @@ class OpenedVault:
         vault = Vault(folder)
         self.folder = vault.root
         self.put = vault.put
-        journal = vault.journal()
-        journal.prepare()
-        self.writing = Writing(journal, vault.follow, vault.allowance)
+        executor = vault.executor()
+        executor.prepare()
+        self.writing = VaultWriter(executor, vault.follow, vault.allowance)
         self.writing._refusal = None  # there is nothing to recover
         self.writing._ready.set()
 

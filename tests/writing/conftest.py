@@ -12,9 +12,9 @@ from tests.writing.authored import OpenedVault
 from tests.writing.opened import QUIET, Vault
 
 from vault_agent.model.writing import WriteLimits
-from vault_agent.store.writes import WriteLog
+from vault_agent.store.write_log import WriteLog
 from vault_agent.writing.disk import Disk
-from vault_agent.writing.journal import Journal
+from vault_agent.writing.executor import WriteExecutor
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def killed(closed: Vault, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awai
 
         with monkeypatch.context() as patched:
             patched.setattr(Disk, "apply", apply)
-            patched.setattr(Journal, "_is_done", lambda *_: False)
+            patched.setattr(WriteExecutor, "_is_done", lambda *_: False)
             patched.setattr(WriteLog, "fail", lambda *_: None)
             async with closed.opened(close=False):
                 with pytest.raises(Killed):

@@ -25,15 +25,15 @@ from vault_agent.model.writing import (
     WriteTimes,
     Written,
 )
-from vault_agent.store.writes import WriteLog
+from vault_agent.store.write_log import WriteLog
 from vault_agent.system.crash import CrashReport
 from vault_agent.system.workers import Allowance
 from vault_agent.text.names import SPARE
 from vault_agent.vault import folder
 from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.root import Strategy, VaultRoot
-from vault_agent.writing.journal import Journal
-from vault_agent.writing.write import Writing
+from vault_agent.writing.executor import WriteExecutor
+from vault_agent.writing.vault_writer import VaultWriter
 
 QUIET = WriteLimits(quiet_seconds=0, times=WriteTimes(closing=0.0, look=0.02))
 
@@ -58,15 +58,15 @@ class Vault:
         self.crashes: list[CrashReport] = []
         self.known: set[str] = set()  # the notes of its index
         self.sought: list[str] = []  # what its index was asked for
-        self.writing: Writing
+        self.writing: VaultWriter
         self.allowance = Allowance()
-        self.killed: list[Writing] = []
+        self.killed: list[VaultWriter] = []
         self.strategy: Strategy | None = None  # how files are kept inside the vault
 
-    def journal(self) -> Journal:
+    def executor(self) -> WriteExecutor:
         """Open the log."""
         log = WriteLog.open(self.data / "writes.db", self.data / "writes" / "before")
-        return Journal(
+        return WriteExecutor(
             lambda: VaultRoot.open(self.root, self.exclusions, strategy=self.strategy),
             log,
             self.limits,
@@ -82,10 +82,10 @@ class Vault:
         return IndexState(1, len(self.followed))
 
     @asynccontextmanager
-    async def opened(self, *, close: bool = True) -> AsyncIterator[Writing]:
+    async def opened(self, *, close: bool = True) -> AsyncIterator[VaultWriter]:
         """Open the vault, recover, and run. Without `close` it ends as a killed process does."""
-        self.writing = Writing(
-            self.journal(),
+        self.writing = VaultWriter(
+            self.executor(),
             self.follow,
             self.allowance,
             knows=self.knows,
@@ -111,7 +111,7 @@ class Vault:
         for writing in self.killed:
             writing._looking.close()
             writing._threads.close()
-            writing._journal.log.close()
+            writing._executor.log.close()
 
     # --- files ----------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from tests.writing.opened import QUIET, Vault, lingering, save_by_rename, write
 
 from vault_agent.markdown.edit import append, spliced
 from vault_agent.model.writing import SERVER, Right, VaultChange, WriteLimits, WriteTimes
-from vault_agent.vault.write import Replacer
+from vault_agent.vault.replacing import Replacer
 from vault_agent.writing.plan import Transaction
 
 
@@ -31,7 +31,7 @@ def append_ours(note: bytes) -> bytes:
 
 
 async def settled(vault: Vault) -> None:
-    vault.writing._journal.linger.hurry()
+    vault.writing._executor.linger.hurry()
     await eventually_async(vault.temporaries, lambda left: not left)
 
 
@@ -69,7 +69,7 @@ async def test_two_edits_and_what_the_editor_saved_are_merged_or_both_kept(
 
 async def test_an_editor_that_saves_again_and_again(vault: Vault):
     file = vault.put("A.md", "one\n")
-    linger = vault.writing._journal.linger
+    linger = vault.writing._executor.linger
     with file.open("r+b", buffering=0) as editor:
         await vault.append("A.md", "ours\n")
         [displaced] = linger._files
@@ -226,7 +226,7 @@ async def test_a_look_that_is_cancelled_before_it_begins_is_made_at_the_end(clos
     async with closed.opened() as writing:
         closed.put("A.md", "one\n")
         await closed.append("A.md", "two\n")
-        writing._journal.linger.hurry()
+        writing._executor.linger.hurry()
         busy = asyncio.create_task(writing._looking.run(hold))
         await eventually_async(begun.is_set, bool)
         looking = asyncio.create_task(writing.look())

@@ -128,7 +128,7 @@ async def test_what_a_person_changed_meanwhile_is_merged_or_left(closed: Vault, 
 async def test_unfinished_temporaries_are_removed(closed: Vault, killed):
     closed.put("A.md", "one\n")
     await killed(lambda: closed.create("B.md", "two\n"), after=False)
-    log = closed.journal().log
+    log = closed.executor().log
     [logged] = log.unfinished()
     log.close()
     half = (logged.changes[0].temporary or "").replace(".tmp", ".new")

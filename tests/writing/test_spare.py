@@ -130,7 +130,7 @@ async def test_a_folder_on_another_file_system_has_its_own_temporary_files(
         editor.write(b"ONE\n")
     await vault.remove("Mounted/B.md", permanent=True)
     assert {path.rpartition("/")[0] for path in vault.temporaries()} == {"Mounted"}
-    vault.writing._journal.linger.hurry()
+    vault.writing._executor.linger.hurry()
     await eventually_async(vault.temporaries, lambda left: not left)
     assert vault.tree() == {"Mounted/A.md": b"ONE\nours\n"}
 

@@ -14,8 +14,8 @@ from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, lingering
 
 from vault_agent.model.writing import IndexState, LoggedWrite
-from vault_agent.store.writes import WriteLog
-from vault_agent.writing import write
+from vault_agent.store.write_log import WriteLog
+from vault_agent.writing import vault_writer
 from vault_agent.writing.linger import Linger
 
 
@@ -54,7 +54,7 @@ async def test_a_cancelled_write_is_announced_and_indexed(
     path, change = changes(vault)[number]
     vault.followed.clear()
     vault.events.clear()
-    disk = SlowDisk(vault.writing._journal.log, monkeypatch)
+    disk = SlowDisk(vault.writing._executor.log, monkeypatch)
 
     async def ended() -> None:
         await asyncio.to_thread(disk.begun.wait, PATIENCE)
@@ -88,7 +88,7 @@ async def test_a_write_cancelled_before_it_begins_changes_nothing(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
     vault.put("A.md", "one\n")
-    disk = SlowDisk(vault.writing._journal.log, monkeypatch)
+    disk = SlowDisk(vault.writing._executor.log, monkeypatch)
     first = asyncio.create_task(vault.append("A.md", "two\n"))
     await asyncio.to_thread(disk.begun.wait, PATIENCE)
     second = asyncio.create_task(vault.append("A.md", "three\n"))  # waits for the note
@@ -126,7 +126,7 @@ async def test_whoever_waits_for_searches_may_go_away(closed: Vault):
 async def test_a_defect_does_not_end_the_looks_at_displaced_files(
     closed: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(write, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(vault_writer, "_FIRST_PAUSE", 0.01)
     look, failures = Linger.look, [ValueError("a defect"), OSError("no root")]
     states = []
 

@@ -17,10 +17,10 @@ from tests.writing.opened import Vault, lingering, save_by_rename
 
 from vault_agent.errors import Conflict, Failed, Forbidden, Unavailable
 from vault_agent.model.writing import WriteLimits
-from vault_agent.vault import write as writing
+from vault_agent.vault import replacing as writing
 from vault_agent.vault.folder import Folder
+from vault_agent.vault.replacing import Way
 from vault_agent.vault.root import Strategy
-from vault_agent.vault.write import Way
 
 
 def refuse(*_: object) -> None:
@@ -125,7 +125,7 @@ async def test_writes_work_however_files_are_opened(closed: Vault, strategy: Str
 )
 async def test_a_drive_that_gives_back_other_bytes_is_told(vault: Vault, monkeypatch):
     vault.put("A.md", "one\n")
-    vault.writing._journal.disk.durable = False
+    vault.writing._executor.disk.durable = False
     good = await vault.append("A.md", "two\n")
     assert [each.code for each in good.warnings] == ["WRITE_NOT_DURABLE"]
     names = Folder.names

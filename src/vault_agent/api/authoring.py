@@ -7,9 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import Result, operation, write
-from vault_agent.api.requests import NoParams
-from vault_agent.api.writing import (
+from vault_agent.api.note_writes import (
     NoteBody,
     WriteBody,
     make_write,
@@ -17,6 +15,8 @@ from vault_agent.api.writing import (
     visible_path,
     write_result,
 )
+from vault_agent.api.operation import Result, operation, write
+from vault_agent.api.requests import NoParams
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress
 from vault_agent.model.fields import (

@@ -7,8 +7,7 @@ from hashlib import blake2b
 from typing import Annotated
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import Result, write
-from vault_agent.api.writing import (
+from vault_agent.api.note_writes import (
     NoteBody,
     WriteBody,
     done_or_job,
@@ -16,12 +15,13 @@ from vault_agent.api.writing import (
     path_of,
     write_result,
 )
+from vault_agent.api.operation import Result, write
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.fields import FilePath
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Doc, Unsent
 from vault_agent.model.writing import Right, Written
-from vault_agent.vaults.writes import move
+from vault_agent.vaults.write_access import move
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,13 +10,13 @@ from vault_agent.api import (
     graph,
     links,
     memory,
+    note_writes,
     reading,
     search,
     sessions,
     vaults,
     web,
-    writes,
-    writing,
+    write_history,
 )
 from vault_agent.api.operation import operations_of
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     *(vaults, search, reading, links, graph, authoring, memory, sessions, web),
-    *(writing, files, writes),
+    *(note_writes, files, write_history),
 )
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = tuple(

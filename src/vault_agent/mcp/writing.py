@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import authoring, files, writes, writing
+from vault_agent.api import authoring, files, note_writes, write_history
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError, error_of
 from vault_agent.mcp.reading import HASH_DIGITS, frontmatter_json, named_note, tags_of
 from vault_agent.mcp.text import fenced, has_marks, printable, warning_lines, warnings_of
@@ -196,7 +196,7 @@ def given(arguments: Mapping[str, Any], *names: str) -> dict[str, Any]:
 async def _write(view: View, arguments: Mapping[str, Any]) -> str:
     mode = arguments["mode"]
     if "section" not in arguments:
-        return await change(view, writing.write_note, arguments)
+        return await change(view, note_writes.write_note, arguments)
     if mode not in (*_SECTION_ACTIONS, "upsert") or "frontmatter" in arguments:
         raise InvalidRequest(
             "INVALID_REQUEST",
@@ -210,7 +210,7 @@ async def _write(view: View, arguments: Mapping[str, Any]) -> str:
     }
     if mode == "upsert":
         body["createIfMissing"] = True
-    return await change(view, writing.write_section, body)
+    return await change(view, note_writes.write_section, body)
 
 
 async def _frontmatter(view: View, arguments: Mapping[str, Any]) -> str:
@@ -235,7 +235,7 @@ async def change_frontmatter(view: View, arguments: Mapping[str, Any]) -> str:
         body["set"] = {arguments["key"]: arguments["value"]}
     else:
         raise InvalidRequest("INVALID_REQUEST", "value is missing. Give it as JSON.")
-    return await change(view, writing.write_frontmatter, body)
+    return await change(view, note_writes.write_frontmatter, body)
 
 
 async def list_or_change_tags(view: View, arguments: Mapping[str, Any]) -> str:
@@ -255,7 +255,7 @@ async def list_or_change_tags(view: View, arguments: Mapping[str, Any]) -> str:
     }
     if arguments["action"] == "remove":  # wherever `list` has found it
         body["where"] = "both"
-    return await change(view, writing.write_tags, body)
+    return await change(view, note_writes.write_tags, body)
 
 
 @cache
@@ -295,7 +295,7 @@ _WRITING = (
             "expectedHash": HASH,
         },
         ("path", "search", "replace"),
-        changes(writing.write_replace),
+        changes(note_writes.write_replace),
         right=Right.EDIT,
         writes=True,
     ),
@@ -354,7 +354,7 @@ _WRITING = (
         "Take back a write of yours: by default the last.",
         {"writeId": STRING},
         (),
-        changes(writes.write_undo),
+        changes(write_history.write_undo),
         right=Right.EDIT,
         writes=True,
     ),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from vault_agent.memory.dialogue import Draft
     from vault_agent.memory.session import Session
     from vault_agent.vaults.open_vault import OpenVault
-    from vault_agent.writing.write import Writing
+    from vault_agent.writing.vault_writer import VaultWriter
 
 FOLDER: Final = "journals"
 _MAX_LIST: Final = 16 << 10
@@ -398,7 +398,7 @@ async def put_journal(
         raise
 
 
-async def _read(writing: Writing, path: str) -> bytes | None:
+async def _read(writing: VaultWriter, path: str) -> bytes | None:
     try:
         return await writing.read(path, _EDIT)
     except NotFound:

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from vault_agent.store.database import Connection
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
-    from vault_agent.writing.write import Writing
+    from vault_agent.writing.vault_writer import VaultWriter
 
     Properties: TypeAlias = dict[str, Json]
 
@@ -70,7 +70,7 @@ _NAMES_TRIED = 100
 class _Source(NamedTuple):
     """A note to promote, and where it is."""
 
-    writing: Writing
+    writing: VaultWriter
     original: Original
     origin: Origin
 
@@ -83,7 +83,7 @@ class _GlobalVault(NamedTuple):
     """The global vault."""
 
     vault: OpenVault
-    writing: Writing
+    writing: VaultWriter
 
 
 class _FoundCopy(NamedTuple):
@@ -132,7 +132,7 @@ class Promotion:
             InvalidRequest: `PROMOTE_SECRETS` with `details.secrets`; `INVALID_REQUEST` for a note
                 of the global vault.
             Conflict: `PROMOTE_SIMILAR` with `details.similar`, unless `force`.
-            VaultAgentError: as `Writing.create` and `Writing.edit`.
+            VaultAgentError: as `VaultWriter.create` and `VaultWriter.edit`.
         """
         async with self._turn, self._global() as shared:
             source = await self._original(vault, note_id, section, writer)
@@ -183,7 +183,7 @@ class Promotion:
 
         Raises:
             Forbidden: `VAULT_READ_ONLY` for a note of a vault that is never recalled.
-            VaultAgentError: as `Writing.edit`.
+            VaultAgentError: as `VaultWriter.edit`.
         """
         entry = self._vaults.entry_of(vault)
         if entry is None or not entry.has_note_types:
@@ -319,7 +319,7 @@ class Promotion:
             original = await in_thread(part_of, original, section)
         return _Source(writing, original, Origin(entry.uid, entry.name, identify(path)))
 
-    async def _writable(self, vault: OpenVault, note_id: str) -> tuple[Writing, str]:
+    async def _writable(self, vault: OpenVault, note_id: str) -> tuple[VaultWriter, str]:
         """Return what writes into a vault, once it can, and the path of a note in it."""
         writing = vault.writes.by_itself
         await ready(vault, writing)
@@ -359,7 +359,7 @@ class Promotion:
         return _FoundCopy(path, await in_thread(copied, note))
 
 
-async def _undo_last(writing: Writing, path: str, write: Write) -> Written | None:
+async def _undo_last(writing: VaultWriter, path: str, write: Write) -> Written | None:
     """Undo the last write of an operation to a note, or return None if that cannot be."""
     for change in await writing.writes(path=path):
         if (

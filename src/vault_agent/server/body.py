@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
+from vault_agent.api.note_writes import WriteBody
 from vault_agent.api.operation import MAX_BODY_BYTES
 from vault_agent.api.requests import parse
 from vault_agent.api.sessions import WAITS_HEADER, SessionEventBody
-from vault_agent.api.writing import WriteBody
 from vault_agent.errors import InvalidRequest, TooLarge, Unsupported
 from vault_agent.server.connection import ClientConnection
 from vault_agent.server.keys import LIMITS

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.jobs import Jobs
     from vault_agent.vaults.runs import IndexedVault, Runs
     from vault_agent.vaults.watch import Watch
-    from vault_agent.vaults.writes import Writes
+    from vault_agent.vaults.write_access import WriteAccess
 
 
 STALE_CHECK_SECONDS = 30.0
@@ -140,7 +140,7 @@ def health(
     runs: Runs,
     checks: Checks,
     watch: Watch,
-    writing: Writes,
+    writing: WriteAccess,
 ) -> Health:
     """Return the state of a vault for `GET /health`. `running` is its running job."""
     index, task, embeddings = vault.index, vault.task, runs.embeddings

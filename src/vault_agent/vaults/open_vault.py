@@ -43,7 +43,7 @@ from vault_agent.vaults.pages import Pages
 from vault_agent.vaults.runs import NOTES_EXCLUDED, Background, IndexedVault, Runs
 from vault_agent.vaults.secret import Secret
 from vault_agent.vaults.watch import WHOLE_VAULT, Watch
-from vault_agent.vaults.writes import Writes
+from vault_agent.vaults.write_access import WriteAccess
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.jobs import ActiveJob
     from vault_agent.vaults.shared import Shared
     from vault_agent.writing.files import Files
-    from vault_agent.writing.write import Writing
+    from vault_agent.writing.vault_writer import VaultWriter
 
 
 Reply = TypeVar("Reply")
@@ -140,8 +140,8 @@ class OpenVault:
         )
         self.read, self.answer, self.snapshot = reader.read, reader.answer, reader.snapshot
         self.warnings = reader.warnings
-        self.writes: Writes = (
-            Writes(
+        self.writes: WriteAccess = (
+            WriteAccess(
                 vault=vault,
                 following=self._following,
                 links=LinksOfVault(self.runs, reader),
@@ -286,7 +286,7 @@ class OpenVault:
         )
 
     @property
-    def writing(self) -> Writing:
+    def writing(self) -> VaultWriter:
         """The writes of the vault. Raises Misconfigured `FEATURE_DISABLED`."""
         return self.writes.writing
 
@@ -599,7 +599,7 @@ def _is_ours(
 _READY_SECONDS = 20.0
 
 
-async def ready(vault: OpenVault, writing: Writing) -> None:
+async def ready(vault: OpenVault, writing: VaultWriter) -> None:
     """Wait until a vault that may have just been opened can be written and searched.
 
     The vaults of projects and the global one are written by hand, by editors and by agents. Nobody

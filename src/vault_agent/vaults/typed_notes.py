@@ -72,7 +72,7 @@ class TypedNotes:
             InvalidRequest: `INVALID_REQUEST` if it has neither a template nor a type, or neither a
                 path nor a title; `INVALID_REQUEST`, `INVALID_NOTE_NAME`, `INVALID_PATH`.
             NotFound: `TEMPLATE_NOT_FOUND`.
-            Conflict: `TEMPLATE_UNSUPPORTED`, and as `Writing.create`.
+            Conflict: `TEMPLATE_UNSUPPORTED`, and as `VaultWriter.create`.
         """
         if note.template is None and note.type is None:
             raise InvalidRequest("INVALID_REQUEST", "A new note needs a `template` or a `type`.")

@@ -19,7 +19,7 @@ from vault_agent.text.names import SPARE, fold
 from vault_agent.vault.folder import FileBytes, FileHash, NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import folders_of
-from vault_agent.vault.write import (
+from vault_agent.vault.replacing import (
     Changed,
     FileInUse,
     Pair,

@@ -27,7 +27,7 @@ from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault.paths import validate
 from vault_agent.writing.canvases import links_to_parts
 from vault_agent.writing.disk import coded
-from vault_agent.writing.journal import check_hash
+from vault_agent.writing.executor import check_hash
 from vault_agent.writing.move import (
     MoveControl,
     MoveRequest,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.links import LinkFrom
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.write import Writing
+    from vault_agent.writing.vault_writer import VaultWriter
 
 
 AT_ONCE = 50
@@ -76,7 +76,7 @@ class IndexForWrites(Protocol):
 class Files:
     """The writes of whole files of one open vault."""
 
-    writing: Writing
+    writing: VaultWriter
     index: IndexForWrites
     open_root: Callable[[], VaultRoot]
 
@@ -97,7 +97,7 @@ class Files:
         Raises:
             NeedsJob: if `control` wants a job for a move of this size.
             MoveStopped: if it has stopped the move. Nothing was changed.
-            VaultAgentError: as `plan_move` and `Writing.transact`.
+            VaultAgentError: as `plan_move` and `VaultWriter.transact`.
         """
         if to.endswith("/") and not is_note(to[:-1]):  # `a.md/` is a mistake, and refused
             to += path.rpartition("/")[2]
@@ -170,7 +170,7 @@ class Files:
         Return None if there is no such file and `missing_ok`.
 
         Raises:
-            VaultAgentError: as `Writing.remove`.
+            VaultAgentError: as `VaultWriter.remove`.
         """
         validate(path)
         lost = await self._of_index(partial(_links_from_outside, path=path))
@@ -189,7 +189,7 @@ class Files:
         """Make a folder, and those above it. One that exists stays as it is.
 
         Raises:
-            VaultAgentError: as `place_for_folder` and `Writing.transact`.
+            VaultAgentError: as `place_for_folder` and `VaultWriter.transact`.
         """
 
         def plan() -> Transaction:
@@ -208,7 +208,7 @@ class Files:
         Raises:
             InvalidRequest: `INVALID_NOTE_NAME` for a note, and for a name without extension.
             TooLarge: `ATTACHMENT_TOO_LARGE` over 50 MiB.
-            VaultAgentError: as `Writing.create`.
+            VaultAgentError: as `VaultWriter.create`.
         """
         check_scope(lambda folder: self.writing.may_write(write.caller, folder), path)
         if len(content) > MAX_ATTACHMENT_BYTES:

@@ -20,7 +20,7 @@ from vault_agent.model.writing import SERVER, ChangeKind, LoggedWrite, VaultChan
 from vault_agent.text.names import lies_in
 from vault_agent.vault.folder import NotAFile
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.write import (
+from vault_agent.vault.replacing import (
     Changed,
     FileInUse,
     Pair,
@@ -35,7 +35,7 @@ from vault_agent.writing.replies import new_id
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from vault_agent.store.writes import WriteLog
+    from vault_agent.store.write_log import WriteLog
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.disk import Disk
 

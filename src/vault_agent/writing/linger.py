@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.model.writing import LoggedWrite, VaultChange, WriteTimes
-    from vault_agent.store.writes import WriteLog
+    from vault_agent.store.write_log import WriteLog
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.disk import Disk
     from vault_agent.writing.finish import Finisher

@@ -27,44 +27,44 @@ if TYPE_CHECKING:
     from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress, TaskEdit
     from vault_agent.markdown.yaml_values import Json
     from vault_agent.model.writing import Write, Written
-    from vault_agent.writing.write import Writing
+    from vault_agent.writing.vault_writer import VaultWriter
 
     Properties: TypeAlias = Mapping[str, Json]
 
 
 async def create(
-    writing: Writing, path: str, write: Write, content: str, properties: Properties | None
+    writing: VaultWriter, path: str, write: Write, content: str, properties: Properties | None
 ) -> Written:
     """Create a note. `.md` is added to its path if it is missing.
 
     Raises:
         InvalidRequest: `INVALID_NOTE_NAME`, `INVALID_PATH`.
         Forbidden: `PATH_OUTSIDE_VAULT`.
-        VaultAgentError: as `Writing.create`.
+        VaultAgentError: as `VaultWriter.create`.
     """
     return await writing.create(note_path(path), write, whole(content, properties))
 
 
 async def append(
-    writing: Writing, path: str, write: Write, content: str, *, blank_line: bool
+    writing: VaultWriter, path: str, write: Write, content: str, *, blank_line: bool
 ) -> Written:
-    """Add text at the end of a note. Raises as `Writing.edit`."""
+    """Add text at the end of a note. Raises as `VaultWriter.edit`."""
     return await writing.edit(
         path, write, lambda note: edit.append(note, content, blank_line=blank_line)
     )
 
 
 async def prepend(
-    writing: Writing, path: str, write: Write, content: str, *, blank_line: bool
+    writing: VaultWriter, path: str, write: Write, content: str, *, blank_line: bool
 ) -> Written:
-    """Add text at the start of a note, after its frontmatter. Raises as `Writing.edit`."""
+    """Add text at the start of a note, after its frontmatter. Raises as `VaultWriter.edit`."""
     return await writing.edit(
         path, write, lambda note: edit.prepend(note, content, blank_line=blank_line)
     )
 
 
 async def upsert(
-    writing: Writing,
+    writing: VaultWriter,
     path: str,
     write: Write,
     content: str,
@@ -89,27 +89,27 @@ async def upsert(
 
 
 async def overwrite(
-    writing: Writing, path: str, write: Write, content: str, properties: Properties | None
+    writing: VaultWriter, path: str, write: Write, content: str, properties: Properties | None
 ) -> Written:
-    """Replace the whole text of a note that exists. Raises as `Writing.edit`."""
+    """Replace the whole text of a note that exists. Raises as `VaultWriter.edit`."""
     text = whole(content, properties).decode()
     return await writing.edit(path, write, lambda note: edit.overwrite(note, text))
 
 
 async def set_properties(
-    writing: Writing, path: str, write: Write, values: Properties, delete: Sequence[str]
+    writing: VaultWriter, path: str, write: Write, values: Properties, delete: Sequence[str]
 ) -> Written:
     """Set and delete keys of a note's frontmatter, all in one write.
 
     Raises:
         Conflict: `FRONTMATTER_INVALID`, `ENCODING_NOT_WRITABLE`.
-        VaultAgentError: as `Writing.edit`.
+        VaultAgentError: as `VaultWriter.edit`.
     """
     return await writing.edit(path, write, lambda note: keys.set_keys(note, values, delete))
 
 
 async def replace_text(
-    writing: Writing,
+    writing: VaultWriter,
     path: str,
     write: Write,
     search: str,
@@ -127,7 +127,7 @@ async def replace_text(
         InvalidRequest: `REGEX_INVALID`.
         NotFound: `TEXT_NOT_FOUND`.
         Conflict: `MATCH_COUNT_MISMATCH`, `ENCODING_NOT_WRITABLE`.
-        VaultAgentError: as `Writing.edit`.
+        VaultAgentError: as `VaultWriter.edit`.
     """
     work = partial(
         replacing.replace,
@@ -155,7 +155,7 @@ def whole(content: str, properties: Properties | None) -> bytes:
 
 
 async def change_tags(
-    writing: Writing,
+    writing: VaultWriter,
     path: str,
     write: Write,
     *,
@@ -168,14 +168,14 @@ async def change_tags(
     Raises:
         InvalidRequest: `INVALID_REQUEST` for what is no tag.
         Conflict: `FRONTMATTER_INVALID`, `ENCODING_NOT_WRITABLE`.
-        VaultAgentError: as `Writing.edit`.
+        VaultAgentError: as `VaultWriter.edit`.
     """
     work = partial(tag_edit.edit_tags, add=add, remove=remove, where=where)
     return await writing.edit(path, write, Costly(work, lambda _, splices: splices))
 
 
 async def add_task(
-    writing: Writing,
+    writing: VaultWriter,
     path: str,
     write: Write,
     task: NewTask,
@@ -189,7 +189,7 @@ async def add_task(
         InvalidRequest: `INVALID_REQUEST` if the text is not one line, or would be no task there.
         NotFound: `HEADING_NOT_FOUND`.
         Conflict: `HEADING_AMBIGUOUS`, `TASK_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
-        VaultAgentError: as `Writing.edit`.
+        VaultAgentError: as `VaultWriter.edit`.
     """
     address = None if section is None else PartAddress(heading=section)
     work = partial(_add, task=task, form=form, address=address)
@@ -197,7 +197,7 @@ async def add_task(
 
 
 async def set_task(
-    writing: Writing,
+    writing: VaultWriter,
     path: str,
     write: Write,
     wanted: TaskAddress,
@@ -214,7 +214,7 @@ async def set_task(
     Raises:
         NotFound: `TASK_NOT_FOUND`.
         Conflict: `TASK_AMBIGUOUS`, `TASK_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
-        VaultAgentError: as `Writing.edit`.
+        VaultAgentError: as `VaultWriter.edit`.
     """
     last: list[TaskEdit] = []
 

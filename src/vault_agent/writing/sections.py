@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from vault_agent.model.notes import Link
     from vault_agent.model.writing import Write, Written
     from vault_agent.store.index.links import LinkFrom
-    from vault_agent.writing.write import Writing
+    from vault_agent.writing.vault_writer import VaultWriter
 
 
 async def edit_section(
-    writing: Writing,
+    writing: VaultWriter,
     path: str,
     write: Write,
     address: PartAddress,
@@ -48,7 +48,7 @@ async def edit_section(
             cannot contain.
         NotFound: `HEADING_NOT_FOUND`, `BLOCK_NOT_FOUND`.
         Conflict: `HASH_MISMATCH`, `HEADING_AMBIGUOUS`, `ENCODING_NOT_WRITABLE`.
-        VaultAgentError: as `Writing.edit`.
+        VaultAgentError: as `VaultWriter.edit`.
     """
     expected = write.expected_hash
     if action == "replace" and expected is None and not write.dry_run:
@@ -77,7 +77,7 @@ async def edit_section(
 
 
 async def rename_heading(
-    writing: Writing,
+    writing: VaultWriter,
     path: str,
     write: Write,
     address: PartAddress,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.writing import Write, Written
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.write import Writing
+    from vault_agent.writing.vault_writer import VaultWriter
 
 MAX_TEMPLATES = 500
 MAX_BYTES = 1 << 20
@@ -106,7 +106,7 @@ def find_template(root: VaultRoot, folder: str, name: str) -> Template:
 
 
 async def create_from_template(
-    writing: Writing,
+    writing: VaultWriter,
     open_root: Callable[[], VaultRoot],
     write: Write,
     path: str,
@@ -131,7 +131,7 @@ async def create_from_template(
     Raises:
         NotFound: `TEMPLATE_NOT_FOUND`.
         InvalidRequest: `INVALID_REQUEST`, `INVALID_NOTE_NAME`, `INVALID_PATH`.
-        Conflict: `TEMPLATE_UNSUPPORTED`, and as `Writing.create`.
+        Conflict: `TEMPLATE_UNSUPPORTED`, and as `VaultWriter.create`.
     """
 
     def filled() -> bytes:

@@ -29,8 +29,8 @@ from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
 from vault_agent.writing.disk import MAX_KEPT_BYTES, coded, missing
+from vault_agent.writing.executor import Disturbed, WriteExecutor, check_hash
 from vault_agent.writing.finish import free_beside, numbered
-from vault_agent.writing.journal import Disturbed, Journal, check_hash
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.placing import folder_exists, place_for_new
 from vault_agent.writing.plan import (
@@ -72,45 +72,45 @@ class Transactions:
     Those that take the root of the vault are steps of `run`.
     """
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    def __init__(self, executor: WriteExecutor) -> None:
+        self._executor = executor
 
     def run(self, write: Write, step: Callable[[VaultRoot], Done]) -> Done:
         """Open the vault and take the step of a write, unless it is done already under its key."""
-        with self._journal.opened(write) as (root, replayed):
+        with self._executor.opened(write) as (root, replayed):
             return step(root) if replayed is None else (replayed, None)
 
     # --- one file -------------------------------------------------------------------------------
 
     def read(self, path: str, write: Write) -> bytes:
         """Return the bytes of a file."""
-        with self._journal.opened(write) as (root, _):
-            real = self._journal.real(root, write, path)
-            return self._journal.disk.find(root, real, edits=True).data
+        with self._executor.opened(write) as (root, _):
+            real = self._executor.real(root, write, path)
+            return self._executor.disk.find(root, real, edits=True).data
 
     def read_to_plan(self, path: str, write: Write, more_than: int) -> bytes | None:
         """Return the bytes of a note if there are `more_than` some, else None.
 
         None also if the write is done already under its key. Raises as `edit`.
         """
-        with self._journal.opened(write) as (root, replayed):
+        with self._executor.opened(write) as (root, replayed):
             if replayed is not None:
                 return None
-            real = self._journal.real(root, write, path)
+            real = self._executor.real(root, write, path)
             status = root.status(real)
             if status is None or status.st_size <= more_than:
                 return None
-            return self._journal.find(root, real, write, edits=True).data
+            return self._executor.find(root, real, write, edits=True).data
 
     def edit(self, path: str, write: Write, plan: Plan, root: VaultRoot) -> Done:
         """Edit a note. Raises `Changed` or `Disturbed` if it is worth another try."""
-        real = self._journal.real(root, write, path)
+        real = self._executor.real(root, write, path)
         if not is_note(real):
             raise missing()
-        before = self._journal.find(root, real, write, edits=True).data
+        before = self._executor.find(root, real, write, edits=True).data
         if all(mark.search(before) for mark in _MARKS):
             raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
-        if self._journal.limits.dates and not write.by_itself:
+        if self._executor.limits.dates and not write.by_itself:
             plan = dating(plan, datetime.now(UTC), whole=write.right is Right.OVERWRITE)
         planned = run_plan(plan, before)
         after = spliced(before, planned.splices)
@@ -119,7 +119,7 @@ class Transactions:
             digest = content_hash(before)
             warnings = planned.warnings
             return replies.unchanged_reply(write, path, before, digest, *warnings, **said), None
-        self._journal.check_size(real, after)
+        self._executor.check_size(real, after)
         redo = partial(text_after, plan) if write.retries else None
         change = VaultChange.edit(real, before, after, redo=redo)
         said |= {"spans": len(planned.splices), "created": planned.created}
@@ -127,10 +127,10 @@ class Transactions:
 
     def create(self, path: str, write: Write, content: bytes, root: VaultRoot) -> Done:
         """Create a file and its folders."""
-        self._journal.permission.check_path(write.caller, path)
+        self._executor.permission.check_path(write.caller, path)
         real = place_for_new(root, path)
-        self._journal.permission.check_path(write.caller, real)
-        self._journal.check_size(real, content)
+        self._executor.permission.check_path(write.caller, real)
+        self._executor.check_size(real, content)
         change = VaultChange.create(real, content)
         return self._carry_out(root, write, real, [change], created=True)
 
@@ -147,10 +147,10 @@ class Transactions:
 
     def remove(self, path: str, write: Write, root: VaultRoot, *, permanent: bool) -> Done:
         """Move a file to the trash, or remove it; or move a folder there, if a person asks."""
-        real = self._journal.real(root, write, path)
+        real = self._executor.real(root, write, path)
         if permanent:
             _check_kept(root, real)
-            before = self._journal.find(root, real, write, edits=False).data
+            before = self._executor.find(root, real, write, edits=False).data
             change = VaultChange.remove(real, before)
             return self._carry_out(root, write, real, [change])
         target = self._free_in_trash(root, real)
@@ -159,10 +159,10 @@ class Transactions:
             return self._carry_out(root, write, path, [move], trash_path=target)
         text = None  # only a note has a diff
         if is_note(real):
-            text = self._journal.find(root, real, write, edits=False).data
+            text = self._executor.find(root, real, write, edits=False).data
             digest, size = content_hash(text), len(text)
         else:
-            file = self._journal.find_hash(root, real, write)
+            file = self._executor.find_hash(root, real, write)
             digest, size = file.digest, file.stat.st_size
         move = VaultChange.move(real, target, digest, size)
         gone = replace(move, before=text, hash_after=None)
@@ -171,15 +171,15 @@ class Transactions:
     # --- several files --------------------------------------------------------------------------
 
     def last_write(self, write: Write) -> int | None:
-        """Return the number of the last write. See `Writing.last_write`."""
-        with self._journal.opened(write) as (_, replayed):
-            return None if replayed is not None else self._journal.log.last_seq()
+        """Return the number of the last write. See `VaultWriter.last_write`."""
+        with self._executor.opened(write) as (_, replayed):
+            return None if replayed is not None else self._executor.log.last_seq()
 
     def transact(
         self, write: Write, plan: Callable[[], Transaction], since: int | None, root: VaultRoot
     ) -> Done:
-        """Change several files. See `Writing.transact`."""
-        if since is not None and since != self._journal.log.last_seq():
+        """Change several files. See `VaultWriter.transact`."""
+        if since is not None and since != self._executor.log.last_seq():
             raise Overtaken
         return self._transact(root, write, plan())
 
@@ -192,13 +192,13 @@ class Transactions:
         copy_beside: bool,
         at_once: int | None,
     ) -> Done:
-        """Take back a write. See `Writing.undo`."""
+        """Take back a write. See `VaultWriter.undo`."""
         logged: LoggedWrite | None
         logged, warnings = self._to_take_back(write_id, write)
         if at_once is not None and len(logged.changes) > at_once:
             raise NeedsJob
         try:
-            transaction = plan_undo(root, self._journal.disk, self._journal.log, logged)
+            transaction = plan_undo(root, self._executor.disk, self._executor.log, logged)
         except Touched as touched:
             if not copy_beside or touched.before is None:
                 details = {"writeId": logged.write_id}
@@ -212,13 +212,13 @@ class Transactions:
     # --- the log --------------------------------------------------------------------------------
 
     def logged(self, write_id: str) -> tuple[LoggedWrite, bool | None]:
-        """Return a write, and whether its file has other bytes now. See `Writing.logged`.
+        """Return a write, and whether its file has other bytes now. See `VaultWriter.logged`.
 
         Of a write that was taken back: other bytes than the last write has left. Else a file of
         another size is not read.
         """
-        journal = self._journal
-        logged = journal.log.get(write_id)
+        executor = self._executor
+        logged = executor.log.get(write_id)
         if logged is None:
             raise NotFound("WRITE_NOT_FOUND", "There is no such write.")
         if len(logged.changes) != 1:
@@ -228,19 +228,19 @@ class Transactions:
         expected = change.hash_before if is_move else change.hash_after
         path = change.place
         size = change.size_before if is_move else change.size_after
-        with coded(), journal.open_root() as root:
+        with coded(), executor.open_root() as root:
             if logged.state is WriteState.UNDONE:
-                left = journal.log.hash_at(change.path)
-                return logged, journal.disk.hash(root, change.path) != left
+                left = executor.log.hash_at(change.path)
+                return logged, executor.disk.hash(root, change.path) != left
             status = root.status(path)
             if status is not None and stat.S_ISREG(status.st_mode) and status.st_size != size:
                 return logged, True
-            now = journal.disk.hash(root, path)
+            now = executor.disk.hash(root, path)
         return logged, now != expected
 
     def forget(self, write_id: str | None, before: int | None) -> int:
-        """Delete the kept bytes of writes. No write may run. See `Writing.forget`."""
-        log = self._journal.log
+        """Delete the kept bytes of writes. No write may run. See `VaultWriter.forget`."""
+        log = self._executor.log
         if write_id is not None and log.get(write_id) is None:
             raise NotFound("WRITE_NOT_FOUND", "There is no such write.")
         return log.forget(write_id=write_id, before=before)
@@ -260,7 +260,7 @@ class Transactions:
         Raises:
             NotFound: `WRITE_NOT_FOUND`.
         """
-        log, caller = self._journal.log, write.caller
+        log, caller = self._executor.log, write.caller
         if write_id is not None:
             logged = log.get(write_id)
             if logged is None or not (write.by_itself or caller.may_take_back(logged)):
@@ -282,8 +282,8 @@ class Transactions:
         self, root: VaultRoot, write: Write, touched: Touched, before: bytes
     ) -> Transaction:
         """Return the change that puts the bytes before a write beside a file, if none has them."""
-        self._journal.permission.check_right(replace(write, right=Right.CREATE))
-        path = free_beside(root, self._journal.disk, touched.path, "before undo", before)
+        self._executor.permission.check_right(replace(write, right=Right.CREATE))
+        path = free_beside(root, self._executor.disk, touched.path, "before undo", before)
         what = f"{touched.what} The text before is beside it."
         warning = Warning("UNDO_CONFLICT", what, {"path": touched.path})
         changes = () if root.has(path) else (VaultChange.create(path, before),)
@@ -318,23 +318,23 @@ class Transactions:
         **said: Any,
     ) -> Done:
         """Log a write, carry it out, and return its reply, which names `path`."""
-        journal = self._journal
-        warnings = (*warnings, *journal.warnings())
+        executor = self._executor
+        warnings = (*warnings, *executor.warnings())
         reply = replies.make_reply(write, path, changes, warnings=warnings, **said)
         if write.dry_run:
             return reply, None
         for change in changes:
             if change.kind is ChangeKind.MOVE and change.is_of_folder:
                 self._settle_below(root, change.path)
-        journal.permission.count(write.caller)
+        executor.permission.count(write.caller)
         try:
-            logged = journal.begin(root, write, reply, changes, undoes)
+            logged = executor.begin(root, write, reply, changes, undoes)
         except Failed:
             if len(changes) > 1:  # no other write runs
                 with suppress(Failed):  # what it has kept until the disk was full is of no use
-                    journal.log.remove_unneeded()
+                    executor.log.remove_unneeded()
             raise
-        logged, left = journal.carry_out(root, logged)
+        logged, left = executor.carry_out(root, logged)
         if left:
             details = {"paths": [changes[position].path for position in left[:20]]}
             what = f"{len(left)} of its files were changed by somebody else, and are left alone."
@@ -348,10 +348,10 @@ class Transactions:
         Raises:
             Disturbed: it is too early to look at one of them.
         """
-        journal = self._journal
-        while (lingering := journal.linger.take_due()) is not None:
-            journal.look(root, lingering)
-        if journal.linger.is_below(folder):
+        executor = self._executor
+        while (lingering := executor.linger.take_due()) is not None:
+            executor.look(root, lingering)
+        if executor.linger.is_below(folder):
             raise Disturbed
 
     def _check(self, root: VaultRoot, write: Write, change: VaultChange) -> VaultChange:
@@ -359,19 +359,19 @@ class Transactions:
 
         Only deletions and their undo may touch the trash.
         """
-        journal = self._journal
+        executor = self._executor
         for path in filter(None, (change.path, change.target)):
             in_trash = path.startswith(f"{TRASH}/")
             if not (in_trash and (write.right is Right.DELETE or write.operation == UNDO)):
-                journal.permission.check_path(write.caller, path, is_dir=change.is_of_folder)
+                executor.permission.check_path(write.caller, path, is_dir=change.is_of_folder)
         if change.after is not None and len(change.after) > (change.size_before or 0):
-            journal.check_size(change.path, change.after)
+            executor.check_size(change.path, change.after)
         if change.kind not in (ChangeKind.EDIT, ChangeKind.MOVE, ChangeKind.REMOVE):
             return change
         path = self._follow_links(root, write, change.path)
         if change.kind is ChangeKind.EDIT:
             with suppress(OSError, CannotOpen):  # it comes into being before
-                journal.disk.check(root, path)
+                executor.disk.check(root, path)
         return replace(change, path=path)
 
     def _follow_links(self, root: VaultRoot, write: Write, path: str) -> str:
@@ -379,7 +379,7 @@ class Transactions:
         if path.startswith(f"{TRASH}/"):
             return path
         try:
-            return self._journal.real(root, write, path)
+            return self._executor.real(root, write, path)
         except CannotOpen as error:
             if error.cause is not Cause.VANISHED:
                 raise

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from vault_agent.model.writing import LoggedWrite
-    from vault_agent.store.writes import WriteLog
+    from vault_agent.store.write_log import WriteLog
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.disk import Disk
 

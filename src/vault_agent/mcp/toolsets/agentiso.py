@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import files, writing
+from vault_agent.api import files, note_writes
 from vault_agent.errors import Conflict
 from vault_agent.mcp.listing import LIST_TOOL
 from vault_agent.mcp.reading import READ_TOOL, key_of, named_note, properties_of, require_inside
@@ -98,17 +98,17 @@ async def _frontmatter(view: View, arguments: Mapping[str, Any]) -> str:
 
 async def _write(view: View, arguments: Mapping[str, Any]) -> str:
     if arguments["mode"] == "append":
-        return await change(view, writing.write_note, {**arguments, "mode": "upsert"})
+        return await change(view, note_writes.write_note, {**arguments, "mode": "upsert"})
     if Right.CREATE in view.rights:
         note = {"path": arguments["path"], "content": arguments["content"]}
         try:
-            return await change(view, writing.write_note, {**note, "mode": "create"})
+            return await change(view, note_writes.write_note, {**note, "mode": "create"})
         except Conflict as error:
             if error.code != "NOTE_EXISTS":
                 raise
     if arguments["mode"] == "overwrite":
         arguments = await overwrite_body(view, arguments)
-    return await change(view, writing.write_note, arguments)
+    return await change(view, note_writes.write_note, arguments)
 
 
 def _changes_now(operation: Operation[Any, Any], **more: Any) -> Run:
@@ -232,7 +232,7 @@ _WRITING = (
         "Replace all matches of a text in a note. `regex` is RE2.",
         {"path": PATH, "search": LINE, "replace": STRING, "regex": FALSE},
         ("path", "search", "replace"),
-        _changes_now(writing.write_replace, expectedCount=None),
+        _changes_now(note_writes.write_replace, expectedCount=None),
         right=Right.EDIT,
         writes=True,
     ),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import authoring, files, search, writing
+from vault_agent.api import authoring, files, note_writes, search
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.mcp.reading import note_at, require_inside
 from vault_agent.mcp.text import as_json, printable, size, warnings_of
@@ -122,7 +122,7 @@ async def _tasks(view: View, arguments: Mapping[str, Any]) -> Shown:
 async def _upsert(view: View, arguments: Mapping[str, Any]) -> Shown:
     inside, body = _asked(view, arguments)
     # As its own server does: a line end, then the text. An open last line is closed anyway.
-    reply = await perform(inside, writing.write_note, {**body, "mode": "upsert"})
+    reply = await perform(inside, note_writes.write_note, {**body, "mode": "upsert"})
     return {"created": reply.data.created, **write_warnings(reply)}
 
 

@@ -11,7 +11,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.api import authoring, files, graph, links, memory, search, vaults, writing
+from vault_agent.api import authoring, files, graph, links, memory, note_writes, search, vaults
 from vault_agent.api.operation import perform as perform_it
 from vault_agent.errors import NotFound
 from vault_agent.mcp.memory import JOURNAL_TOOL, MEMORY_TOOL, PROMOTE_TOOL
@@ -228,9 +228,9 @@ async def _update(view: View, arguments: Mapping[str, Any]) -> str:
         body["content"] += arguments["content"]
         expected = {name: arguments[name] for name in ("expectedHash",) if name in arguments}
         body = await overwrite_body(view, {**body, **expected})
-        lines.append(await change(view, writing.write_note, body))
+        lines.append(await change(view, note_writes.write_note, body))
     if more:
-        lines.append(await change(view, writing.write_frontmatter, {"path": path, "set": more}))
+        lines.append(await change(view, note_writes.write_frontmatter, {"path": path, "set": more}))
     return "\n".join(lines) or "Nothing is to be changed."
 
 

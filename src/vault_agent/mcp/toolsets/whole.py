@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_agent.api import reading, writing
+from vault_agent.api import note_writes, reading
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown import frontmatter
 from vault_agent.mcp.reading import HASH_DIGITS, file_of, note_at, text_room
@@ -125,7 +125,7 @@ async def overwrite_body(view: View, body: Mapping[str, Any]) -> dict[str, Any]:
     """
     if body.get("expectedHash"):
         return dict(body)
-    now = (await perform(view, writing.write_note, {**body, "dryRun": True})).data
+    now = (await perform(view, note_writes.write_note, {**body, "dryRun": True})).data
     if now.hash_before is None:
         return dict(body)
     if not (await whole_note(view, note_at(view, now.path))).fits:

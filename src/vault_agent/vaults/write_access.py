@@ -18,12 +18,12 @@ from vault_agent.errors import Forbidden, Unavailable, switched_off
 from vault_agent.model.jobs import JobKind, JobSummary
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import WriteHealth, WriteLimits
-from vault_agent.store.writes import WriteLog
+from vault_agent.store.write_log import WriteLog
+from vault_agent.writing.executor import WriteExecutor
 from vault_agent.writing.files import AT_ONCE, Files
-from vault_agent.writing.journal import Journal
 from vault_agent.writing.move import MoveControl, MoveStopped
 from vault_agent.writing.plan import NeedsJob
-from vault_agent.writing.write import Writing
+from vault_agent.writing.vault_writer import VaultWriter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -48,7 +48,7 @@ def limits_of(settings: WriteSettings) -> WriteLimits:
     )
 
 
-class Writes:
+class WriteAccess:
     """What may be changed in one vault, and the index that follows. Off unless it is enabled."""
 
     def __init__(
@@ -68,7 +68,7 @@ class Writes:
         self._links = links
         self._allowance = allowance
         self._settings = settings
-        self._writing: Writing | None = None
+        self._writing: VaultWriter | None = None
         self._refusal: Unavailable | None = None  # while the log cannot be used
         self._by_itself = False
 
@@ -78,7 +78,7 @@ class Writes:
         return Files(self.writing, self._links, self._vault.open_root)
 
     @property
-    def writing(self) -> Writing:
+    def writing(self) -> VaultWriter:
         """The writes of the vault.
 
         Raises:
@@ -92,7 +92,7 @@ class Writes:
         return self._writing
 
     @property
-    def by_itself(self) -> Writing:
+    def by_itself(self) -> VaultWriter:
         """The writes that the server makes by itself, such as promoted notes.
 
         They need no `write.enabled`. Each has `Write.by_itself` set.
@@ -152,12 +152,12 @@ class Writes:
             return (Warning(self._refusal.code, *self._refusal.over_http()),)
         return () if self._writing is None else self._writing.warnings()
 
-    def _open(self) -> Writing:
+    def _open(self) -> VaultWriter:
         log = WriteLog.open(self._vault.directory.writes, self._vault.directory.bytes_before)
         limits = replace(limits_of(self._settings), dates=self._vault.task.typed)
-        journal = Journal(self._vault.open_root, log, limits, self._vault.task.exclusions)
-        return Writing(
-            journal,
+        executor = WriteExecutor(self._vault.open_root, log, limits, self._vault.task.exclusions)
+        return VaultWriter(
+            executor,
             self._following.index,
             self._allowance,
             knows=self._links.knows,
@@ -190,7 +190,7 @@ async def move(
 
 
 async def undo(
-    writing: Writing,
+    writing: VaultWriter,
     jobs: Jobs,
     write_id: str | None,
     write: Write,
@@ -204,7 +204,7 @@ async def undo(
 
     Raises:
         Busy: `INDEX_BUSY` with `details.jobId` while another job is active.
-        VaultAgentError: as `Writing.undo`.
+        VaultAgentError: as `VaultWriter.undo`.
     """
     at_once = None if waits or write.dry_run else AT_ONCE
     try:

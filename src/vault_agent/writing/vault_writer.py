@@ -23,10 +23,10 @@ from vault_agent.system.crash import describe_crash
 from vault_agent.system.workers import SMALL_BYTES
 from vault_agent.text.names import fold, is_note
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.write import Changed
+from vault_agent.vault.replacing import Changed
 from vault_agent.writing.disk import coded_error
+from vault_agent.writing.executor import Disturbed
 from vault_agent.writing.finish import now_ms
-from vault_agent.writing.journal import Disturbed
 from vault_agent.writing.plan import Costly
 from vault_agent.writing.transactions import Transactions
 from vault_agent.writing.undo import UNDO
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from vault_agent.system.crash import CrashReport
     from vault_agent.system.workers import Allowance
     from vault_agent.vault.root import VaultRoot
-    from vault_agent.writing.journal import Journal
+    from vault_agent.writing.executor import WriteExecutor
     from vault_agent.writing.plan import Plan, Transaction
     from vault_agent.writing.transactions import Done
 
@@ -53,12 +53,12 @@ Follow: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
 """Indexes paths. Returns the revision that has them, or `PENDING` after some milliseconds."""
 
 
-class Writing:
+class VaultWriter:
     """The writes of one open vault. `run` must be running."""
 
     def __init__(
         self,
-        journal: Journal,
+        executor: WriteExecutor,
         follow: Follow,
         allowance: Allowance,
         *,
@@ -66,13 +66,13 @@ class Writing:
         on_written: Callable[[LoggedWrite], object] = lambda _: None,
         on_crash: Callable[[CrashReport], object] = lambda _: None,
     ) -> None:
-        self._journal = journal
-        self._times = journal.limits.times
+        self._executor = executor
+        self._times = executor.limits.times
         self._follow = follow
         self.allowance = allowance
         self._on_written = on_written
         self._on_crash = on_crash
-        self._transactions = Transactions(journal)
+        self._transactions = Transactions(executor)
         self._locks = Locks()
         self._threads = Threads(THREADS, "write")
         self._knows = knows  # whether the index knows a path
@@ -197,7 +197,7 @@ class Writing:
 
     def may_write(self, caller: Writer, path: str) -> bool:
         """Whether a caller may change the note at a path, by its folder alone."""
-        return self._journal.permission.allows(caller, path)
+        return self._executor.permission.allows(caller, path)
 
     # --- the log --------------------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ class Writing:
         limit: int = 50,
     ) -> list[LoggedWrite]:
         """Return the writes of the log, newest first; `before` is the `seq` of the page before."""
-        log = self._journal.log
+        log = self._executor.log
         return await self._threads.run(
             lambda: log.page(path=path, agent=agent, before=before, limit=limit)
         )
@@ -252,7 +252,7 @@ class Writing:
             await anyio.sleep(pause if self._is_failing else self._times.look)
             try:
                 await self.look()
-                if self._journal.is_interrupted:
+                if self._executor.is_interrupted:
                     await self._try_to_recover()
                 if time.monotonic() >= expire_at:
                     expire_at += _EXPIRE_SECONDS
@@ -270,43 +270,44 @@ class Writing:
 
     async def look(self) -> None:
         """Look at the displaced files that are due."""
-        journal = self._journal
-        while paths := journal.linger.due_paths:
+        executor = self._executor
+        while paths := executor.linger.due_paths:
             async with self._locks.names(*map(fold, paths)):
                 saved = await self._looking.run(self._look, paths)
             if saved:
                 await self._read_conflicts()
-                await self._follow([*saved, *journal.take_unsure()], 0)
+                await self._follow([*saved, *executor.take_unsure()], 0)
 
     async def close(self) -> None:
         """Look at all displaced files, sooner than otherwise, and close the log."""
-        self._journal.linger.hurry()
-        while (due := self._journal.linger.next_due) is not None and self._state == "ready":
+        self._executor.linger.hurry()
+        while (due := self._executor.linger.next_due) is not None and self._state == "ready":
             await anyio.sleep(max(0.0, min(due - time.monotonic(), self._times.look)))
-            before, is_due = len(self._journal.linger), due <= time.monotonic()
+            before, is_due = len(self._executor.linger), due <= time.monotonic()
             try:
                 await self.look()
             except Exception as error:  # noqa: BLE001 - the log is closed all the same
                 self._on_crash(describe_crash(error))
                 break
-            if is_due and len(self._journal.linger) >= before:
+            if is_due and len(self._executor.linger) >= before:
                 break  # the disk fails: the next start looks at them
         for task in self._following:
             task.cancel()
         self._looking.close()
         self._threads.close()
-        self._journal.log.close()
+        self._executor.log.close()
 
     def health(self) -> WriteHealth:
         """Return how the vault is written."""
-        disk = self._journal.disk
+        disk = self._executor.disk
         paths = [conflict.changes[0].place for conflict in self._conflicts]
+        is_recovering = self._executor.is_interrupted or self._is_failing
         return WriteHealth(
             enabled=True,
-            state="recovering" if self._journal.is_interrupted or self._is_failing else self._state,
+            state="recovering" if is_recovering else self._state,
             atomicity=disk.replacer.way.value if self._state == "ready" else None,
             durable=disk.durable,
-            lingering=len(self._journal.linger),
+            lingering=len(self._executor.linger),
             conflicts=len(self._conflicts),
             conflict_paths=tuple(dict.fromkeys(paths)),
         )
@@ -323,7 +324,7 @@ class Writing:
         """Wait for a vault that has just been opened, as long as for a note that is in use."""
         with anyio.move_on_after(self._times.quiet_wait):
             await self._ready.wait()
-        if self._journal.is_interrupted:
+        if self._executor.is_interrupted:
             raise Busy("SERVER_BUSY", "A write that the disk has interrupted is unfinished.")
         if self._refusal is not None:
             raise self._refusal.again()
@@ -352,35 +353,35 @@ class Writing:
 
     async def _read_conflicts(self) -> None:
         with suppress(VaultAgentError):
-            self._conflicts = await self._looking.run(self._journal.log.conflicts)
+            self._conflicts = await self._looking.run(self._executor.log.conflicts)
 
     def _recover(self) -> None:
-        self._journal.prepare()
-        self._journal.recover()
-        self._journal.expire()
+        self._executor.prepare()
+        self._executor.recover()
+        self._executor.expire()
 
     async def _expire(self) -> None:
         async with self._locks.everything():
             with suppress(VaultAgentError):  # tried again after an hour
-                await self._threads.run(self._journal.expire)
+                await self._threads.run(self._executor.expire)
 
     def _look(self, paths: Sequence[str]) -> list[str]:
         """Look at the displaced files of notes. Return the notes that somebody had saved into."""
         # Taken here, so that a caller who is cancelled before the thread starts loses nothing.
         # A move of its folder may have looked at one.
-        waiting = [*filter(None, map(self._journal.linger.take_due, paths))]
+        waiting = [*filter(None, map(self._executor.linger.take_due, paths))]
         saved = []
         try:
-            with self._journal.open_root() as root:
+            with self._executor.open_root() as root:
                 while waiting:
-                    if self._journal.look(root, waiting[-1]):
+                    if self._executor.look(root, waiting[-1]):
                         saved.append(waiting[-1].change.path)
                     waiting.pop()
         except (VaultAgentError, CannotOpen, OSError):  # the vault is away
             pass
         finally:
             for lingering in waiting:
-                self._journal.linger.again(lingering)
+                self._executor.linger.again(lingering)
         return saved
 
     async def _wait_until_back(self, path: str) -> None:
@@ -398,7 +399,7 @@ class Writing:
 
     def _is_away(self, path: str) -> bool:
         try:
-            with self._journal.open_root() as root:
+            with self._executor.open_root() as root:
                 return not root.has(path)
         except (VaultAgentError, CannotOpen, OSError):
             return False  # the write itself says what is wrong
@@ -478,7 +479,7 @@ class Writing:
 
     def _follow_unsure(self) -> None:
         """Hand what failed writes may have changed, and copies beside, to the index."""
-        if paths := self._journal.take_unsure():
+        if paths := self._executor.take_unsure():
             self._keep(asyncio.ensure_future(self._follow(paths, 0)))
 
     def _keep(self, task: asyncio.Future[_T]) -> asyncio.Future[_T]:

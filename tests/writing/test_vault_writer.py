@@ -30,7 +30,7 @@ from vault_agent.errors import (
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import Right, WriteLimits, Writer, WriteState
 from vault_agent.writing import notes
-from vault_agent.writing.write import Writing
+from vault_agent.writing.vault_writer import VaultWriter
 
 AGENT = Writer("scribe", "mcp:scribe")
 
@@ -447,7 +447,7 @@ async def test_a_permanent_removal_can_be_undone(vault: Vault):
 async def test_the_log_has_no_content(vault: Vault):
     await vault.create("A.md", "secret canary\n", caller=AGENT)
     await vault.append("A.md", "secret bird\n", key="k", request=b"r")
-    vault.writing._journal.log._connection.execute("PRAGMA wal_checkpoint")
+    vault.writing._executor.log._connection.execute("PRAGMA wal_checkpoint")
     raw = b"".join(path.read_bytes() for path in vault.data.glob("writes.db*"))
     assert b"secret" not in raw
     [edit, create] = await vault.writing.writes()
@@ -464,14 +464,14 @@ async def test_the_log_has_no_content(vault: Vault):
 async def test_before_recovery_nothing_is_written(closed: Vault):
     async with closed.opened() as writing:
         pass
-    unready = type(writing)(closed.journal(), closed.follow, closed.allowance)
+    unready = type(writing)(closed.executor(), closed.follow, closed.allowance)
     with pytest.raises(Busy, match="SERVER_BUSY"):
         await unready.create("A.md", write_of("create", Right.CREATE), b"")
     await unready.close()
 
 
 async def test_a_write_waits_for_a_vault_that_is_being_opened(closed: Vault):
-    opening = Writing(closed.journal(), closed.follow, closed.allowance)
+    opening = VaultWriter(closed.executor(), closed.follow, closed.allowance)
     early = asyncio.create_task(opening.create("A.md", write_of("create", Right.CREATE), b"early"))
     await asyncio.sleep(0)
     running = asyncio.create_task(opening.run())
@@ -502,32 +502,32 @@ async def test_a_path_that_is_none_has_a_code_in_every_write(vault: Vault, path:
 
 def test_two_writes_may_log_the_end_of_one_that_could_not_be_logged(closed: Vault, monkeypatch):
     """As after a full disk that has room again: the second begins while the first logs it."""
-    journal = closed.journal()
-    finish = journal.log.finish
+    executor = closed.executor()
+    finish = executor.log.finish
     asked = write_of("append", Right.APPEND)
 
     def finished(seq: int, *, warning: str | None) -> None:
-        monkeypatch.setattr(journal.log, "finish", finish)
-        with journal.opened(asked):
+        monkeypatch.setattr(executor.log, "finish", finish)
+        with executor.opened(asked):
             finish(seq, warning=warning)
 
-    monkeypatch.setattr(journal.log, "finish", finished)
-    journal._unrecorded.append((1, None))
-    with journal.opened(asked):
-        assert journal._unrecorded == []
-    journal.log.close()
+    monkeypatch.setattr(executor.log, "finish", finished)
+    executor._unrecorded.append((1, None))
+    with executor.opened(asked):
+        assert executor._unrecorded == []
+    executor.log.close()
 
 
 def test_an_end_that_cannot_be_logged_yet_is_logged_later(closed: Vault, monkeypatch):
-    journal = closed.journal()
+    executor = closed.executor()
     asked = write_of("append", Right.APPEND)
 
     def full(seq: int, *, warning: str | None) -> None:
         raise Failed("DISK_FULL", "There is no room.")
 
-    monkeypatch.setattr(journal.log, "finish", full)
-    journal._unrecorded.append((1, None))
-    with pytest.raises(Failed), journal.opened(asked):
+    monkeypatch.setattr(executor.log, "finish", full)
+    executor._unrecorded.append((1, None))
+    with pytest.raises(Failed), executor.opened(asked):
         pass
-    assert journal._unrecorded == [(1, None)]
-    journal.log.close()
+    assert executor._unrecorded == [(1, None)]
+    executor.log.close()

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from vault_agent.api.caller import CallContext
+from vault_agent.api.note_writes import MAX_FILES, WriteBody, done_or_job, make_write
 from vault_agent.api.operation import Result, operation, write
 from vault_agent.api.pages import encode_cursor, position_of
-from vault_agent.api.writing import MAX_FILES, WriteBody, done_or_job, make_write
 from vault_agent.model.fields import Cursor, FilePath, WriteId
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Between, Doc, JsonKey, Length, Unreadable
@@ -23,7 +23,7 @@ from vault_agent.model.writing import (
     Written,
     WrittenFile,
 )
-from vault_agent.vaults.writes import undo
+from vault_agent.vaults.write_access import undo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -473,7 +473,7 @@ def _folders_made_by(connection: sqlite3.Connection, write_id: str | None) -> tu
 def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     check_pages(connection)
-    migrate(connection, "writes.sql")
+    migrate(connection, "write_log.sql")
 
 
 def _log_damaged() -> Unavailable:

@@ -23,7 +23,7 @@ from vault_agent.model.warning import Warning
 from vault_agent.model.writing import SERVER, ChangeKind, VaultChange, WriteState
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.write import Changed, probe
+from vault_agent.vault.replacing import Changed, probe
 from vault_agent.writing import replies
 from vault_agent.writing.disk import Disk, coded, coded_error, missing_folders
 from vault_agent.writing.finish import Finisher, new_write, now_ms
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from vault_agent.model.writing import LoggedWrite, Write, WriteLimits, Written
-    from vault_agent.store.writes import WriteLog
+    from vault_agent.store.write_log import WriteLog
     from vault_agent.vault.folder import FileBytes, FileHash
     from vault_agent.vault.paths import Exclusions
     from vault_agent.vault.root import VaultRoot
@@ -45,7 +45,7 @@ class Disturbed(Exception):
     """Somebody else has just changed the note, or is writing it. Wait, then look again."""
 
 
-class Journal:
+class WriteExecutor:
     """The log and the files of one vault, without locks."""
 
     def __init__(
