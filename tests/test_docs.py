@@ -87,6 +87,18 @@ def test_links_in_the_readme_lead_to_files():
     assert [x.target for x in note.links if not (ROOT / x.target).is_file()] == []
 
 
+def test_every_module_that_a_page_names_exists():
+    source = ROOT / "src" / "vault_agent"
+    rooms = "|".join(path.name for path in source.iterdir() if path.is_dir())
+    named = {
+        (page.name, path)
+        for page in (ROOT / "docs").rglob("*.md")
+        for path in re.findall(rf"`((?:{rooms})/[\w/-]+\.\w+)`", page.read_text("utf-8"))
+    }
+    assert named
+    assert [name for name in sorted(named) if not (source / name[1]).exists()] == []
+
+
 def test_the_demo_vault_parses_without_a_warning():
     notes, _ = read_vault(ROOT / "fixtures" / "vault")
     assert len(notes) >= 40
