@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from vault_agent import __version__
-from vault_agent.config.keys import KEYS
+from vault_agent.config.setting_names import KEYS
 
 ROOT = Path(__file__).parent.parent
 REPOSITORY = "somebody/vault-agent"

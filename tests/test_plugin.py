@@ -15,7 +15,7 @@ from jsonschema import Draft7Validator
 from tests.test_package import REPOSITORY, script
 
 from vault_agent import __version__
-from vault_agent.cli.clients import CLIENTS
+from vault_agent.cli.agent_programs import CLIENTS
 from vault_agent.cli.hook import hook_options
 from vault_agent.cli.relay import RelayOptions, options_of
 from vault_agent.mcp.toolsets import own_tools

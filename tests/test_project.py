@@ -14,7 +14,7 @@ import yaml
 
 from vault_agent import __version__
 from vault_agent.codes import CODES
-from vault_agent.config.keys import KEYS
+from vault_agent.config.setting_names import KEYS
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"

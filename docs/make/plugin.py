@@ -14,7 +14,7 @@ from typing import Any
 
 from vault_agent import __version__
 from vault_agent.cli.agent_hooks import hook_command, hooks_of
-from vault_agent.cli.clients import CLIENTS, NAME
+from vault_agent.cli.agent_programs import CLIENTS, NAME
 
 _TITLE = "Vault Agent"
 _SUMMARY = "Lets the agent search, read and, where you allow it, change your Markdown notes. Local."

@@ -1,4 +1,4 @@
-"""The page of settings, the example of the config file and `keys.json`, made from the table."""
+"""The page of settings, the example of the config file and `setting_names.json`, by the table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic_core import to_jsonable_python
 
 from vault_agent.config import rules as checks_of
-from vault_agent.config.keys import SECTIONS, Key
+from vault_agent.config.setting_names import SECTIONS, Key
 from vault_agent.config.settings import Config
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from vault_agent.api.operations import OPERATIONS
 from vault_agent.api.reading import NoteRequest
 from vault_agent.api.requests import NoParams
 from vault_agent.config import Config
-from vault_agent.config.keys import KEYS
+from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Misconfigured, NotFound
 from vault_agent.server import openapi, routes
 from vault_agent.server.routes import ROUTES

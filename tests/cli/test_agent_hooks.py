@@ -16,7 +16,7 @@ from tests.support.node import node
 from tests.support.systems import posix
 
 from vault_agent.cli.agent_hooks import hook_command, install, remove, state
-from vault_agent.cli.clients import CLIENTS, with_hooks
+from vault_agent.cli.agent_programs import CLIENTS, with_hooks
 from vault_agent.errors import Misconfigured
 
 PROGRAM = ["/opt/with space/bin/vault-agent"]

@@ -20,8 +20,8 @@ from tests.support.folders import below
 
 from vault_agent.cli import detached
 from vault_agent.cli.servers import with_way_out
-from vault_agent.config.keys import DEFAULT_PORT
 from vault_agent.config.layers import read_layers
+from vault_agent.config.setting_names import DEFAULT_PORT
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import ServerAddress, note_address
 

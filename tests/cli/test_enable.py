@@ -16,8 +16,8 @@ from tests.support.meaning import needs_built_in_model
 from tests.support.systems import posix
 
 from vault_agent.cli.config import install_model
-from vault_agent.cli.settings import FEATURES
-from vault_agent.config.keys import KEYS
+from vault_agent.cli.features import FEATURES
+from vault_agent.config.setting_names import KEYS
 from vault_agent.models import built_in
 
 MODELS = ("embedding", "rerank")

@@ -20,10 +20,10 @@ from tests.support.listening import free_port
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
-from vault_agent.cli import settings
+from vault_agent.cli import features
 from vault_agent.cli.command import Invocation
 from vault_agent.cli.servers import Server
-from vault_agent.config.keys import DEFAULT_PORT
+from vault_agent.config.setting_names import DEFAULT_PORT
 from vault_agent.system.address import ServerAddress
 
 
@@ -150,13 +150,13 @@ async def test_a_vault_that_does_not_exist_is_named_and_the_server_goes_on(
 
 
 def test_a_server_that_has_ended_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(settings, "_SECONDS_TO_REOPEN", 0.2)
-    monkeypatch.setattr(settings, "_SECONDS_TO_FOLLOW", float("inf"))
+    monkeypatch.setattr(features, "_SECONDS_TO_REOPEN", 0.2)
+    monkeypatch.setattr(features, "_SECONDS_TO_FOLLOW", float("inf"))
     config = tmp_path / "config.toml"
     config.write_text(f'[index]\ndir = "{tmp_path.as_posix()}/data"\n')
     address = ServerAddress("http://127.0.0.1:9", 1, "0", until_idle=False)
     ended = Server(tmp_path / "index", address, None)
-    assert settings.wait_for_server(Invocation(config=config), ended) is None
+    assert features.wait_for_server(Invocation(config=config), ended) is None
 
 
 async def test_flags_that_a_running_server_does_not_have_are_refused(run_apart: Run, notes: Path):

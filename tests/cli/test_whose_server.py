@@ -10,7 +10,7 @@ from tests.cli.fake import FakeServer
 from tests.support.homes import HOMES
 
 from vault_agent.cli.command import Invocation
-from vault_agent.config.keys import KEYS
+from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Unavailable
 
 

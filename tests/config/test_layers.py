@@ -15,9 +15,9 @@ from pydantic import BaseModel
 
 import vault_agent
 from vault_agent.config import Config, index_directory, load_config
-from vault_agent.config.keys import KEYS
+from vault_agent.config.fast_settings import connection
 from vault_agent.config.layers import read_layers, user_folder
-from vault_agent.config.plain import connection
+from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Misconfigured
 from vault_agent.model.identifiers import identify
 

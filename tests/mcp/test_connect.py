@@ -12,7 +12,7 @@ import pytest
 from tests.mcp.conftest import Agent
 from tests.support.listening import free_port
 
-from vault_agent.cli.clients import CLIENTS
+from vault_agent.cli.agent_programs import CLIENTS
 
 KEY = "a-key-of-a-server-elsewhere-0123456789"
 

@@ -12,7 +12,13 @@ import pytest
 import yaml
 from tests.mcp.conftest import Agent
 
-from vault_agent.cli.clients import ALIASES, CLIENTS, NotChanged, change_settings, read_settings
+from vault_agent.cli.agent_programs import (
+    ALIASES,
+    CLIENTS,
+    NotChanged,
+    change_settings,
+    read_settings,
+)
 
 COMMENTED = """\
 // mine

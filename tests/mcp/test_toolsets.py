@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 from tests.mcp.conftest import FROST, Agent
 
-from vault_agent.config.keys import Toolset
+from vault_agent.config.setting_names import Toolset
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.model.identifiers import identify
 

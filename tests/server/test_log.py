@@ -96,7 +96,7 @@ async def test_a_failing_handler_is_logged_by_type_and_lines():
         [event] = [event for event in server.events if event["event"] == "request"]
         assert CANARY not in server.log.getvalue()
     assert event["error_type"] == "RuntimeError"
-    assert any(frame.startswith("vault_agent.server.handlers:") for frame in event["frames"])
+    assert any(frame.startswith("vault_agent.server.sending:") for frame in event["frames"])
 
 
 async def test_a_request_is_logged_with_route_status_and_counts():

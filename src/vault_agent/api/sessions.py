@@ -12,7 +12,7 @@ from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Result, check_switch, operation
 from vault_agent.api.pages import encode_cursor, position_of
 from vault_agent.errors import NotFound
-from vault_agent.memory.notes import stamp
+from vault_agent.memory.journal_notes import stamp
 from vault_agent.memory.session import JournalState
 from vault_agent.model.fields import Cursor, FilePath, NoteId, SessionId, Text
 from vault_agent.model.identifiers import identify

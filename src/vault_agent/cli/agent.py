@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, get_args
 
 import asyncclick as click
 
-from vault_agent.cli.clients import CLIENTS, client_name, complete_client
+from vault_agent.cli.agent_programs import CLIENTS, client_name, complete_client
 from vault_agent.cli.command import Exit, Invocation, Noun
+from vault_agent.cli.features import wait_for_server
 from vault_agent.cli.servers import agents_without_folder, in_home, server_here
-from vault_agent.cli.settings import wait_for_server
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell, tell_prose
 from vault_agent.config import rules
-from vault_agent.config.keys import Toolset
+from vault_agent.config.fast_settings import connection
 from vault_agent.config.layers import config_path
-from vault_agent.config.plain import connection
 from vault_agent.config.rights import allowed_rights
+from vault_agent.config.setting_names import Toolset
 from vault_agent.errors import Misconfigured, NotFound
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def connect(
     vault-agent agent connect zed --print
     """  # noqa: D301 - \\b tells the parser to keep these lines
     from vault_agent.cli import connecting
-    from vault_agent.cli.settings import FEATURES, tell_applied
+    from vault_agent.cli.features import FEATURES, tell_applied
 
     if name is None:
         raise click.UsageError(_which())
@@ -172,13 +172,13 @@ def connect(
 
 def _print(invocation: Invocation, name: str, agent: str | None, *, hooks: bool) -> None:
     """Print what to type or to paste, and where: the entry, and the hooks if memory is on."""
-    from vault_agent.cli import agent_hooks, clients, connecting
+    from vault_agent.cli import agent_hooks, agent_programs, connecting
 
     client = CLIENTS[name]
     if not client.program:
         tell(f"Into {in_home(client.file()) if client.file is not None else client.by_hand}:")
     command = connecting.entry_command(invocation, agent)
-    say(clean(clients.snippet(client, command), lines=True))
+    say(clean(agent_programs.snippet(client, command), lines=True))
     if hooks and client.hooks is not None and connecting.wants_hooks(invocation):
         tell(f"Into {in_home(client.hooks.user())}:")
         ours = connecting.hooks_command(invocation, name)

@@ -12,14 +12,14 @@ import sys
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
-from vault_agent.cli import clients
-from vault_agent.cli.clients import CLIENTS, Hooks
+from vault_agent.cli import agent_programs
+from vault_agent.cli.agent_programs import CLIENTS, Hooks
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vault_agent.cli.clients import Settings
+    from vault_agent.cli.agent_programs import Settings
 
 State = Literal["installed", "outdated", "missing"]
 
@@ -66,13 +66,13 @@ def install(name: str, path: Path, command: list[str]) -> bool:
 
     try:
         if hooks.events:
-            return clients.change_settings(path, add)
-        text, plugin = clients.read_text(path), _plugin_text(command)
+            return agent_programs.change_settings(path, add)
+        text, plugin = agent_programs.read_text(path), _plugin_text(command)
         if text and _MARK not in text:
             raise _unchanged(name, path, "is another plugin")
         if text != plugin:
-            clients.write_text(path, plugin, before="")
-    except clients.NotChanged as error:
+            agent_programs.write_text(path, plugin, before="")
+    except agent_programs.NotChanged as error:
         raise _unchanged(name, path, error.why) from None
     return text != plugin
 
@@ -94,11 +94,11 @@ def remove(name: str, path: Path) -> bool:
 
     try:
         if hooks.events:
-            return clients.change_settings(path, take_out)
+            return agent_programs.change_settings(path, take_out)
         if not _is_ours(path):
             return False
-        clients.write_text(path, "", before="")
-    except clients.NotChanged as error:
+        agent_programs.write_text(path, "", before="")
+    except agent_programs.NotChanged as error:
         raise _unchanged(name, path, error.why) from None
     return True
 
@@ -113,11 +113,11 @@ def state(name: str, path: Path, command: list[str]) -> State:
     if not hooks.events:
         if not _is_ours(path):
             return "missing"
-        is_same = clients.read_text(path) == _plugin_text(command)
+        is_same = agent_programs.read_text(path) == _plugin_text(command)
         return "installed" if is_same else "outdated"
     try:
-        present = _ours(_groups_of(clients.read_settings(path)), name)
-    except clients.NotChanged as error:
+        present = _ours(_groups_of(agent_programs.read_settings(path)), name)
+    except agent_programs.NotChanged as error:
         raise _unchanged(name, path, error.why) from None
     wanted = {event: [entry] for event, entry in _entries(name, command).items()}
     return "installed" if present == wanted else "outdated" if present else "missing"
@@ -132,7 +132,7 @@ def _groups_of(settings: Settings) -> dict[str, list[Settings]]:
     groups_of: dict[str, list[Settings]] = settings.get(_SECTION, {})
     lists = list(groups_of.values()) if isinstance(groups_of, dict) else [None]
     if not all(isinstance(groups, list) and all(map(_is_group, groups)) for groups in lists):
-        raise clients.NotChanged("has hooks in another form than expected")
+        raise agent_programs.NotChanged("has hooks in another form than expected")
     return groups_of
 
 

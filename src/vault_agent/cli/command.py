@@ -15,7 +15,7 @@ import asyncclick as click
 from vault_agent import __version__
 from vault_agent.cli.terminal import clean, complain, pass_on, tell
 from vault_agent.codes import CODES
-from vault_agent.config.keys import CONFIG_ENV
+from vault_agent.config.setting_names import CONFIG_ENV
 from vault_agent.errors import Misconfigured, Unavailable, explained
 from vault_agent.system.files import is_folder
 
@@ -96,7 +96,7 @@ class Invocation:
             Unavailable: `SERVER_UNAVAILABLE` if no setting names a vault or a server.
         """
         from vault_agent.client.client import Client
-        from vault_agent.config.plain import connection, names_any, own_server
+        from vault_agent.config.fast_settings import connection, names_any, own_server
 
         layers = self.layers()
         where = connection(layers)

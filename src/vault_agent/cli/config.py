@@ -25,8 +25,8 @@ from vault_agent.cli.terminal import (
     tell_prose,
 )
 from vault_agent.config import rules
-from vault_agent.config.keys import KEYS, Key
 from vault_agent.config.layers import known_key
+from vault_agent.config.setting_names import KEYS, Key
 from vault_agent.errors import InvalidRequest, Misconfigured
 from vault_agent.model.modes import BUILT_IN
 from vault_agent.system.files import expanded, is_folder
@@ -77,7 +77,7 @@ def get(invocation: Invocation, name: str | None) -> int:
 
 
 def _print_settings(invocation: Invocation, name: str | None) -> int:
-    from vault_agent.config.plain import settings
+    from vault_agent.config.fast_settings import settings
 
     keys = [known_key(name)] if name is not None else list(KEYS.values())
     layers = invocation.layers()
@@ -154,7 +154,7 @@ def _require_place(name: str, file: Layer) -> None:
 
 def _change(invocation: Invocation, key: Key, value: str | None) -> None:
     """Write a setting, or remove it with None, and say what follows from that."""
-    from vault_agent.cli.settings import after_change, before_change
+    from vault_agent.cli.features import after_change, before_change
     from vault_agent.config.edit import set_values
     from vault_agent.config.layers import config_path
 
@@ -216,7 +216,7 @@ def reveal_api_key(invocation: Invocation) -> None:
 
     Clients on other computers need it.
     """
-    from vault_agent.config.plain import connection
+    from vault_agent.config.fast_settings import connection
 
     key = connection(invocation.layers()).api_key
     if key is None:

@@ -6,13 +6,13 @@ import json
 import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_agent.cli import agent_hooks, clients
-from vault_agent.cli.clients import CLIENTS, our_program
+from vault_agent.cli import agent_hooks, agent_programs
+from vault_agent.cli.agent_programs import CLIENTS, our_program
 from vault_agent.cli.command import Exit, exit_code
-from vault_agent.cli.settings import Applied, apply, switch
+from vault_agent.cli.features import Applied, apply, switch
 from vault_agent.cli.terminal import agreed, can_ask, clean, complain, tell
 from vault_agent.config import rules
-from vault_agent.config.plain import connection, hook_settings
+from vault_agent.config.fast_settings import connection, hook_settings
 from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.system.processes import PROGRAM
 
@@ -31,7 +31,7 @@ def entry_command(invocation: Invocation, agent: str | None = None) -> list[str]
         arguments += ["--config", str(invocation.config.absolute())]
     if invocation.endpoint is not None:
         arguments += ["--endpoint", invocation.endpoint]
-    return clients.our_command(arguments)
+    return agent_programs.our_command(arguments)
 
 
 def add_entry(name: str, command: list[str], *, force: bool = False) -> str:
@@ -41,9 +41,9 @@ def add_entry(name: str, command: list[str], *, force: bool = False) -> str:
         Misconfigured: `CLIENT_CONFIG_INVALID`.
     """
     client = CLIENTS[name]
-    if not force and clients.state(client, command) == "installed":
+    if not force and agent_programs.state(client, command) == "installed":
         return f"{client.title} knows vault-agent already."
-    return clients.install(client, command, force=force)
+    return agent_programs.install(client, command, force=force)
 
 
 class Connected(NamedTuple):
@@ -140,7 +140,7 @@ class KnownAgent(NamedTuple):
     name: str
     title: str
     is_here: bool
-    entry: clients.State
+    entry: agent_programs.State
     hooks: str | None  # None for an agent without hooks
 
 
@@ -149,7 +149,7 @@ def known_agents(invocation: Invocation) -> list[KnownAgent]:
     command = entry_command(invocation)
     return [
         KnownAgent(
-            name, client.title, client.is_here, clients.state(client, command),
+            name, client.title, client.is_here, agent_programs.state(client, command),
             hooks_state(invocation, name),
         )
         for name, client in CLIENTS.items()
@@ -175,8 +175,8 @@ def take_out(invocation: Invocation, name: str) -> list[str]:
     """
     client = CLIENTS[name]
     done = []
-    if clients.state(client, entry_command(invocation)) in ("installed", "other"):
-        done.append(clients.uninstall(client))
+    if agent_programs.state(client, entry_command(invocation)) in ("installed", "other"):
+        done.append(agent_programs.uninstall(client))
     if client.hooks is not None and agent_hooks.remove(name, client.hooks.user()):
         done.append(f"The hooks are no longer in {client.hooks.user()}.")
     return done

@@ -20,7 +20,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import built_in_settings
 from vault_agent.cli.terminal import clean, say, style
-from vault_agent.config.keys import KEYS
+from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Failed, Unavailable
 from vault_agent.model.health import Health
 from vault_agent.system.processes import PROGRAM

@@ -10,8 +10,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from vault_agent.config.keys import BACKGROUND_ENV, CONFIG_ENV, KEYS
-from vault_agent.config.plain import connection, own_server
+from vault_agent.config.fast_settings import connection, own_server
+from vault_agent.config.setting_names import BACKGROUND_ENV, CONFIG_ENV, KEYS
 from vault_agent.errors import Failed, VaultAgentError, error_of
 from vault_agent.system.address import ServerAddress, is_serving, live_address, noted_address
 from vault_agent.system.files import make_private_folder

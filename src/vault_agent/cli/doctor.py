@@ -153,8 +153,8 @@ def _checks(invocation: Invocation) -> Iterator[Finding]:
 def _repair_of(error: Misconfigured, invocation: Invocation) -> str:
     """Return how a wrong setting is repaired: by a command, or in the file."""
     from vault_agent.cli.run import unknown_setting
-    from vault_agent.config.keys import KEYS
     from vault_agent.config.layers import config_path
+    from vault_agent.config.setting_names import KEYS
 
     if gone := unknown_setting(error):
         return f"vault-agent config unset {gone}"
@@ -165,8 +165,8 @@ def _repair_of(error: Misconfigured, invocation: Invocation) -> str:
 
 
 def _config_file(invocation: Invocation) -> Finding:
-    from vault_agent.config.keys import CONFIG_ENV
     from vault_agent.config.layers import config_path
+    from vault_agent.config.setting_names import CONFIG_ENV
 
     path = config_path(invocation.config)
     try:
@@ -318,7 +318,7 @@ def _port(invocation: Invocation, config: Config) -> Finding:
 
 
 def _key(config: Config) -> Finding:
-    from vault_agent.config.access import changes_notes
+    from vault_agent.config.server_key import changes_notes
 
     if config.server.api_key is not None:
         page = "; `vault-agent ui` opens the web page" if config.web.enabled else ""
@@ -329,7 +329,7 @@ def _key(config: Config) -> Finding:
 
 
 def _ranking(config: Config) -> Iterator[Finding]:
-    from vault_agent.cli.settings import unknown_folders
+    from vault_agent.cli.features import unknown_folders
 
     unknown: list[str] = []
     with suppress(Misconfigured):  # a broken list of vaults has a check of its own
@@ -364,7 +364,7 @@ def _rerank(config: Config) -> Finding:
 
 def _agents(invocation: Invocation, config: Config) -> Iterator[Finding]:
     from vault_agent.cli.connecting import check, known_agents
-    from vault_agent.config.plain import hook_settings
+    from vault_agent.config.fast_settings import hook_settings
 
     agents = known_agents(invocation)
     connected = [agent for agent in agents if agent.entry == "installed"]

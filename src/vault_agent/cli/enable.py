@@ -12,8 +12,8 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import built_in_settings, check_address, install_model
 from vault_agent.cli.doctor import ask_embedder, ask_reranker
+from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_applied
 from vault_agent.cli.servers import as_argument
-from vault_agent.cli.settings import FEATURES, apply, overridden, switch, tell_applied
 from vault_agent.cli.terminal import (
     DECLINED,
     ask,
@@ -33,7 +33,7 @@ from vault_agent.system.files import is_folder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.cli.settings import Applied
+    from vault_agent.cli.features import Applied
     from vault_agent.config import Config
 
 _PROJECTS = "projects"

@@ -20,11 +20,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from vault_agent.config.keys import OFF_ENV
+from vault_agent.config.fast_settings import (
+    hook_settings,
+    index_folder,
+    is_mcp_off,
+    names_any,
+    own_server,
+)
 from vault_agent.config.layers import read_layers
-from vault_agent.config.plain import hook_settings, index_folder, is_mcp_off, names_any, own_server
 from vault_agent.config.project import find_project, trusted_entry
 from vault_agent.config.registry import Role, read_registry
+from vault_agent.config.setting_names import OFF_ENV
 from vault_agent.errors import at_terminal, explained
 from vault_agent.model.sessions import PROMPT, START
 from vault_agent.system.address import is_serving
@@ -33,8 +39,8 @@ from vault_agent.system.checkout import commit_at
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from vault_agent.config.fast_settings import ServerAccess
     from vault_agent.config.layers import Layer
-    from vault_agent.config.plain import ServerAccess
     from vault_agent.model.sessions import SessionEvent
 
 MAX_INPUT_BYTES: Final = 1 << 20

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.settings import FEATURES, apply
+from vault_agent.cli.features import FEATURES, apply
 from vault_agent.cli.terminal import (
     agreed,
     can_ask,
@@ -25,7 +25,6 @@ from vault_agent.cli.terminal import (
     tell_prose,
     warn,
 )
-from vault_agent.config.keys import PROJECT_ENV
 from vault_agent.config.project import (
     OURS,
     VAULT,
@@ -47,6 +46,7 @@ from vault_agent.config.registry import (
     new_uid,
     read_registry,
 )
+from vault_agent.config.setting_names import PROJECT_ENV
 from vault_agent.errors import Failed, InvalidRequest, Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
 from vault_agent.model.note_types import type_of_folder
@@ -365,7 +365,7 @@ def _name_agents(invocation: Invocation, report: Report) -> None:
 
     The settings of another program are not changed unasked.
     """
-    from vault_agent.cli.clients import with_hooks
+    from vault_agent.cli.agent_programs import with_hooks
     from vault_agent.cli.connecting import hooks_state
 
     for name, (agent, _) in with_hooks().items():

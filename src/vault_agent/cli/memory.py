@@ -168,7 +168,7 @@ def import_here(invocation: Invocation, limit: int) -> tuple[list[str], int]:
         Forbidden: `VAULT_NOT_TRUSTED`.
         Failed: `OUTPUT_FAILED`.
     """
-    from vault_agent.config.plain import hook_settings
+    from vault_agent.config.fast_settings import hook_settings
     from vault_agent.config.project import find_project, trusted_entry
     from vault_agent.config.registry import read_registry
     from vault_agent.memory.transcripts.read import past_sessions, take_over_sessions

@@ -19,7 +19,7 @@ import orjson
 
 from vault_agent.cli.terminal import clean, complain, counted, quoted, tell, warn
 from vault_agent.config import rules
-from vault_agent.config.plain import index_folder, several_vaults, vault_root
+from vault_agent.config.fast_settings import index_folder, several_vaults, vault_root
 from vault_agent.config.registry import DEFAULT, Role, read_registry
 from vault_agent.errors import (
     Forbidden,

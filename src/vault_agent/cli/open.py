@@ -27,8 +27,8 @@ from vault_agent.cli.names import (
 )
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.codes import FILE_GONE_REMEDY
-from vault_agent.config.keys import KEYS
-from vault_agent.config.plain import open_in
+from vault_agent.config.fast_settings import open_in
+from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Failed, Misconfigured, NotFound
 from vault_agent.model.health import Health
 from vault_agent.model.reading import ChunkContent

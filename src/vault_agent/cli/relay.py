@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent import __version__
 from vault_agent.config import rules
-from vault_agent.config.layers import read_layers
-from vault_agent.config.plain import (
+from vault_agent.config.fast_settings import (
     ServerAccess,
     connection,
     index_folder,
@@ -20,6 +19,7 @@ from vault_agent.config.plain import (
     own_server,
     several_vaults,
 )
+from vault_agent.config.layers import read_layers
 from vault_agent.config.rights import OWN_TOOLSET, ToolsFor, tools_for
 from vault_agent.errors import VaultAgentError
 from vault_agent.mcp.lists import is_handshake, is_list, result_for

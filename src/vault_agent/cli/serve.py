@@ -15,6 +15,7 @@ from asyncclick.shell_completion import CompletionItem
 from vault_agent import __version__
 from vault_agent.cli import detached, servers
 from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.features import KEY_NEEDED
 from vault_agent.cli.servers import (
     START,
     STOP,
@@ -28,7 +29,6 @@ from vault_agent.cli.servers import (
     warn_of_folders_of_agents,
     which_vault,
 )
-from vault_agent.cli.settings import KEY_NEEDED
 from vault_agent.cli.status import embedding_state, index_state, say_rows, watch_state
 from vault_agent.cli.terminal import (
     clean,
@@ -144,9 +144,9 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
 
     from vault_agent.cli.servers import with_way_out
     from vault_agent.config import index_directory
-    from vault_agent.config.access import require_key
-    from vault_agent.config.follow import FollowedFile
+    from vault_agent.config.followed_file import FollowedFile
     from vault_agent.config.layers import config_path
+    from vault_agent.config.server_key import require_key
     from vault_agent.server.serve import serve  # takes long, so settings are checked before
 
     if config.vault.root is not None and is_folder(config.vault.root):
@@ -204,7 +204,7 @@ def started(
     with the same flags. A server is not stopped if another one could not start.
     """
     from vault_agent.config import build_config, index_directory
-    from vault_agent.config.follow import flags_to_repeat
+    from vault_agent.config.followed_file import flags_to_repeat
 
     folder = index_directory(build_config(invocation.layers(flags)))
 
@@ -307,7 +307,7 @@ def _runs_as_service(invocation: Invocation, server: Server) -> bool:
 def _require_flags(invocation: Invocation, flags: dict[str, Any], server: Server) -> None:
     """Raise Busy `INDEX_LOCKED` if a running server was started without one of these flags."""
     from vault_agent.config import build_config
-    from vault_agent.config.follow import flags_to_repeat
+    from vault_agent.config.followed_file import flags_to_repeat
     from vault_agent.config.settings import value_of
 
     wanted = build_config(invocation.layers(flags))
@@ -375,7 +375,7 @@ def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
     """
     from vault_agent.cli.jobs import follow
     from vault_agent.client.client import Client
-    from vault_agent.config.plain import connection
+    from vault_agent.config.fast_settings import connection
 
     client = Client(endpoint, connection(layers).api_key)
     reply = client.call("GET /health")
@@ -410,8 +410,8 @@ def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
 def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     """Return the settings of a server. Warn if other computers can reach it."""
     from vault_agent.config import build_config
-    from vault_agent.config.access import require_key
     from vault_agent.config.layers import config_path, read_text, unused_settings
+    from vault_agent.config.server_key import require_key
 
     config = build_config(invocation.layers(flags))
     for problem in unused_settings(read_text(config_path(invocation.config)) or ""):
@@ -486,8 +486,8 @@ def _page_of(config: Config, endpoint: str) -> str:
 
 def _options(invocation: Invocation, endpoint: str) -> str:
     """Return the flags that other commands need to find this server."""
+    from vault_agent.config.fast_settings import connection
     from vault_agent.config.layers import read_layers
-    from vault_agent.config.plain import connection
 
     flags = f" --config {shlex.quote(str(invocation.config))}" if invocation.config else ""
     if connection(read_layers(chosen=invocation.config)).endpoint != endpoint:

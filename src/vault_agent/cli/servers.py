@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from vault_agent.cli import detached
 from vault_agent.cli.terminal import clean, warn
-from vault_agent.config.follow import SettingsInUse, settings_in_use
-from vault_agent.config.plain import configured_endpoint, index_folder, index_folders
+from vault_agent.config.fast_settings import configured_endpoint, index_folder, index_folders
+from vault_agent.config.followed_file import SettingsInUse, settings_in_use
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.system.address import ServerAddress, live_address, noted_vault

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.cli.command import Exit
 from vault_agent.cli.servers import server_in
 from vault_agent.cli.terminal import clean, envelope, say, tell_prose
-from vault_agent.config.keys import CONFIG_ENV
+from vault_agent.config.setting_names import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
 from vault_agent.system.files import is_folder, make_private_folder, replace_file
 from vault_agent.system.processes import PROGRAM
@@ -198,7 +198,7 @@ def install_service(invocation: Invocation) -> tuple[SystemService, str]:
 def _start_again(invocation: Invocation, server: Server | None, folder: Path) -> None:
     """Start the server that was stopped for a service that does not run."""
     from vault_agent.cli import detached
-    from vault_agent.config.follow import flags_to_repeat
+    from vault_agent.config.followed_file import flags_to_repeat
 
     in_use = server.in_use if server is not None else None
     flags = {} if in_use is None else flags_to_repeat(in_use)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import asyncclick as click
 import orjson
 
-from vault_agent.cli.clients import ALIASES, CLIENTS, client_name
+from vault_agent.cli.agent_programs import ALIASES, CLIENTS, client_name
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import built_in_settings, install_model
 from vault_agent.cli.servers import in_home
@@ -103,8 +103,8 @@ def command(
     vault-agent setup
     vault-agent setup --folder ~/Notes --agent claude-code --no-web --yes
     """  # noqa: D301 - \\b tells the parser to keep these lines
+    from vault_agent.cli.features import settings_now
     from vault_agent.cli.service import is_installed
-    from vault_agent.cli.settings import settings_now
 
     config = settings_now(invocation)
     asks = can_ask() and not yes and not invocation.json
@@ -240,10 +240,10 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
     An agent that cannot be connected, or a system without services, is no reason to stop.
     """
     from vault_agent.cli import connecting
+    from vault_agent.cli.features import apply
     from vault_agent.cli.serve import follow_first_index, started
     from vault_agent.cli.servers import wait_until_served, warn_of_folders_of_agents
     from vault_agent.cli.service import install_service
-    from vault_agent.cli.settings import apply
     from vault_agent.config import build_config
 
     settings = [

@@ -134,18 +134,18 @@ def end(
 
 def _of_agents(invocation: Invocation) -> Iterator[Step]:
     """Yield our entries and hooks in the settings of agents."""
-    from vault_agent.cli import agent_hooks, clients
-    from vault_agent.cli.clients import CLIENTS, with_hooks
+    from vault_agent.cli import agent_hooks, agent_programs
+    from vault_agent.cli.agent_programs import CLIENTS, with_hooks
     from vault_agent.cli.connecting import entry_command, hooks_command
 
     command = entry_command(invocation)
     for client in CLIENTS.values():
         place = client.file or client.kept
-        if place is not None and clients.state(client, command) in ("installed", "other"):
+        if place is not None and agent_programs.state(client, command) in ("installed", "other"):
             yield Step(
                 f"the entry in {client.title}",
                 in_home(place()),
-                partial(clients.uninstall, client),
+                partial(agent_programs.uninstall, client),
             )
     for name, (agent, hooks) in with_hooks().items():
         with suppress(Misconfigured):
@@ -197,7 +197,7 @@ def remove_spare(vault: Path) -> bool:
 def _vaults(invocation: Invocation, folders: list[Path]) -> list[Path]:
     """Return the roots of all vaults that the settings, the list of vaults or an index name."""
     from vault_agent.cli.vaults import known_indexes
-    from vault_agent.config.plain import vault_root
+    from vault_agent.config.fast_settings import vault_root
     from vault_agent.config.registry import read_registry
 
     vaults: list[Path | None] = []
@@ -210,7 +210,7 @@ def _vaults(invocation: Invocation, folders: list[Path]) -> list[Path]:
 
 
 def _data_folders(invocation: Invocation) -> list[Path]:
-    from vault_agent.config.plain import index_folders
+    from vault_agent.config.fast_settings import index_folders
 
     return [folder.parent for folder in index_folders(invocation.layers())]
 
@@ -267,8 +267,8 @@ def _delete(paths: list[Path]) -> None:
 def _what_stays(
     invocation: Invocation, folders: list[Path], *, keep_indexes: bool, settings: bool
 ) -> Iterator[str]:
+    from vault_agent.config.fast_settings import vault_root
     from vault_agent.config.layers import config_path
-    from vault_agent.config.plain import vault_root
     from vault_agent.config.registry import read_registry
 
     named: set[Path] = set()

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import asyncclick as click
 
 from vault_agent.cli.command import Invocation, Noun
+from vault_agent.cli.features import Applied, apply, switch, tell_applied
 from vault_agent.cli.init import counts_as_text, entry_of, notes_by_type, shown_name
 from vault_agent.cli.jobs import follow
 from vault_agent.cli.names import name_of
 from vault_agent.cli.servers import in_home
-from vault_agent.cli.settings import Applied, apply, switch, tell_applied
 from vault_agent.cli.terminal import DECLINED, agreed, clean, envelope, say, tell, warn
 from vault_agent.config import build_config, rules
-from vault_agent.config.plain import index_folders, several_vaults, vault_root
+from vault_agent.config.fast_settings import index_folders, several_vaults, vault_root
 from vault_agent.config.project import (
     Project,
     find_project,

@@ -15,8 +15,8 @@ from pydantic import (
     StringConstraints,
 )
 
-from vault_agent.config.keys import Toolset
 from vault_agent.config.rules import seen_folders, vault_folder
+from vault_agent.config.setting_names import Toolset
 from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:

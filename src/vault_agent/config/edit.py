@@ -9,7 +9,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.config.agents import NAME, SECTION
-from vault_agent.config.keys import KEYS, Key
 from vault_agent.config.layers import (
     Layer,
     Problem,
@@ -22,6 +21,7 @@ from vault_agent.config.layers import (
     unused_settings,
 )
 from vault_agent.config.private import rewrite
+from vault_agent.config.setting_names import KEYS, Key
 from vault_agent.config.settings import check, convert, index_directory
 from vault_agent.errors import Misconfigured, NotFound
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from vault_agent.config.keys import (
+from vault_agent.config.setting_names import (
     CONFIG_ENV,
     ENV_PREFIX,
     ENVIRONMENT,
@@ -30,7 +30,7 @@ from vault_agent.system.files import NotRegular, expanded, read_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from vault_agent.config.keys import Key
+    from vault_agent.config.setting_names import Key
 
 _AGENTS = "agents"
 _ON_LINUX: bool = sys.platform.startswith("linux")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.config import rules
-from vault_agent.config.plain import setting
+from vault_agent.config.fast_settings import setting
 from vault_agent.model.writing import Right
 from vault_agent.text.names import fold, lies_in
 

@@ -1,7 +1,7 @@
 """The one table of settings: a row for each, by section, above it their types and rules.
 
-All else is made from it: `keys.json`, the example of the config file and the page of settings
-(`make docs`), and what `config set` checks.
+All else is made from it: `setting_names.json`, the example of the config file and the page of
+settings (`make docs`), and what `config set` checks.
 """
 
 from __future__ import annotations
@@ -22,10 +22,7 @@ from pydantic import (
 from vault_agent.config import rules
 from vault_agent.config.agents import Folder as VaultFolder
 from vault_agent.config.agents import WriteRight
-from vault_agent.config.keys import (
-    DEFAULT_PORT,
-    Toolset,
-)
+from vault_agent.config.setting_names import DEFAULT_PORT, Toolset
 from vault_agent.model.search import Weights
 from vault_agent.text.names import AttachmentKind
 

@@ -15,7 +15,6 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from vault_agent.config import rules
 from vault_agent.config.agents import AgentSettings, named
-from vault_agent.config.keys import KEYS, unmet
 from vault_agent.config.layers import Layer, Problem, invalid, read_layers
 from vault_agent.config.sections import (
     CliSettings,
@@ -34,6 +33,7 @@ from vault_agent.config.sections import (
     WebSettings,
     WriteSettings,
 )
+from vault_agent.config.setting_names import KEYS, unmet
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:

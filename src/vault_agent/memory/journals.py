@@ -15,7 +15,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.config.keys import OFF_ENV
+from vault_agent.config.setting_names import OFF_ENV
 from vault_agent.errors import IndexUnavailable, NotFound, VaultAgentError
 from vault_agent.memory.dialogue import (
     INSTRUCTIONS,
@@ -25,7 +25,7 @@ from vault_agent.memory.dialogue import (
     is_worth_it,
     written,
 )
-from vault_agent.memory.notes import (
+from vault_agent.memory.journal_notes import (
     JournalEdited,
     VaultNotes,
     body,

@@ -9,10 +9,7 @@ from aiohttp import web
 
 from vault_agent.api.operation import MAX_BODY_BYTES
 from vault_agent.server.access import Access
-from vault_agent.server.connection import Limits
-from vault_agent.server.events import JOB_STREAMS, OPEN_STREAMS, JobStreams, OpenStreams
-from vault_agent.server.gate import gate, stamp
-from vault_agent.server.keys import (
+from vault_agent.server.app_keys import (
     ACCESS,
     ACTIVITY,
     APP,
@@ -25,6 +22,9 @@ from vault_agent.server.keys import (
     STOPPING,
     Activity,
 )
+from vault_agent.server.connection import Limits
+from vault_agent.server.events import JOB_STREAMS, OPEN_STREAMS, JobStreams, OpenStreams
+from vault_agent.server.gate import gate, stamp
 from vault_agent.server.mcp import MCP, Endpoint, add_mcp
 from vault_agent.server.openapi import openapi_json
 from vault_agent.server.routes import add_routes

@@ -14,8 +14,8 @@ from vault_agent.api.operation import MAX_BODY_BYTES
 from vault_agent.api.requests import parse
 from vault_agent.api.sessions import WAITS_HEADER, SessionEventBody
 from vault_agent.errors import InvalidRequest, TooLarge, Unsupported
+from vault_agent.server.app_keys import LIMITS
 from vault_agent.server.connection import ClientConnection
-from vault_agent.server.keys import LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

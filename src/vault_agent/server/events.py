@@ -20,7 +20,7 @@ from vault_agent.model.jobs import Job
 from vault_agent.model.memory import MemoryNews
 from vault_agent.model.values import dump
 from vault_agent.model.writing import LoggedWrite, WriteNews
-from vault_agent.server.keys import ACCESS, CALLER, SESSIONS, STOPPING
+from vault_agent.server.app_keys import ACCESS, CALLER, SESSIONS, STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.vaults.event_stream import Signal
 

@@ -18,8 +18,7 @@ from aiohttp import web
 
 from vault_agent import __version__
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
-from vault_agent.server.connection import ClientConnection
-from vault_agent.server.keys import (
+from vault_agent.server.app_keys import (
     ACCESS,
     ACTIVITY,
     APP,
@@ -30,6 +29,7 @@ from vault_agent.server.keys import (
     TRACE,
     Trace,
 )
+from vault_agent.server.connection import ClientConnection
 from vault_agent.server.log import Level
 from vault_agent.server.mcp import MCP, agent_of, is_mcp
 from vault_agent.server.replies import SAFE_HEADERS, error_reply, internal_error, rpc_error_reply

@@ -13,15 +13,15 @@ from aiohttp import web
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.operation import MAX_BODY_BYTES
-from vault_agent.config.keys import MAX_WRITE_BYTES
 from vault_agent.config.registry import GLOBAL
 from vault_agent.config.rights import allowed_rights
+from vault_agent.config.setting_names import MAX_WRITE_BYTES
 from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported, switched_off
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
+from vault_agent.server.app_keys import APP, CONFIG, TRACE
 from vault_agent.server.body import check_media, check_size, read_body
 from vault_agent.server.connection import while_client_waits
-from vault_agent.server.keys import APP, CONFIG, TRACE
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.system.cancelling import in_thread
 

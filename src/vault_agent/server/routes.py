@@ -11,9 +11,10 @@ from vault_agent.api.note_writes import WriteBody
 from vault_agent.api.operation import Operation, check_switch, operation, operations_of
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.api.requests import NoParams, parse_strings, repeatable, unknown_field
-from vault_agent.config.keys import MAX_WRITE_BYTES
+from vault_agent.config.setting_names import MAX_WRITE_BYTES
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
 from vault_agent.server import ui
+from vault_agent.server.app_keys import APP, CONFIG, OPENAPI, TRACE
 from vault_agent.server.body import (
     check_media,
     check_size,
@@ -22,9 +23,8 @@ from vault_agent.server.body import (
     with_content,
     with_headers,
 )
-from vault_agent.server.handlers import RouteCall, reply, send
-from vault_agent.server.keys import APP, CONFIG, OPENAPI, TRACE
 from vault_agent.server.replies import SAFE_HEADERS, bytes_reply
+from vault_agent.server.sending import RouteCall, reply, send
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from vault_agent.app import open_app
-from vault_agent.config.access import changes_notes
 from vault_agent.config.rules import endpoint_of, is_loopback
+from vault_agent.config.server_key import changes_notes
 from vault_agent.errors import Failed, Unauthorized, VaultAgentError
 from vault_agent.server.app import create_app
+from vault_agent.server.app_keys import ACTIVITY, APP, SESSIONS, Activity
 from vault_agent.server.connection import ClientConnections, Limits
-from vault_agent.server.keys import ACTIVITY, APP, SESSIONS, Activity
 from vault_agent.server.log import (
     EventLog,
     Level,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from vault_agent.app import App
     from vault_agent.config import Config
-    from vault_agent.config.follow import FollowedFile
+    from vault_agent.config.followed_file import FollowedFile
     from vault_agent.model.health import Health
     from vault_agent.web.sessions import PageSessions
 

@@ -18,9 +18,9 @@ from vault_agent.errors import Failed, NotFound, Unauthorized
 from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
 from vault_agent.model.sent import Doc, Length
 from vault_agent.server.access import bearer
-from vault_agent.server.handlers import RouteCall
-from vault_agent.server.keys import ASSETS, CALLER, CONFIG, SESSIONS
+from vault_agent.server.app_keys import ASSETS, CALLER, CONFIG, SESSIONS
 from vault_agent.server.replies import accepts_gzip, send_shown
+from vault_agent.server.sending import RouteCall
 from vault_agent.system.cancelling import in_thread
 from vault_agent.web.sessions import PREFIX
 from vault_agent.web.shell import fill, frame_headers, page_headers

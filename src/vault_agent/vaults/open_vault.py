@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import anyio
 
 from vault_agent.config import index_directory
-from vault_agent.config.access import writes_by_itself
 from vault_agent.config.registry import DEFAULT, Role
+from vault_agent.config.server_key import writes_by_itself
 from vault_agent.errors import Busy, Failed, VaultAgentError
 from vault_agent.indexing.protocol import Cluster, IndexTask, LayOut, fingerprint_of
 from vault_agent.model.jobs import JobKind, Trigger

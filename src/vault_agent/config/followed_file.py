@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
-from vault_agent.config.keys import BACKGROUND_ENV, KEYS
 from vault_agent.config.layers import Layer, agents_of, parse_file, read_text
+from vault_agent.config.setting_names import BACKGROUND_ENV, KEYS
 from vault_agent.errors import VaultAgentError
 from vault_agent.system.files import read_optional, replace_file
 

@@ -11,7 +11,12 @@ import pytest
 from tests.support.clocks import PATIENCE
 
 from vault_agent.config import build_config
-from vault_agent.config.follow import QUIET_SECONDS, FollowedFile, file_digest, settings_in_use
+from vault_agent.config.followed_file import (
+    QUIET_SECONDS,
+    FollowedFile,
+    file_digest,
+    settings_in_use,
+)
 from vault_agent.config.layers import read_layers
 from vault_agent.errors import Misconfigured
 

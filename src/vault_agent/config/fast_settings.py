@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.config import rules
-from vault_agent.config.keys import DEFAULT_PORT, KEYS, MAX_WRITE_BYTES, unmet
+from vault_agent.config.setting_names import DEFAULT_PORT, KEYS, MAX_WRITE_BYTES, unmet
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import live_address, noted_address
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from vault_agent.config.keys import Key
     from vault_agent.config.layers import Layer
+    from vault_agent.config.setting_names import Key
 
 _LONG = 200
 """Longer texts, and those with outer white space, are never plainly valid."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from vault_agent.config.keys import KEYS
+from vault_agent.config.fast_settings import largest_write, settings
 from vault_agent.config.layers import Layer, invalid
-from vault_agent.config.plain import largest_write, settings
+from vault_agent.config.setting_names import KEYS
 from vault_agent.config.settings import check, value_of
 from vault_agent.errors import Misconfigured
 

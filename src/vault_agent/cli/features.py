@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.cli.servers import START, STOP, require_servable, running_servers, server_here
 from vault_agent.cli.terminal import complain, say, tell_prose
-from vault_agent.config.follow import file_digest, flags_to_repeat, settings_in_use
-from vault_agent.config.keys import KEYS
+from vault_agent.config.followed_file import file_digest, flags_to_repeat, settings_in_use
 from vault_agent.config.layers import config_path
+from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import is_serving
 from vault_agent.system.files import is_folder
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vault_agent.cli.command import Invocation
     from vault_agent.cli.servers import Server
     from vault_agent.config import Config
-    from vault_agent.config.follow import SettingsInUse
+    from vault_agent.config.followed_file import SettingsInUse
     from vault_agent.config.layers import Layer
 
 KEY_NEEDED = (
@@ -157,7 +157,7 @@ def unknown_folders(config: Config) -> list[str]:
 
 def about_key(before: Config | None, now: Config) -> Iterator[str]:
     """Yield that requests need a key, if they needed none before."""
-    from vault_agent.config.access import is_exposed, needs_key
+    from vault_agent.config.server_key import is_exposed, needs_key
 
     if before is None or before.server.api_key is not None or needs_key(before):
         return
@@ -170,7 +170,7 @@ def about_key(before: Config | None, now: Config) -> Iterator[str]:
 
 def _idle(now: Config, names: Iterable[str]) -> Iterator[str]:
     """Yield which of the switches do nothing yet, and what turns on the rest."""
-    from vault_agent.config.keys import unmet
+    from vault_agent.config.setting_names import unmet
     from vault_agent.config.settings import value_of
 
     for name in names:

@@ -1,7 +1,7 @@
 """The names of all settings, without pydantic, so that simple commands start fast.
 
-`sections.py` is the table of settings. `make docs` writes `keys.json` from it, and a test compares
-the two.
+`sections.py` is the table of settings. `make docs` writes `setting_names.json` from it, and a test
+compares the two.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Key(NamedTuple):
         return ENV_PREFIX + self.name.replace(".", "_").upper()
 
 
-_ROWS = json.loads(Path(__file__).with_name("keys.json").read_bytes())
+_ROWS = json.loads(Path(__file__).with_name("setting_names.json").read_bytes())
 KEYS: dict[str, Key] = {name: Key(name, **row) for name, row in _ROWS.items()}
 SECTIONS = tuple(dict.fromkeys(key.section for key in KEYS.values()))
 ENVIRONMENT: dict[str, Key] = {key.environment: key for key in KEYS.values()}

@@ -15,9 +15,9 @@ from vault_agent.api.operation import OCTETS, Operation, Result, encode, perform
 from vault_agent.api.vaults import EventFeed, JobFeed
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.search import Answer
+from vault_agent.server.app_keys import APP, CALLER, TRACE
 from vault_agent.server.connection import while_client_waits
 from vault_agent.server.events import send_events, send_news
-from vault_agent.server.keys import APP, CALLER, TRACE
 from vault_agent.server.replies import (
     SAFE_HEADERS,
     accepts_gzip,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.server.log import Fields
     from vault_agent.vaults.open_vault import OpenVault
-
 
 PROGRAM = "vault-agent"
 """The name of the command line in its User-Agent header. It is only for the log of writes."""
