@@ -6,6 +6,7 @@ import asyncio
 import re
 import signal
 import sys
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -13,8 +14,8 @@ from tests.cli.fake import PROGRAM, FakeServer, Run, job
 from tests.cli.test_output import needs_pty
 from tests.support.clocks import PATIENCE
 
-from vault_agent.cli.jobs import count, duration
-from vault_agent.model.jobs import Job, PhaseProgress, Waiting
+from vault_agent.cli.jobs import count, duration, summary_line
+from vault_agent.model.jobs import Job, PhaseProgress, Trigger, Waiting
 from vault_agent.model.warning import Warning
 
 
@@ -30,6 +31,13 @@ async def test_index_follows_its_job_and_prints_a_summary(run: Run, server: Fake
     )
     assert ended.err == "index: parse 1/4, 12/s, 1 min 1 s left\n"
     assert server.asked[0][:2] == ("POST", "/index")
+
+
+def test_the_job_of_a_start_does_not_say_that_nothing_changed():
+    summary = replace(job().summary, added=0, unchanged=4)
+    line = summary_line(job(summary=summary))
+    assert "4 notes, none changed." in line
+    assert "4 notes. 9 chunks" in summary_line(job(summary=summary, trigger=Trigger.START))
 
 
 async def test_options_of_a_job_reach_the_server(run: Run, server: FakeServer):

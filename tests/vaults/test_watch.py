@@ -45,6 +45,12 @@ def root(tmp_path: Path) -> Path:
     return linked_notes(tmp_path)
 
 
+async def test_the_first_job_makes_the_index_and_not_the_watch(root: Path):
+    async with watched(root, mode="poll") as vault:
+        (first,) = await vault.jobs.list()
+        assert (first.summary.added, first.summary.unchanged) == (NOTES, 0)
+
+
 async def test_changes_made_before_the_start_are_found(root: Path):
     async with watched(root):
         pass

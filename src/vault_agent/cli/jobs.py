@@ -41,7 +41,7 @@ from vault_agent.errors import (
     error_of,
     explained,
 )
-from vault_agent.model.jobs import JobKind, JobList, JobState, OneJob
+from vault_agent.model.jobs import JobKind, JobList, JobState, OneJob, Trigger
 from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
@@ -314,7 +314,9 @@ def summary_line(job: Job) -> str:
     }
     changes = ", ".join(f"{number:,} {word}" for word, number in numbers.items() if number)
     total = summary.added + summary.changed + summary.renamed + summary.unchanged
-    notes = f"{counted(total, 'note')}{f': {changes}' if changes else ', none changed'}"
+    # At its start the watch of a server may have been faster.
+    none = "" if job.trigger is Trigger.START else ", none changed"
+    notes = f"{counted(total, 'note')}{f': {changes}' if changes else none}"
     parts = [counted(summary.chunks, "chunk"), counted(summary.links, "link")]
     if summary.unresolved_links:
         parts[-1] += f" ({summary.unresolved_links:,} unresolved)"

@@ -374,8 +374,13 @@ class OpenVault:
             self.runs.excluded = tuple(
                 warning for warning in last.warnings if warning.code == NOTES_EXCLUDED
             )
+        await self._index_at_start(behind=behind)
+        # After the first job, which has the warnings of the first index.
         if self.config.watch.enabled and self._owner is None:
             self.watch.start()
+
+    async def _index_at_start(self, *, behind: bool) -> None:
+        index = self._vault.index
         if index.meta is None and index.refusal is None:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
