@@ -8,7 +8,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -20,7 +22,10 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import IndexUnavailable
 from vault_agent.mcp import service
 from vault_agent.mcp.relay import Relay, ServerAt
+from vault_agent.mcp.toolsets import TOOLSETS, synk
 from vault_agent.model.jobs import Job, JobKind, JobState, PhaseProgress
+from vault_agent.model.reply import Envelope
+from vault_agent.model.writing import Right, Written
 from vault_agent.server import mcp
 from vault_agent.server import serve as serving
 
@@ -133,7 +138,7 @@ async def test_a_stop_does_not_wait_for_calls_that_wait_for_their_turn(
 @pytest.mark.fault(
     "Agents",
     "the first index is being built",
-    "the call waits up to 50 s, then says how far it is",
+    "a reading call waits up to 25 s, then says how far it is",
 )
 async def test_a_call_waits_for_the_first_index():
     async with run(mcp={"enabled": True}) as server:
@@ -154,6 +159,51 @@ async def test_an_index_that_takes_longer_is_an_error_with_how_far_it_is(
             "INDEX_NOT_FOUND: The first index is being built: 3,200 of 9,746 notes; call again in"
             " about 6 s."
         )
+
+
+async def test_a_note_is_made_once_while_the_index_is_made(monkeypatch: pytest.MonkeyPatch):
+    paths: list[str] = []
+
+    async def create(*_: object) -> Envelope[Written]:
+        paths.append(f"notes/name-{len(paths)}.md")
+        return Envelope(data=Written("1", "create", True, paths[-1], created=True))
+
+    async def read(*_: object) -> dict[str, Any]:
+        raise IndexUnavailable("INDEX_NOT_FOUND", "The index is being built.", {"jobId": "first"})
+
+    monkeypatch.setattr(synk, "perform", create)
+    monkeypatch.setattr(synk, "properties_of", read)
+    monkeypatch.setattr(mcp, "rights_of", lambda *_: frozenset({Right.CREATE}))
+    async with run(mcp={"enabled": True, "toolset": "synk"}) as server:
+        Indexing(server.engine, questions=0)
+        body = search()
+        body["params"]["name"] = "create_vault_note"
+        body["params"]["arguments"] = {"type": "note", "title": "Name"}
+        headers = {**HEADERS, "Mcp-Name": "create_vault_note"}
+        _, body, _ = await server.ask("POST", "/mcp", json=body, headers=headers)
+    assert len(paths) == 1
+    assert body["result"]["isError"] is False, body
+    assert body["result"]["structuredContent"]["filePath"] == paths[0]
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+async def test_a_tool_that_writes_runs_once(toolset: str):
+    async with run(mcp={"enabled": True}) as server:
+        indexing = Indexing(server.engine, questions=0)
+        view: Any = SimpleNamespace(vault=server.engine)
+        for tool in TOOLSETS[toolset](frozenset(Right)):
+            runs: list[str] = []
+
+            async def fail(_view: object, _arguments: object, runs: list[str] = runs) -> str:
+                runs.append("run")
+                if len(runs) > 1:
+                    return "repeated"
+                raise IndexUnavailable("INDEX_NOT_FOUND", "It is built.", {"jobId": "first"})
+
+            with suppress(IndexUnavailable):
+                await service._with_index(replace(tool, run=fail), view, {})
+            assert len(runs) == (1 if tool.writes else 2), tool.name
+        assert indexing.left == 0
 
 
 @pytest.mark.fault(

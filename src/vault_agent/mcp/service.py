@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
 
 NAME = "vault-agent"
-INDEX_SECONDS = 50.0
-"""How long a call waits while its index is made. Clients give up after 60 seconds."""
+INDEX_SECONDS = 25.0
+"""How long a call waits while its index is made. It keeps one of its caller's few turns."""
 
 _COMPLETE = {"resultType": "complete"}
 """Every result says so. The SDK leaves it out for older revisions."""
@@ -202,6 +202,8 @@ def _text(text: str, *, is_error: bool) -> dict[str, Any]:
 async def _with_index(tool: Tool, view: View, arguments: Mapping[str, Any]) -> Shown:
     """Run a tool. While a job makes its index, wait for it.
 
+    A tool that writes runs once: it may have written before it needs the index.
+
     Raises:
         IndexUnavailable: `INDEX_NOT_FOUND` or `INDEX_INCOMPATIBLE` with how far the job is.
         VaultAgentError: as the tool.
@@ -214,7 +216,7 @@ async def _with_index(tool: Tool, view: View, arguments: Mapping[str, Any]) -> S
             job_id = error.details.get("jobId")
             if job_id is None:
                 raise
-            if time.monotonic() >= deadline:
+            if tool.writes or time.monotonic() >= deadline:
                 raise _too_early(error, await view.vault.jobs.get(job_id)) from None
         await anyio.sleep(0.2)
 

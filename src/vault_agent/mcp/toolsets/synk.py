@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import authoring, files, graph, links, memory, note_writes, search, vaults
 from vault_agent.api.operation import perform as perform_it
-from vault_agent.errors import NotFound
+from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.mcp.memory import JOURNAL_TOOL, MEMORY_TOOL, PROMOTE_TOOL
 from vault_agent.mcp.reading import named_note, note_at, properties_of
 from vault_agent.mcp.text import excerpt, warnings_of
@@ -207,8 +207,11 @@ async def _create(view: View, arguments: Mapping[str, Any]) -> Shown:
         body["frontmatter"] = more
     reply = await perform(view, authoring.new_from_template, body)
     done = reply.data
-    values = await properties_of(view, note_at(view, done.path))
-    note_id = _id(view, values.get("id"), identify(done.path))
+    try:
+        identifier = (await properties_of(view, note_at(view, done.path))).get("id")
+    except VaultAgentError:
+        identifier = None  # the note is made: its note ID names it too
+    note_id = _id(view, identifier, identify(done.path))
     fields = {"id": note_id, "filePath": view.shown(done.path), "created": done.created}
     return {**fields, **write_warnings(reply)}
 
