@@ -238,6 +238,11 @@ async def test_a_folder_is_added_and_forgotten(run: Run, home: Path):
     assert added.out == "Next: vault-agent --vault Recipes search what I look for\n"
     assert (await run("config", "get", "vaults.enabled")).out == "true\n"
     assert [each["name"] for each in await listed(run)] == ["Recipes"]
+    again = await run("vaults", "add", str(home / "Recipes"))
+    assert again.err == "Recipes is on the list already.\n"
+    renamed = await run("vaults", "add", str(home / "Recipes"), "--name", "Food")
+    assert renamed.err == "Recipes is called Food now.\n"
+    await run("vaults", "add", str(home / "Recipes"), "--name", "Recipes")
     assert (await run("vaults", "add", str(home / "Recipes"), "--name", "global")).code == 2
     assert (await run("vaults", "add", str(home / "nothing"))).code == 2
     refused = await run("vaults", "forget", "recipes")
@@ -279,6 +284,21 @@ async def test_a_search_names_the_vaults_of_the_project(
     of_one = await run("list", "--vault", "global", "--vault", "default")
     assert (of_one.code, searched(server)) == (2, ("/search", ("global", "default")))
     assert "--vault is given twice" in of_one.err
+    for line in (
+        "--vault global --vault default search flour",
+        "--vault global search flour --vault default",
+    ):
+        assert (await run(*line.split())).code == 0
+        assert searched(server) == ("/search", ("global", "default")), line
+    for line in (
+        "--vault global --vault default list",
+        "--vault global list --vault default",
+        "--vault global vaults --vault default",
+        "--vault global links check --vault default",
+    ):
+        assert "--vault is given twice" in (await run(*line.split())).err, line
+    empty = await run("--vault", "", "list")
+    assert (empty.code, "--vault is empty" in empty.err) == (2, True)
     await run("search", "flour", "--vault", "project:shop")
     assert searched(server) == ("/vaults/project%3Ashop/search", ())
     await run("search", "flour", VAULT_AGENT_VAULTS_ENABLED="false")

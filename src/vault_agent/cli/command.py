@@ -180,17 +180,26 @@ def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
 
 
 def _keep_vaults(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> None:
-    named = tuple(dict.fromkeys(values))
-    if len(named) > 1 and all(
-        parameter.name != "all_vaults" for parameter in context.command.params
-    ):
+    """Add the vaults to those that were named before the command."""
+    del option
+    if not all(map(str.strip, values)):
+        raise click.UsageError("--vault is empty", context)
+    if context.obj is None:
+        return  # nothing is run: a completion
+    invocation: Invocation = context.obj
+    before = invocation.vaults if invocation.vault is None else (invocation.vault,)
+    named = tuple(dict.fromkeys((*before, *values)))
+    is_command = not isinstance(context.command, click.Group)
+    if len(named) > 1 and is_command and not _takes_several(context.command):
         raise click.UsageError(
             "--vault is given twice, and only `search` and `related` take several", context
         )
-    if len(named) > 1:
-        context.obj.vault, context.obj.vaults = None, named
-    else:
-        _keep(context, option, named[0] if named else None)
+    invocation.vault = named[0] if len(named) == 1 else None
+    invocation.vaults = named if len(named) > 1 else ()
+
+
+def _takes_several(command: click.Command) -> bool:
+    return any(parameter.name == "all_vaults" for parameter in command.params)
 
 
 def _print_version(context: click.Context, option: click.Parameter, value: bool) -> None:

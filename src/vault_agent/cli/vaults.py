@@ -294,7 +294,10 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
     if invocation.json:
         envelope({"added": _row(entry)})
         return None
-    tell(f"{clean(entry.address)} is added.")
+    if same is not None and same.address != entry.address:
+        tell(f"{clean(same.address)} is called {clean(entry.address)} now.")
+    else:
+        tell(f"{clean(entry.address)} is {'on the list already' if same else 'added'}.")
     _show_served(invocation, entry, applied)
     return None
 
@@ -371,15 +374,14 @@ def forget(invocation: Invocation, name: str, yes: bool) -> int | None:
             tell("Nothing was removed.")
             return DECLINED
         if invocation.json:
-            removed = {"removed": [index.folder.name], "bytes": index.size}
-            envelope({"forgotten": None, **removed})
+            envelope({"removed": [index.folder.name], "bytes": index.size})
         else:
             say(f"Removed an index of {megabytes(index.size)}.")
         return None
     forgotten = named_vault(name, read_registry())
     forget_vault(name)
     if invocation.json:
-        envelope({"forgotten": _row(forgotten), "removed": [], "bytes": 0})
+        envelope({"forgotten": _row(forgotten)})
         return None
     tell(f"{clean(forgotten.address)} is forgotten. Its notes are where they were.")
     for index in indexes:
