@@ -55,7 +55,8 @@ async def test_with_json_only_the_finished_job_is_printed(run: Run, server: Fake
 async def test_detach_prints_the_id_at_once(run: Run, server: FakeServer):
     server.hold_events = True
     ended = await run("index", "--detach")
-    assert ended.out == "job-1  follow it: vault-agent jobs follow job-1\n"
+    assert ended.out == "job-1\n"
+    assert ended.err == "To follow it: vault-agent jobs follow job-1\n"
     ended = await run("index", "--detach", "--json")
     assert orjson.loads(ended.out)["data"]["job"]["id"] == "job-1"
 

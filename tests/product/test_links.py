@@ -195,8 +195,10 @@ def test_a_check_of_links_fails_for_what_is_asked(linked: Program):
     assert "Links.md:4:1: no heading [[Bread#Crumb]]\n" in checked.stdout
     assert checked.stderr == "3 findings: 1 heading, 2 note.\n"
     assert linked.run("links", "check", "./日記/").returncode == 0
-    assert linked.run("links", "check", "日記", "none").returncode == 4
-    assert linked.run("links", "check", "--fail-on", "block").returncode == 0
+    missing = linked.run("links", "check", "日記", "none")
+    assert (missing.returncode, "none is neither a note" in missing.stderr) == (4, True)
+    of_kind = linked.run("links", "check", "--fail-on", "block")
+    assert (of_kind.returncode, of_kind.stderr) == (0, "None of this kind: block\n")
     assert linked.run("links", "check", "--fail-on", "web").returncode == 2
     found = json.loads(linked.run("links", "check", "--json", "Links.md").stdout)["data"]
     assert (found["total"], found["findings"][0]["target"]) == (3, "Nowhere")

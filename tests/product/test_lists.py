@@ -119,6 +119,7 @@ def test_grep_prints_lines_that_editors_can_open(served: Program):
     counts = served.run("grep", "-c", "-i", "fleece").stdout.splitlines()
     assert all(re.fullmatch(r".+\.md:[1-9]", line) for line in counts), counts
     paths = served.run("grep", "-l", "-i", "fleece").stdout.splitlines()
+    assert served.run("grep", "-l", "-c", "-i", "fleece").stdout.splitlines() == paths
     assert paths == [line.rpartition(":")[0] for line in counts]
     assert served.run("grep", "-w", "-i", "fleec").returncode == 1
     assert served.run("grep", "-F", "(?i)fleece").returncode == 1

@@ -74,7 +74,7 @@ def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
         listing.explain_nothing(client, options["tags"])
     lines.end()
     for path, count in list(counts.items())[: options["limit"]] if summary else ():
-        say(f"{clean(path)}:{count}" if options["count"] else clean(path))
+        say(clean(path) if options["only_paths"] else f"{clean(path)}:{count}")
     words = clean(quote(pattern)) if _PLAIN.fullmatch(pattern) else "WORDS"
     none = (
         "No lines found. Properties are not searched."

@@ -411,7 +411,8 @@ def run_job(
     if invocation.json:
         pass_on(reply.body)
     else:
-        say(f"{clean(job_id)}  follow it: vault-agent jobs follow {clean(job_id)}")
+        say(clean(job_id))
+        tell(f"To follow it: vault-agent jobs follow {clean(job_id)}")
     return Exit.SUCCESS
 
 

@@ -339,8 +339,8 @@ def check(
     folders = [_folder(path) for path in paths]
     links: list[dict[str, Any]] = []
     with client_here(invocation) as client:
-        for number, folder in enumerate(folders, 1):
-            _require_notes(client, number, folder)
+        for folder in folders:
+            _require_notes(client, folder)
         reply = client.call("GET /links/broken", kinds=",".join(kinds), limit=_PAGE)
         first = reply
         while True:
@@ -361,7 +361,7 @@ def check(
             say(f"{style(place, 'strong')}: {_fault(link)} {written(link)}{_candidates(link)}")
         if len(links) > most:
             tell_more(most, len(links), "finding")
-    tell(_summary(links))
+    tell(_summary(links, kinds))
     warn(first.warnings)
     return Exit.LINKS_FOUND if links else Exit.SUCCESS
 
@@ -371,7 +371,7 @@ def _folder(path: str) -> str:
     return "" if path == "." else path.removeprefix("./").strip("/")
 
 
-def _require_notes(client: Client, number: int, folder: str) -> None:
+def _require_notes(client: Client, folder: str) -> None:
     """Raise NotFound if a path is neither a note nor a folder with notes."""
     if not folder:
         return
@@ -379,7 +379,7 @@ def _require_notes(client: Client, number: int, folder: str) -> None:
     if not notes.envelope["data"]["total"]:
         raise NotFound(
             "NOTE_NOT_FOUND",
-            f"Path {number} is neither a note of the vault nor a folder with notes.",
+            f"{clean(folder)} is neither a note of the vault nor a folder with notes.",
             remedy="Type paths as they are in the vault, with .md.",
         )
 
@@ -400,7 +400,11 @@ def _candidates(link: dict[str, Any]) -> str:
     return f"  ({', '.join(map(clean, link['candidates']))})" if link.get("candidates") else ""
 
 
-def _summary(links: Sequence[dict[str, Any]]) -> str:
+def _summary(links: Sequence[dict[str, Any]], kinds: Sequence[str]) -> str:
+    if not links and not {*FAULTS} <= {*kinds}:
+        return f"None of this kind: {', '.join(kinds)}"
+    if not links:
+        return "No broken links."
     counts = Counter(clean(link["fault"]) for link in links)
     parts = ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
-    return f"{counted(len(links), 'finding')}: {parts}." if links else "No broken links."
+    return f"{counted(len(links), 'finding')}: {parts}."
