@@ -8,7 +8,7 @@ import asyncclick as click
 
 from vault_agent.cli.agent_programs import CLIENTS, client_name, complete_client
 from vault_agent.cli.command import Exit, Invocation, Noun
-from vault_agent.cli.features import wait_for_server
+from vault_agent.cli.features import typed_parts, wait_for_server
 from vault_agent.cli.servers import agents_without_folder, in_home, server_here
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell, tell_prose
 from vault_agent.config import rules
@@ -256,7 +256,7 @@ def add(
     from vault_agent.config.edit import add_agent
 
     config = build_config(invocation.layers())
-    rights = _rights(write)
+    rights = typed_parts(write)
     _require_folders(config, folders, rights)
     path = config_path(invocation.config)
     _show_key(invocation, name, add_agent(path, name, folders, deny, rights, toolset=toolset))
@@ -296,13 +296,13 @@ def set_(
     if deny:
         changes["deny"] = list(deny)
     if write is not None:
-        changes["write"] = list(_rights(write))
+        changes["write"] = list(typed_parts(write))
     if toolset is not None:
         changes["toolset"] = toolset
     if not changes:
         raise click.UsageError("say what to change: --folder, --deny, --write or --toolset")
     agent = config.agents.get(name)
-    rights = _rights(write) if write is not None else agent.write if agent is not None else ()
+    rights = typed_parts(write) if write is not None else agent.write if agent is not None else ()
     _require_folders(config, folders, rights)
     change_agent(config_path(invocation.config), name, changes)
     if invocation.json:
@@ -312,12 +312,6 @@ def set_(
     if write is not None:
         _tell_lacking(config, rights)
     _tell_if_refused(invocation)
-
-
-def _rights(typed: str) -> tuple[str, ...]:
-    """Return the rights that were typed with commas between. `none` is nothing."""
-    rights = tuple(right.strip() for right in typed.split(",") if right.strip())
-    return () if rights == ("none",) else rights
 
 
 def _require_folders(config: Config, folders: Sequence[str], rights: Sequence[str]) -> None:

@@ -70,7 +70,7 @@ def ask_reranker(config: Config) -> None:
     asyncio.run(test())
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """A check: its name, whether it passed (None: not in use), what it says, what to type."""
 
     name: str
@@ -104,7 +104,7 @@ def command(invocation: Invocation) -> int:
     return Exit.FAILURE if wrong else Exit.SUCCESS
 
 
-def _show(check: Finding) -> None:
+def _show(check: Diagnosis) -> None:
     word, look = _LOOKS[check.ok]
     first, *others = fitted(clean(check.what), margin=_MARGIN)
     say(f"{style(f'{word:<7}', look)} {check.name:<10} {first}")
@@ -112,7 +112,7 @@ def _show(check: Finding) -> None:
         say(" " * _MARGIN + line)
 
 
-def _checks(invocation: Invocation) -> Iterator[Finding]:
+def _checks(invocation: Invocation) -> Iterator[Diagnosis]:
     from vault_agent.config import build_config
     from vault_agent.config.layers import config_path, read_text, unused_settings
 
@@ -123,13 +123,13 @@ def _checks(invocation: Invocation) -> Iterator[Finding]:
     try:
         config = build_config(invocation.layers())
     except Misconfigured as error:
-        yield Finding("settings", False, error.message, _repair_of(error, invocation))
+        yield Diagnosis("settings", False, error.message, _repair_of(error, invocation))
         return
     unused = unused_settings(read_text(config_path(invocation.config)) or "")
     for problem in unused:
-        yield Finding("settings", None, str(problem), f"vault-agent config unset {problem.key}")
+        yield Diagnosis("settings", None, str(problem), f"vault-agent config unset {problem.key}")
     if not unused:
-        yield Finding("settings", True, "all are valid")
+        yield Diagnosis("settings", True, "all are valid")
     for check in _vaults():
         yield check
     yield _folder(config)
@@ -139,7 +139,7 @@ def _checks(invocation: Invocation) -> Iterator[Finding]:
         for check in _server(invocation, config):
             yield check
     except VaultAgentError as error:
-        yield Finding("server", False, error.message)
+        yield Diagnosis("server", False, error.message)
     yield _key(config)
     for check in _ranking(config):
         yield check
@@ -164,7 +164,7 @@ def _repair_of(error: Misconfigured, invocation: Invocation) -> str:
     return f"correct {in_home(config_path(invocation.config))}"
 
 
-def _config_file(invocation: Invocation) -> Finding:
+def _config_file(invocation: Invocation) -> Diagnosis:
     from vault_agent.config.layers import config_path
     from vault_agent.config.setting_names import CONFIG_ENV
 
@@ -173,41 +173,41 @@ def _config_file(invocation: Invocation) -> Finding:
         mode = path.stat().st_mode
     except OSError:
         if invocation.config is not None or CONFIG_ENV in os.environ:
-            return Finding("config", False, f"{in_home(path)} does not exist or cannot be read")
-        return Finding("config", None, f"{in_home(path)} does not exist: defaults apply")
+            return Diagnosis("config", False, f"{in_home(path)} does not exist or cannot be read")
+        return Diagnosis("config", None, f"{in_home(path)} does not exist: defaults apply")
     if os.name != "nt" and stat.S_IMODE(mode) & 0o077:
         what = f"{in_home(path)} can be read by other users of this computer, and may hold a key"
-        return Finding("config", False, what, f"chmod 600 {in_home(path)}")
-    return Finding("config", True, in_home(path))
+        return Diagnosis("config", False, what, f"chmod 600 {in_home(path)}")
+    return Diagnosis("config", True, in_home(path))
 
 
-def _vaults() -> Iterator[Finding]:
+def _vaults() -> Iterator[Diagnosis]:
     """Check the list of vaults. Without a problem, the other checks and `vaults` show them."""
     from vault_agent.cli.vaults import problems
     from vault_agent.config.registry import registry_path
 
     try:
         for name, problem in problems():
-            yield Finding("vaults", False, f"{name}: {problem}")
+            yield Diagnosis("vaults", False, f"{name}: {problem}")
     except Misconfigured as error:
         what = f"{in_home(registry_path())}: {error.message}"
-        yield Finding("vaults", False, what, "then: vault-agent init, in each project")
+        yield Diagnosis("vaults", False, what, "then: vault-agent init, in each project")
 
 
-def _folder(config: Config) -> Finding:
+def _folder(config: Config) -> Diagnosis:
     root = config.vault.root
     if root is None:
-        return Finding("notes", False, "no folder is set", "vault-agent setup")
+        return Diagnosis("notes", False, "no folder is set", "vault-agent setup")
     try:
         with os.scandir(root) as entries:
             next(entries, None)
     except OSError as error:
         what = f"{in_home(root)} cannot be read: {error.strerror or type(error).__name__}"
-        return Finding("notes", False, what, "vault-agent setup --folder PATH")
-    return Finding("notes", True, in_home(root))
+        return Diagnosis("notes", False, what, "vault-agent setup --folder PATH")
+    return Diagnosis("notes", True, in_home(root))
 
 
-def _disk(invocation: Invocation, config: Config) -> Iterator[Finding]:
+def _disk(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
     from vault_agent.cli.vaults import described, gone, known_indexes
     from vault_agent.config import index_directory, index_parent
 
@@ -215,34 +215,36 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Finding]:
         folder = index_directory(config)
     except Misconfigured as error:
         if error.code == "CONFIG_INVALID":
-            yield Finding("disk", False, error.message, _repair_of(error, invocation))
+            yield Diagnosis("disk", False, error.message, _repair_of(error, invocation))
         return
     nearest = _nearest(folder)
     free = shutil.disk_usage(nearest).free
     what = f"{free / 1e9:,.1f} GB are free for the index in {in_home(index_parent(config))}"
     if not os.access(nearest, os.W_OK):
         what = f"{in_home(nearest)} cannot be written"
-        yield Finding("disk", False, what, "vault-agent config set index.dir PATH")
+        yield Diagnosis("disk", False, what, "vault-agent config set index.dir PATH")
     elif free < _LEAST_FREE_BYTES:
-        yield Finding("disk", False, what, "free some space")
+        yield Diagnosis("disk", False, what, "free some space")
     else:
-        yield Finding("disk", True, what)
+        yield Diagnosis("disk", True, what)
     unused: list[IndexFolder] = []
     with suppress(VaultAgentError):  # a lock that is no file: the check of the server tells it
         unused = gone(known_indexes(index_parent(config) / "indexes"))
     # Without an index of its own, a moved vault may still take one of them over.
     if unused and _is_there(config) and is_folder(folder):
         what = f"{described(unused)} of vaults that are not in their places"
-        yield Finding("indexes", None, what, "vault-agent vaults")
+        yield Diagnosis("indexes", None, what, "vault-agent vaults")
     for file in (*index_parent(config).glob("*.damaged"), *folder.glob("*.damaged")):
         what = f"a damaged {file.stem}.db was set aside as {in_home(file)}"
-        yield Finding("state", None, what, "remove it when you no longer need it")
+        yield Diagnosis("state", None, what, "remove it when you no longer need it")
     data = index_parent(config)
     kept = [path for name in _KEPT_BEFORE for path in sorted(data.glob(name))]
     if kept:
         names = ", ".join(in_home(path) for path in kept)
         what = f"an earlier version kept sessions in {names}: nothing reads them now"
-        yield Finding("sessions", None, what, "vault-agent memory journal import; then remove them")
+        yield Diagnosis(
+            "sessions", None, what, "vault-agent memory journal import; then remove them"
+        )
 
 
 def _nearest(folder: Path) -> Path:
@@ -252,7 +254,7 @@ def _nearest(folder: Path) -> Path:
     return folder
 
 
-def _server(invocation: Invocation, config: Config) -> Iterator[Finding]:
+def _server(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
     from vault_agent.cli.status import index_state, watch_hindrance, watch_state
 
     server = server_here(invocation.layers())
@@ -264,19 +266,19 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Finding]:
         if error.code == "SERVER_UNAVAILABLE":
             yield _port(invocation, config)
         else:
-            yield Finding("server", False, error.message, f"{STOP}, then {START}")
+            yield Diagnosis("server", False, error.message, f"{STOP}, then {START}")
         return
     health = reply.read(Health)
     if health.version != __version__:
         what = f"version {health.version} runs at {endpoint}, and this is {__version__}"
-        yield Finding("server", False, what, START)
+        yield Diagnosis("server", False, what, START)
     elif server is not None and server.is_gone and _is_there(config):
-        yield Finding("server", False, f"{server.name} is no longer in its place", STOP)
+        yield Diagnosis("server", False, f"{server.name} is no longer in its place", STOP)
     elif server is not None and server.refused:
         what = f"runs at {endpoint} with older settings: {server.refused}"
-        yield Finding("server", False, what)
+        yield Diagnosis("server", False, what)
     else:
-        yield Finding("server", True, f"version {health.version} runs at {endpoint}")
+        yield Diagnosis("server", True, f"version {health.version} runs at {endpoint}")
     hindrance = watch_hindrance(health, reply.warnings)
     building = health.running_job is not None
     # A job that runs mends what it can. Without one, the index is checked for being stale below.
@@ -285,50 +287,54 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Finding]:
         warning for warning in reply.warnings if warning.code not in mended and warning != hindrance
     ]
     state = index_state(health, reply.warnings)
-    yield Finding("index", health.index.available or building, state)
+    yield Diagnosis("index", health.index.available or building, state)
     for warning in problems if health.index.available else ():
         excluded = warning.details["path"] if warning.code == "NOTES_EXCLUDED" else None
         place = "" if excluded is None else f"{clean(excluded)}: "
         works = None if excluded is not None else False  # it may be what the person wants
-        yield Finding("index", works, f"{warning.code}: {place}{warning.message}")
+        yield Diagnosis("index", works, f"{warning.code}: {place}{warning.message}")
     if health.index.stale and not building:
-        yield Finding("index", False, "notes have changed since the last run", "vault-agent index")
+        yield Diagnosis(
+            "index", False, "notes have changed since the last run", "vault-agent index"
+        )
     watching = health.watch is not None and health.watch.enabled
     works = hindrance is None if watching else None
     fix = "" if watching else "vault-agent enable watch"
-    yield Finding("watch", works, watch_state(health, reply.warnings), fix)
+    yield Diagnosis("watch", works, watch_state(health, reply.warnings), fix)
 
 
 def _is_there(config: Config) -> bool:
     return config.vault.root is not None and is_folder(config.vault.root)
 
 
-def _port(invocation: Invocation, config: Config) -> Finding:
+def _port(invocation: Invocation, config: Config) -> Diagnosis:
     from vault_agent.cli.servers import with_way_out
     from vault_agent.system.address import require_bindable
 
     if any("server.endpoint" in layer.values for layer in invocation.layers()):
-        return Finding("server", False, f"none answers at {config.endpoint}")
+        return Diagnosis("server", False, f"none answers at {config.endpoint}")
     try:
         require_bindable(config.server.host, config.server.port)
     except Misconfigured as error:
-        return Finding("server", False, with_way_out(error, server_at(invocation.layers())).message)
+        return Diagnosis(
+            "server", False, with_way_out(error, server_at(invocation.layers())).message
+        )
     what = f"none runs; port {config.server.port} is free"
-    return Finding("server", False, what, START if _is_there(config) else "")
+    return Diagnosis("server", False, what, START if _is_there(config) else "")
 
 
-def _key(config: Config) -> Finding:
+def _key(config: Config) -> Diagnosis:
     from vault_agent.config.server_key import changes_notes
 
     if config.server.api_key is not None:
         page = "; `vault-agent ui` opens the web page" if config.web.enabled else ""
-        return Finding("key", True, f"every request needs it{page}")
+        return Diagnosis("key", True, f"every request needs it{page}")
     if changes_notes(config):
-        return Finding("key", None, "made when the server starts, as notes may be changed")
-    return Finding("key", None, "not needed: notes cannot be changed")
+        return Diagnosis("key", None, "made when the server starts, as notes may be changed")
+    return Diagnosis("key", None, "not needed: notes cannot be changed")
 
 
-def _ranking(config: Config) -> Iterator[Finding]:
+def _ranking(config: Config) -> Iterator[Diagnosis]:
     from vault_agent.cli.features import unknown_folders
 
     unknown: list[str] = []
@@ -336,33 +342,35 @@ def _ranking(config: Config) -> Iterator[Finding]:
         unknown = unknown_folders(config)
     if unknown:
         what = f"search.folders names what no vault has: {', '.join(unknown)}"
-        yield Finding("folders", False, what, "vault-agent config set search.folders FOLDER=WEIGHT")
+        yield Diagnosis(
+            "folders", False, what, "vault-agent config set search.folders FOLDER=WEIGHT"
+        )
 
 
-def _embedding(config: Config) -> Finding:
+def _embedding(config: Config) -> Diagnosis:
     if not config.embedding.enabled:
         what = "off: searches find words only"
-        return Finding("embedding", None, what, "vault-agent enable embedding")
+        return Diagnosis("embedding", None, what, "vault-agent enable embedding")
     try:
         answer = ask_embedder(config.embedding)
     except VaultAgentError as error:
-        return Finding("embedding", False, error.message)
+        return Diagnosis("embedding", False, error.message)
     where = config.embedding.endpoint
     what = "works, built in" if where == BUILT_IN else f"answers at {where}"
-    return Finding("embedding", True, f"{answer.model} {what}")
+    return Diagnosis("embedding", True, f"{answer.model} {what}")
 
 
-def _rerank(config: Config) -> Finding:
+def _rerank(config: Config) -> Diagnosis:
     if not config.rerank.enabled:
-        return Finding("rerank", None, "off: results keep the order of the search")
+        return Diagnosis("rerank", None, "off: results keep the order of the search")
     try:
         ask_reranker(config)
     except VaultAgentError as error:
-        return Finding("rerank", False, error.message)
-    return Finding("rerank", True, f"a reranker answers at {config.rerank.endpoint}")
+        return Diagnosis("rerank", False, error.message)
+    return Diagnosis("rerank", True, f"a reranker answers at {config.rerank.endpoint}")
 
 
-def _agents(invocation: Invocation, config: Config) -> Iterator[Finding]:
+def _agents(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
     from vault_agent.cli.connecting import check, known_agents
     from vault_agent.config.fast_settings import hook_settings
 
@@ -372,24 +380,24 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Finding]:
         again = f"vault-agent agent connect {agent.name} --force"
         if agent.entry == "other":
             what = f"{agent.title} starts another command than this vault-agent"
-            yield Finding("agents", False, what, again)
+            yield Diagnosis("agents", False, what, again)
         elif agent.entry == "unreadable":
-            yield Finding("agents", False, f"the settings of {agent.title} cannot be read")
+            yield Diagnosis("agents", False, f"the settings of {agent.title} cannot be read")
         if agent.hooks == "outdated":
-            yield Finding("hooks", False, f"{agent.title} calls another command", again)
+            yield Diagnosis("hooks", False, f"{agent.title} calls another command", again)
         elif agent.hooks == "unreadable" and agent.entry != "unreadable":
-            yield Finding("hooks", False, f"the hooks of {agent.title} cannot be read")
+            yield Diagnosis("hooks", False, f"the hooks of {agent.title} cannot be read")
     for name in agents_without_folder(config):
         what = f"A folder of the agent {name} is not in the vault, so it is refused"
-        yield Finding("agents", False, what, f"vault-agent agent set {name} --folder FOLDER")
+        yield Diagnosis("agents", False, what, f"vault-agent agent set {name} --folder FOLDER")
     keyed = len(config.agents)
     own = f"; {counted(keyed, 'agent')} {'has a key' if keyed == 1 else 'have keys'} of its own"
     names = ", ".join(agent.title for agent in connected)
     if not connected:
         what = "no program here is connected" + (own if keyed else "")
-        yield Finding("agents", None, what, "vault-agent agent connect CLIENT")
+        yield Diagnosis("agents", None, what, "vault-agent agent connect CLIENT")
     elif not config.mcp.enabled:
-        yield Finding(
+        yield Diagnosis(
             "agents", False, f"{names}: the server refuses them", "vault-agent enable mcp"
         )
     else:
@@ -397,22 +405,22 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Finding]:
             tools = check(invocation)
         except VaultAgentError as error:
             again = f"vault-agent agent connect {connected[0].name}"
-            yield Finding("agents", False, error.message, again)
+            yield Diagnosis("agents", False, error.message, again)
         else:
-            yield Finding("agents", True, f"{names}: {counted(len(tools), 'tool')}")
+            yield Diagnosis("agents", True, f"{names}: {counted(len(tools), 'tool')}")
     if hooked := [agent.title for agent in agents if agent.hooks == "installed"]:
         on = hook_settings(invocation.layers()).enabled
         what = ", ".join(hooked) + ("" if on else ": they do nothing, as memory is off")
-        yield Finding("hooks", on, what, "" if on else "vault-agent enable memory")
+        yield Diagnosis("hooks", on, what, "" if on else "vault-agent enable memory")
 
 
-def _service(invocation: Invocation) -> Finding:
+def _service(invocation: Invocation) -> Diagnosis:
     from vault_agent.cli.service import is_active, is_installed
 
     if not is_installed(invocation):
-        return Finding("service", None, "not installed", "vault-agent serve --at-login install")
+        return Diagnosis("service", None, "not installed", "vault-agent serve --at-login install")
     if is_active(invocation):
-        return Finding("service", True, "installed and running")
-    return Finding(
+        return Diagnosis("service", True, "installed and running")
+    return Diagnosis(
         "service", False, "installed, but not running", "vault-agent serve --at-login install"
     )

@@ -12,7 +12,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import built_in_settings, check_address, install_model
 from vault_agent.cli.doctor import ask_embedder, ask_reranker
-from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_applied
+from vault_agent.cli.features import FEATURES, apply, overridden, switch, tell_applied, typed_parts
 from vault_agent.cli.servers import as_argument
 from vault_agent.cli.terminal import (
     DECLINED,
@@ -53,7 +53,7 @@ _RERANKER = "http://127.0.0.1:8080/v1/rerank"
     "--allow",
     metavar="RIGHTS",
     multiple=True,
-    callback=lambda _context, _option, typed: _parts(",".join(typed)),
+    callback=lambda _context, _option, typed: typed_parts(",".join(typed)),
     help="More rights of agents there, such as move,delete.",
 )
 @click.option("--model", metavar="NAME", help="The model, for embedding and rerank.")
@@ -232,7 +232,7 @@ def _ask_rights(rights: Sequence[str]) -> tuple[str, ...]:
     """Ask what agents may do there, until the answer names rights or none."""
     question = f"What agents may do there, of {', '.join(Right)}; or none"
     while True:
-        answer = _parts(ask(question, ",".join(rights) or "none"))
+        answer = typed_parts(ask(question, ",".join(rights) or "none"))
         wrong = [quoted(part) for part in answer if part not in tuple(Right)]
         if not wrong:
             return answer
@@ -251,7 +251,7 @@ def _asked_folders(config: Config) -> Sequence[str]:
     if can_ask():
         only_projects = f", or {_PROJECTS} for none of them" if several else ""
         question = f"Folders of your notes that may be changed (. is all of them{only_projects})"
-        return _parts(ask(question, "none"))
+        return typed_parts(ask(question, "none"))
     if several:
         return (_PROJECTS,)
     raise InvalidRequest(
@@ -259,12 +259,6 @@ def _asked_folders(config: Config) -> Sequence[str]:
         "Name the folders that may be changed, or the whole vault:"
         " `vault-agent enable write --folder .`",
     )
-
-
-def _parts(answer: str) -> tuple[str, ...]:
-    """Return what was typed with commas between. `none` is nothing."""
-    parts = tuple(part.strip() for part in answer.split(",") if part.strip())
-    return () if parts == ("none",) else parts
 
 
 def _for_embedding(config: Config, model: str | None, url: str | None) -> list[tuple[str, str]]:

@@ -307,6 +307,12 @@ FEATURES: dict[str, Feature] = {
 }
 
 
+def typed_parts(typed: str) -> tuple[str, ...]:
+    """Return what was typed with commas between. `none` is nothing."""
+    parts = tuple(part.strip() for part in typed.split(",") if part.strip())
+    return () if parts == ("none",) else parts
+
+
 def switch(names: Iterable[str], *, on: bool) -> list[tuple[str, str]]:
     """Return the switches of features with their new values, each once."""
     groups = (FEATURES[name].on if on else FEATURES[name].off for name in names)

@@ -62,7 +62,6 @@ class Block(NamedTuple):
     start: int
     text_end: int
     end: int
-    id_start: int  # of its `^`
     line: int
     end_line: int
 
@@ -170,10 +169,10 @@ class Document:
         body, line = self.body, self.lines.line
         return [
             Block(
-                *(name, kind, body + start, body + text_end, body + end, body + at),
+                *(name, kind, body + start, body + text_end, body + end),
                 *(line(body + start), line(body + max(start, end - 1))),
             )
-            for name, kind, start, text_end, end, at in _find_blocks(
+            for name, kind, start, text_end, end in _find_blocks(
                 self.source, self.masked, structure.parts
             )
         ]
@@ -284,8 +283,8 @@ BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]++)[ \t]*+\r?$", re.MULTILINE)
 
 def _find_blocks(
     source: str, masked: str, parts: list[BodyPart]
-) -> Iterator[tuple[str, str, int, int, int, int]]:
-    """Yield the blocks with an ID, in the order of these, as the first six fields of a `Block`.
+) -> Iterator[tuple[str, str, int, int, int]]:
+    """Yield the blocks with an ID, in the order of these, as the first five fields of a `Block`.
 
     Offsets are those of the body.
 
@@ -308,7 +307,7 @@ def _find_blocks(
         line_start, next_line = source.rfind("\n", 0, at) + 1, _next_line(source, at)
         index = _innermost(parts, bisect_right(starts, at) - 1, at)
         if index is None:
-            yield name, "paragraph", line_start, at, next_line, at
+            yield name, "paragraph", line_start, at, next_line
             continue
         part = parts[index]
         alone = part.start == at and content_end(index) == match.end(1)
@@ -316,7 +315,7 @@ def _find_blocks(
             before = parts[part.previous]
             start = source.rfind("\n", 0, before.start) + 1
             text_end = _next_line(source, content_end(part.previous) - 1)
-            yield name, before.kind, start, text_end, next_line, at
+            yield name, before.kind, start, text_end, next_line
             continue
         parent = part.parent if part.kind == "paragraph" else None
         if parent is not None and parts[parent].kind == "item":
@@ -328,7 +327,7 @@ def _find_blocks(
             text_end = max(start, line_start, line_start + len(source[line_start:at].rstrip()))
             if text_end == line_start > start:  # the ID is alone on the last line
                 text_end -= 2 if source[text_end - 2] == "\r" else 1
-        yield name, part.kind, start, text_end, end, at
+        yield name, part.kind, start, text_end, end
 
 
 def _innermost(parts: list[BodyPart], index: int, at: int) -> int | None:

@@ -63,8 +63,6 @@ _OUTCOME_UNKNOWN = (
 )
 _SECONDS_FOR_LISTS = 0.25
 """How long a running server has to give a list, which may differ from the relay's."""
-
-
 _SECONDS_TO_CONNECT = 10.0
 
 

@@ -301,12 +301,12 @@ class GrepQuery:
 class GrepPlace(NamedTuple):
     """Where a scan goes on: after this line of this note. `path` is a note's key, see `note_key`.
 
-    `found` lines of the note have been returned before.
+    `returned` lines of the note have been returned before.
     """
 
     path: str
     line: int
-    found: int
+    returned: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ class _Scan:
             matching = await self._snapshot.read(_matching, self._pattern, block)
         for number in matching:
             resumed = after is not None and number == 0
-            self._count = after.found if after is not None and resumed else 0
+            self._count = after.returned if after is not None and resumed else 0
             line = after.line if after is not None and resumed else 0
             await self._search_note(block[number], line)
             if self._full:
