@@ -379,7 +379,7 @@ def _require_notes(client: Client, folder: str) -> None:
     if not notes.envelope["data"]["total"]:
         raise NotFound(
             "NOTE_NOT_FOUND",
-            f"{clean(folder)} is neither a note of the vault nor a folder with notes.",
+            f"The vault has neither a note {clean(folder)} nor such a folder with notes.",
             remedy="Type paths as they are in the vault, with .md.",
         )
 
