@@ -53,6 +53,14 @@ async def test_what_a_refusal_advises_works_at_once(run: Run, run_apart: Run, no
     assert "FEATURE_DISABLED" in (await run("write", "Inbox/y.md", "-t", "hi")).err
 
 
+async def test_a_folder_that_is_mistyped_names_the_one_that_is_there(run: Run, notes: Path):
+    (notes / "Recipes").mkdir()
+    done = await run("enable", "write", "--folder", "Recipe")
+    assert "Recipe is not there yet. Its first note makes it. Did you mean Recipes?\n" in done.err
+    (advised,) = re.findall(r"To take it out: vault-agent (.+)", done.err)
+    assert (await run(*shlex.split(advised))).code == 0
+
+
 async def test_the_owner_may_do_everything_in_the_folders_and_agents_what_is_allowed(
     run: Run, run_apart: Run, notes: Path
 ):

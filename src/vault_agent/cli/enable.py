@@ -161,9 +161,11 @@ def _tell_not_there(root: Path, folders: Sequence[str], missing: str) -> None:
     there = [path.name for path in root.glob("*") if is_folder(path)]
     near = get_close_matches(name, there, 1)
     meant = f" Did you mean {clean(near[0])}?" if near else ""
-    rest = ",".join(folder for folder in folders if folder != missing)
+    rest = [*(folder for folder in folders if folder not in (missing, *near)), *near]
     tell(f"{clean(name)} is not there yet. Its first note makes it.{meant}")
-    tell(f"To take it out: vault-agent config set write.folders {clean(quote(rest))}")
+    if rest:  # writing needs a folder
+        value = clean(quote(",".join(rest)))
+        tell(f"To take it out: vault-agent config set write.folders {value}")
 
 
 def _turn_off(invocation: Invocation, feature: str) -> None:
