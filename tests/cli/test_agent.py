@@ -97,3 +97,20 @@ async def test_doctor_names_agents_with_keys_and_no_page_that_is_off(run: Run, n
     shown = " ".join((await run("doctor")).out.split())
     assert "1 agent has a key of its own" in shown
     assert "opens the web page" not in shown
+
+
+async def test_a_client_that_acts_as_an_agent_is_connected_and_never_gets_more(
+    run: Run, tmp_path: Path, notes: Path
+):
+    await run("agent", "add", "desk", "--folder", ".")
+    await run("config", "set", "mcp.enabled", "true")
+    await run("agent", "connect", "cursor", "--agent", "desk", "--yes")
+    assert "connected as desk" in (await run("agent")).out
+    entry = tmp_path / "home" / ".cursor" / "mcp.json"
+    entry.write_text(entry.read_text().replace('"mcp"', '"mcp", "--verbose"'))
+    again = (await checks(run))["agents"]["fix"]
+    assert again == "vault-agent agent connect cursor --agent desk --force"
+    await run("agent", "remove", "desk")
+    entry.write_text(entry.read_text().replace('"mcp", "--verbose"', '"mcp"'))
+    again = (await checks(run))["agents"]["fix"]
+    assert again == "vault-agent agent disconnect cursor"

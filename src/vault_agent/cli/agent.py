@@ -60,7 +60,7 @@ def show(invocation: Invocation) -> None:
             }
             for name, agent in agents.items()
         ]
-        keys = ("name", "title", "found", "entry", "hooks")
+        keys = ("name", "title", "found", "entry", "hooks", "agent")
         clients = [dict(zip(keys, row, strict=True)) for row in rows]
         envelope({"clients": clients, "agents": own})
         return
@@ -71,6 +71,8 @@ def show(invocation: Invocation) -> None:
         state = {"installed": "connected", "other": "has an entry with another command"}.get(
             row.entry, "unreadable settings" if row.entry == "unreadable" else "not connected"
         )
+        if row.acts_as is not None:
+            state += f" as {clean(row.acts_as)}"
         hooks = f", hooks {row.hooks}" if row.hooks not in (None, "missing") else ""
         say(f"{row.name:<16}{row.title:<22}  {state}{hooks}")
     for name in agents:

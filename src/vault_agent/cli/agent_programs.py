@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tomllib
 from copy import deepcopy
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -442,6 +443,22 @@ def state(client: Program, command: list[str]) -> State:
     args = entry.get("args")
     call = [entry.get("command"), *(args if isinstance(args, list) else [])]
     return "installed" if call == command else "other"
+
+
+def agent_in(client: Program) -> str | None:
+    """Return the agent of the config file that a client's entry names, or None."""
+    place = client.file or client.kept
+    try:
+        entry = _section(client, read_settings(place())).get(NAME) if place is not None else None
+    except NotChanged:
+        return None
+    words: list[object] = []
+    for value in entry.values() if isinstance(entry, dict) else ():
+        words += value if isinstance(value, list) else [value]
+    for word, following in pairwise(words):
+        if word == "--agent" and isinstance(following, str):
+            return following
+    return None
 
 
 def install(client: Program, command: list[str], *, force: bool) -> str:

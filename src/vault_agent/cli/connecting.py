@@ -142,18 +142,18 @@ class KnownAgent(NamedTuple):
     is_here: bool
     entry: agent_programs.State
     hooks: str | None  # None for an agent without hooks
+    acts_as: str | None  # the agent of the config file that its entry names
 
 
 def known_agents(invocation: Invocation) -> list[KnownAgent]:
     """Return all agents that can be connected."""
-    command = entry_command(invocation)
-    return [
-        KnownAgent(
-            name, client.title, client.is_here, agent_programs.state(client, command),
-            hooks_state(invocation, name),
-        )
-        for name, client in CLIENTS.items()
-    ]  # fmt: skip
+    known = []
+    for name, client in CLIENTS.items():
+        acts_as = agent_programs.agent_in(client)
+        entry = agent_programs.state(client, entry_command(invocation, acts_as))
+        hooks = hooks_state(invocation, name)
+        known.append(KnownAgent(name, client.title, client.is_here, entry, hooks, acts_as))
+    return known
 
 
 def hooks_state(invocation: Invocation, name: str) -> str | None:

@@ -29,9 +29,10 @@ from vault_agent.model.modes import BUILT_IN
 from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from vault_agent.cli.connecting import KnownAgent
     from vault_agent.cli.vaults import IndexFolder
     from vault_agent.config import Config
     from vault_agent.config.sections import EmbeddingSettings
@@ -370,19 +371,18 @@ def _rerank(config: Config) -> Diagnosis:
     return Diagnosis("rerank", True, f"a reranker answers at {config.rerank.endpoint}")
 
 
-def _agents(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
-    from vault_agent.cli.connecting import check, known_agents
-    from vault_agent.config.fast_settings import hook_settings
-
-    agents = known_agents(invocation)
-    connected = [agent for agent in agents if agent.entry == "installed"]
+def _wrong_agents(agents: Iterable[KnownAgent], config: Config) -> Iterator[Diagnosis]:
     for agent in agents:
-        again = f"vault-agent agent connect {agent.name} --force"
+        named = f" --agent {agent.acts_as}" if agent.acts_as is not None else ""
+        again = f"vault-agent agent connect {agent.name}{named} --force"
         if agent.entry == "other":
             what = f"{agent.title} starts another command than this vault-agent"
             yield Diagnosis("agents", False, what, again)
         elif agent.entry == "unreadable":
             yield Diagnosis("agents", False, f"the settings of {agent.title} cannot be read")
+        elif agent.acts_as is not None and agent.acts_as not in config.agents:
+            what = f"{agent.title} is connected as {agent.acts_as}, which is no agent"
+            yield Diagnosis("agents", False, what, f"vault-agent agent disconnect {agent.name}")
         if agent.hooks == "outdated":
             yield Diagnosis("hooks", False, f"{agent.title} calls another command", again)
         elif agent.hooks == "unreadable" and agent.entry != "unreadable":
@@ -390,8 +390,18 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
     for name in agents_without_folder(config):
         what = f"A folder of the agent {name} is not in the vault, so it is refused"
         yield Diagnosis("agents", False, what, f"vault-agent agent set {name} --folder FOLDER")
+
+
+def _agents(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
+    from vault_agent.cli.connecting import check, known_agents
+    from vault_agent.config.fast_settings import hook_settings
+
+    agents = known_agents(invocation)
+    connected = [agent for agent in agents if agent.entry == "installed"]
+    yield from _wrong_agents(agents, config)
     keyed = len(config.agents)
-    own = f"; {counted(keyed, 'agent')} {'has a key' if keyed == 1 else 'have keys'} of its own"
+    whose = "has a key of its own" if keyed == 1 else "have keys of their own"
+    own = f"; {counted(keyed, 'agent')} {whose}"
     names = ", ".join(agent.title for agent in connected)
     if not connected:
         what = "no program here is connected" + (own if keyed else "")

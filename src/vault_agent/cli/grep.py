@@ -66,7 +66,7 @@ def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
             lambda most, cursor: _ask(client, {**body, "limit": most, "cursor": cursor})
         )
         for page in pages:
-            every_line = summary or listing.whole
+            every_line = (summary and not options["only_paths"]) or listing.whole
             rows = _with_rest(client, body, page) if every_line else page
             counts.update(row["path"] for row in rows)
             if not summary:

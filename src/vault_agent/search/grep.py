@@ -161,7 +161,7 @@ class _Scan:
 
     async def _search_note(self, note: ScannedNote, line: int) -> None:
         """Collect the lines of a note after a line, some chunks at a time."""
-        index = 0
+        index = await self._snapshot.read(reading.chunk_of_line, note.rowid, line)
         while self._count < self._most_of_note:
             chunks = await self._snapshot.read(
                 reading.chunks_from, note.rowid, index, limit=_PAGE_CHUNKS

@@ -14,7 +14,7 @@ from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.notes import FileEntry
 from vault_agent.store.database import fetch, json_array
 from vault_agent.store.failures import damaged
-from vault_agent.store.index.rows import handle_of_id, metadata_from
+from vault_agent.store.index.rows import MAX_CHUNKS, handle_of_id, metadata_from
 from vault_agent.text.names import is_key
 
 if TYPE_CHECKING:
@@ -297,6 +297,13 @@ def chunks_from(
     return [ScannedChunk(*row) for row in fetch(connection, _CHUNKS_FROM, (first, end, limit))]
 
 
+def chunk_of_line(connection: sqlite3.Connection, rowid: int, line: int) -> int:
+    """Return the index of a note's last chunk that begins at a line or before it, else 0."""
+    between = (rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS, line)
+    [(key,)] = fetch(connection, _CHUNK_OF_LINE, between)
+    return (key or 0) & (MAX_CHUNKS - 1)
+
+
 def share_up_to(connection: sqlite3.Connection, path: str, among: Collection[int] | None) -> float:
     """Return the share of the notes with text whose path is not after `path`, 0 to 1.
 
@@ -311,6 +318,8 @@ _SHARE = """
 SELECT coalesce(sum(path <= ?1), 0), count(*) FROM note
 WHERE chunk_count > 0 AND (?2 IS NULL OR rowid IN (SELECT value FROM json_each(?2)))
 """
+
+_CHUNK_OF_LINE = "SELECT max(key) FROM chunk WHERE key >= ? AND key < ? AND start_line <= ?"
 
 _NOTES_FROM = """
 SELECT rowid, path, size FROM note WHERE path >= ? AND chunk_count > 0 ORDER BY path LIMIT ?
