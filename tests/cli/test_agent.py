@@ -31,6 +31,11 @@ async def test_rights_are_given_later_and_the_key_stays(run: Run, notes: Path):
     assert key in config.read_text()
     assert (await run("agent", "set", "desk", "--write", "none")).code == 0
     assert (await agent_row(run, "desk"))["write"] == []
+    await run("agent", "set", "desk", "--deny", "Private")
+    assert (await agent_row(run, "desk"))["deny"] == ["Private"]
+    assert (await run("agent", "set", "desk", "--deny", "/")).code == 2
+    await run("agent", "set", "desk", "--deny", "none")
+    assert (await agent_row(run, "desk"))["deny"] == []
     assert (await agent_row(run, "desk"))["folders"] == ["Work"]
 
 

@@ -20,7 +20,7 @@ from tests.support.listening import free_port
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
-from vault_agent.cli import features
+from vault_agent.cli import features, serve
 from vault_agent.cli.command import Invocation
 from vault_agent.cli.servers import Server
 from vault_agent.config.setting_names import DEFAULT_PORT
@@ -157,6 +157,20 @@ def test_a_server_that_has_ended_is_not_waited_for(tmp_path: Path, monkeypatch: 
     address = ServerAddress("http://127.0.0.1:9", 1, "0", until_idle=False)
     ended = Server(tmp_path / "index", address, None)
     assert features.wait_for_server(Invocation(config=config), ended) is None
+
+
+async def test_a_service_of_another_version_is_not_replaced(
+    run: Run, run_apart: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
+):
+    first = await started(run_apart, "--background")
+    monkeypatch.setattr(serve, "__version__", "99.0.0")
+    monkeypatch.setattr(serve, "_runs_as_service", lambda *_: True)
+    refused = await run("serve", "--background")
+    assert (refused.code, refused.out) == (5, "")
+    assert refused.err.startswith("INDEX_LOCKED: A service runs version ")
+    assert "vault-agent serve --at-login install" in refused.err
+    monkeypatch.undo()
+    assert (await started(run_apart, "--background"))["pid"] == first["pid"]
 
 
 async def test_flags_that_a_running_server_does_not_have_are_refused(run_apart: Run, notes: Path):

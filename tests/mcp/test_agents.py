@@ -184,6 +184,8 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
         ["x"],
         ["x", "--folder", ""],
         ["x", "--folder", ".", "--deny", "C:/x"],
+        ["x", "--folder", ".", "--deny", ""],
+        ["x", "--folder", ".", "--deny", "."],
     ):
         assert program.run("agent", "add", *arguments).returncode == 2
     program.close()

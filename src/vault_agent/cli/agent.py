@@ -270,7 +270,9 @@ def add(
 @command.command("set")
 @click.argument("name", metavar="AGENT")
 @click.option("--folder", "folders", metavar="FOLDER", multiple=True, help="All that it sees.")
-@click.option("--deny", metavar="FOLDER", multiple=True, help="All that it never sees.")
+@click.option(
+    "--deny", metavar="FOLDER", multiple=True, help="All that it never sees; none for nothing."
+)
 @click.option("--write", metavar="RIGHTS", help=f"{_RIGHTS} Or none.")
 @_TOOLSET
 @click.pass_obj
@@ -296,7 +298,7 @@ def set_(
     if folders:
         changes["folders"] = list(folders)
     if deny:
-        changes["deny"] = list(deny)
+        changes["deny"] = [] if deny == ("none",) else list(deny)
     if write is not None:
         changes["write"] = list(typed_parts(write))
     if toolset is not None:

@@ -221,6 +221,7 @@ def started(
         if not ends and server.address.version == __version__:
             _require_flags(invocation, flags, server)
             return as_it_is(server)
+        _require_no_service(invocation, server)
         chosen = {name: value for name, value in flags.items() if value not in (None, "")}
         flags = {**(flags_to_repeat(server.in_use) if server.in_use else {}), **chosen}
     root = build_config(invocation.layers(flags)).vault.root
@@ -251,24 +252,16 @@ def _replace(
 ) -> Running:
     """Stop the server that runs here, if one does, and start one of this version in its place.
 
-    `flags` include those that are repeated, and `config` is
-    what they and the settings give; its vault must exist. Ctrl-C does not leave a server stopped.
+    `flags` include those that are repeated, and `config` is what they and the settings give; its
+    vault must exist. Ctrl-C does not leave a server stopped.
 
     Raises:
-        Busy: `INDEX_LOCKED` if it is a service.
         VaultAgentError: as `start` and `stop`.
     """
     layers = invocation.layers(flags)
     before = server_here(layers)
     if before is not None and not _has_port(before, config):
         servers.port_in_use(invocation, flags, config, until_idle=until_idle)
-    if before is not None and _runs_as_service(invocation, before):
-        raise Busy(
-            "INDEX_LOCKED",
-            f"A service runs version {before.address.version}, and this is {__version__}.",
-            remedy="To update it: `vault-agent serve --at-login install`.",
-        )
-
     with _uninterrupted():
         if before is not None:
             detached.stop(before.folder)
@@ -292,6 +285,20 @@ def _uninterrupted() -> Iterator[None]:
 def _has_port(server: Server, config: Config) -> bool:
     """Whether a server listens at the port of these settings, which is free once it has ended."""
     return urlsplit(server.address.endpoint).port == config.server.port
+
+
+def _require_no_service(invocation: Invocation, server: Server) -> None:
+    """Refuse to replace the server of a service: the system would start the old version again.
+
+    Raises:
+        Busy: `INDEX_LOCKED`.
+    """
+    if _runs_as_service(invocation, server):
+        raise Busy(
+            "INDEX_LOCKED",
+            f"A service runs version {server.address.version}, and this is {__version__}.",
+            remedy="To update it: `vault-agent serve --at-login install`.",
+        )
 
 
 def _runs_as_service(invocation: Invocation, server: Server) -> bool:

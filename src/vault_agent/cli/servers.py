@@ -289,10 +289,8 @@ def with_way_out(
     )
 
 
-def wait_until_served(invocation: Invocation, *, but_not: int | None = None) -> Server:
+def wait_until_served(invocation: Invocation) -> Server:
     """Wait for the server that the system starts from the config file, and return it.
-
-    `but_not` is a process that is about to end.
 
     Raises:
         Failed: `SERVER_FAILED` if none answers in time.
@@ -304,7 +302,7 @@ def wait_until_served(invocation: Invocation, *, but_not: int | None = None) -> 
     deadline = time.monotonic() + _SECONDS_TO_START
     while time.monotonic() < deadline:
         server = server_in(folder)
-        if server is not None and server.address.pid != but_not:
+        if server is not None:
             return server
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     raise Failed("SERVER_FAILED", "The service was started, but does not answer.")

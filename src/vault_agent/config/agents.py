@@ -29,7 +29,16 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 WriteRight = Literal["create", "append", "edit", "overwrite", "move", "delete", "permanent"]
 """What writes need to be allowed. The names are those of `model.writing.Right`."""
 
+
+def _part_of_vault(path: str) -> str:
+    if not (part := vault_folder(path)):
+        raise ValueError("must be a folder or a note of the vault, not the vault itself")
+    return part
+
+
 Folder = Annotated[str, AfterValidator(vault_folder)]
+
+DeniedPath = Annotated[str, AfterValidator(_part_of_vault)]
 
 SeenFolders = Annotated[tuple[str, ...], BeforeValidator(seen_folders)]
 
@@ -58,7 +67,7 @@ class AgentSettings(BaseModel):
 
     key_sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
     folders: SeenFolders = Field(validation_alias=AliasChoices("folders", "folder"))
-    deny: Annotated[tuple[Folder, ...], BeforeValidator(_patterns)] = ()
+    deny: Annotated[tuple[DeniedPath, ...], BeforeValidator(_patterns)] = ()
     # Never more than write.allow, and only in write.folders.
     write: WriteRights = ()
     toolset: Toolset | None = None  # None: that of `mcp.toolset`
