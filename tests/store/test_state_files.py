@@ -16,13 +16,8 @@ from vault_agent.store.jobs import open_jobs
 from vault_agent.store.vectors import open_vectors
 from vault_agent.store.write_log import WriteLog
 
-STORE = files("vault_agent.store")
 SCRIPTS = sorted(
-    f"{folder.name}/{file.name}"
-    for folder in STORE.iterdir()
-    if folder.is_dir() and folder.name != "index"
-    for file in folder.iterdir()
-    if file.name.endswith(".sql")
+    file.name for file in files("vault_agent.store").iterdir() if file.name.endswith(".sql")
 )
 """The schema of every state file."""
 BYTES = b"before", b"after"
