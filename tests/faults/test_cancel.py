@@ -19,8 +19,8 @@ from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import FileTask, ParsedFile
-from vault_agent.indexing.protocol import IndexRun
+from vault_agent.indexing.parse import FileToRead, ParsedFile
+from vault_agent.indexing.protocol import RunResult
 from vault_agent.store.current import READERS, CurrentIndex
 
 MAX_NOTE_BYTES = 1 << 20
@@ -84,10 +84,12 @@ async def cancelled_at(work: Coroutine[Any, Any, Any], at: int) -> tuple[bool, i
     return False, stepping.waits
 
 
-async def run_of(vault: Vault, *, rebuild: bool) -> IndexRun:
+async def run_of(vault: Vault, *, rebuild: bool) -> RunResult:
     with vault.parsing() as read:
 
-        async def parse(batch: list[FileTask], repeated: frozenset[str] | None) -> list[ParsedFile]:
+        async def parse(
+            batch: list[FileToRead], repeated: frozenset[str] | None
+        ) -> list[ParsedFile]:
             return await asyncio.to_thread(read, batch, repeated)
 
         return await index(vault.task(rebuild=rebuild), parse, vault.heard)
@@ -143,7 +145,7 @@ async def test_a_cancelled_run_leaves_no_batch_running(tmp_path: Path):
         vault.write(f"{number}.md", "text")
     begun = ended = 0
 
-    async def parse(batch: list[FileTask], repeated: frozenset[str] | None) -> list[ParsedFile]:
+    async def parse(batch: list[FileToRead], repeated: frozenset[str] | None) -> list[ParsedFile]:
         nonlocal begun, ended
         if repeated is None:  # the sample in which repeated lines are looked for
             return []

@@ -23,7 +23,7 @@ from tests.support.processes import children
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import keeper
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import FileTask, ParsedFile
+from vault_agent.indexing.parse import FileToRead, ParsedFile
 from vault_agent.model.jobs import JobSummary
 from vault_agent.system.crash import CrashReport
 from vault_agent.system.workers import WorkerPool
@@ -110,7 +110,7 @@ async def test_a_vault_folder_that_is_gone_or_replaced_is_not_read(vault: Vault,
     async with WorkerPool(parsers.poisoned, size=1) as pool:
         parser = keeper.Parser(pool, vault.task(), on_crash=print)
 
-        async def parse(tasks: list[FileTask], lines: frozenset[str] | None) -> list[ParsedFile]:
+        async def parse(tasks: list[FileToRead], lines: frozenset[str] | None) -> list[ParsedFile]:
             away = vault.root.rename(vault.root.with_name("away"))
             if is_replaced:
                 vault.root.mkdir()

@@ -16,7 +16,7 @@ from tests.support.index_runs import MAX_NOTE_BYTES, Vault
 from vault_agent.errors import Failed
 from vault_agent.indexing.changes import compare
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import FileTask, ParsedFile
+from vault_agent.indexing.parse import FileToRead, ParsedFile
 from vault_agent.vault import read as reading
 from vault_agent.vault.opening import CannotOpen, Cause, Descent
 from vault_agent.vault.root import OpenedFile
@@ -37,7 +37,7 @@ async def test_notes_that_all_disappear_before_reading_are_kept(vault: Vault):
     for file in vault.root.rglob("*.md"):
         file.write_text("changed")
 
-    async def parse(tasks: list[FileTask], repeated: frozenset[str] | None) -> list[ParsedFile]:
+    async def parse(tasks: list[FileToRead], repeated: frozenset[str] | None) -> list[ParsedFile]:
         for file in vault.root.rglob("*.md"):
             file.unlink()
         with vault.parsing() as read:

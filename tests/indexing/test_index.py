@@ -15,7 +15,7 @@ from tests.support.systems import posix
 
 from vault_agent.errors import Busy, Failed, IndexUnavailable
 from vault_agent.indexing.changes import compare
-from vault_agent.indexing.parse import Batch, FileTask, Outcome, batch_parser
+from vault_agent.indexing.parse import Batch, FileToRead, Outcome, batch_parser
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import Filters
@@ -318,7 +318,7 @@ def test_a_worker_follows_no_link_out_of_the_folders_of_an_agent(
         [entry] = scan(root).notes
     (vault.root / path).rename(vault.root / "moved")
     (vault.root / path).symlink_to(target)
-    batch = Batch(task, folder_at(task.root), [FileTask(entry, None, 1)])
+    batch = Batch(task, folder_at(task.root), [FileToRead(entry, None, 1)])
     [file] = batch_parser()(batch) or ()
     assert (file.outcome, file.rows, file.text) == (Outcome.GONE, None, None)
     assert [warning.code for warning in file.warnings] == ["SYMLINK_SKIPPED"]

@@ -42,7 +42,7 @@ SHOWN = [
 @pytest.mark.parametrize("text", HIDDEN)
 def test_what_a_reader_does_not_see_is_no_text(text: str):
     note = parse_note(text, path="a.md")
-    shown = "".join(note.shown)
+    shown = "".join(note.shown_texts)
     assert "zebra" not in shown
     assert "word" in shown
     assert "zebra" not in note.beside or "zebra.md" in text
@@ -50,7 +50,7 @@ def test_what_a_reader_does_not_see_is_no_text(text: str):
 
 @pytest.mark.parametrize("text", SHOWN)
 def test_what_a_reader_sees_is_text(text: str):
-    assert "zebra" in "".join(parse_note(text, path="a.md").shown)
+    assert "zebra" in "".join(parse_note(text, path="a.md").shown_texts)
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,15 @@ def test_the_names_behind_links_are_kept(text: str, names: list[str]):
 
 def test_words_beside_hidden_parts_stay_apart():
     note = parse_note("one<br>two [three](a.md)four [[x|five]]six", path="a.md")
-    words = "".join(sign if sign.isalnum() else " " for sign in note.shown[0]).split()
+    words = "".join(sign if sign.isalnum() else " " for sign in note.shown_texts[0]).split()
     assert words == ["one", "two", "three", "four", "five", "six"]
 
 
 def test_each_chunk_has_its_own_shown_text():
     text = "Intro %%gone%%\n\n## One\n\n[a](b.md) %%\n\n## Two\n\nx %% y\n"
     note = parse_note(text, path="a.md")
-    assert len(note.shown) == len(note.chunks)
+    assert len(note.shown_texts) == len(note.chunks)
     assert all(
-        shown[:2] == chunk.text[:2] for shown, chunk in zip(note.shown, note.chunks, strict=True)
+        shown[:2] == chunk.text[:2]
+        for shown, chunk in zip(note.shown_texts, note.chunks, strict=True)
     )

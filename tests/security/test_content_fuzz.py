@@ -13,7 +13,7 @@ from tests.support.index_runs import Vault
 from tests.vault.spellings import CLIMBING, HARMLESS, LEAVING, MALFORMED
 
 from vault_agent.errors import Forbidden, InvalidRequest
-from vault_agent.indexing.parse import Batch, FileTask, Outcome, ParsedFile, parse_files
+from vault_agent.indexing.parse import Batch, FileToRead, Outcome, ParsedFile, parse_files
 from vault_agent.markdown.parse import parse_note
 from vault_agent.model.link_resolver import LinkResolver
 from vault_agent.model.notes import FileEntry, LinkKind
@@ -131,7 +131,7 @@ def read(tmp_path: Path) -> Iterator[Callable[[bytes], ParsedFile]]:
         def read(data: bytes) -> ParsedFile:
             (tmp_path / "note.md").write_bytes(data)
             entry = FileEntry("note.md", len(data), 0, 0, 0)
-            batch = Batch(Vault(tmp_path).task(), None, [FileTask(entry, None, 1)])
+            batch = Batch(Vault(tmp_path).task(), None, [FileToRead(entry, None, 1)])
             [parsed] = parse_files(root, batch)
             return parsed
 

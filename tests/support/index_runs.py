@@ -11,8 +11,15 @@ from typing import Any
 
 from vault_agent.indexing.attachments import keep_text, sweep_texts, waiting_attachments
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import Batch, FileTask, KeptTexts, Outcome, ParsedFile, parse_files
-from vault_agent.indexing.protocol import IndexRun, IndexTask, fingerprint_of
+from vault_agent.indexing.parse import (
+    Batch,
+    FileToRead,
+    KeptTexts,
+    Outcome,
+    ParsedFile,
+    parse_files,
+)
+from vault_agent.indexing.protocol import IndexTask, RunResult, fingerprint_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.scope import EVERYTHING, Scope
@@ -50,7 +57,7 @@ class Heard:
     def warn(self, warning: Warning) -> None:
         self.warnings.append(warning)
 
-    def published(self, run: IndexRun | None = None) -> None:
+    def published(self, run: RunResult | None = None) -> None:
         self.publications += 1
 
     @property
@@ -128,7 +135,7 @@ class Vault:
         rebuild: bool = False,
         paths: tuple[str, ...] | None = None,
         by_watch: bool = False,
-    ) -> IndexRun:
+    ) -> RunResult:
         """Run like `index`, and return the complete result."""
         self.heard = Heard()
         run = await self._run(self.task(rebuild=rebuild, paths=paths, by_watch=by_watch))
@@ -142,15 +149,15 @@ class Vault:
         sweep_texts(self.task())
         return replace(run, summary=replace(run.summary, chunks=stored.summary.chunks))
 
-    async def index_notes(self) -> IndexRun:
+    async def index_notes(self) -> RunResult:
         """Run as the first step of `index`, which leaves attachments waiting."""
         return await self._run(self.task())
 
-    async def _run(self, task: IndexTask) -> IndexRun:
+    async def _run(self, task: IndexTask) -> RunResult:
         with self.parsing() as read:
 
             async def parse(
-                batch: list[FileTask], repeated: frozenset[str] | None
+                batch: list[FileToRead], repeated: frozenset[str] | None
             ) -> list[ParsedFile]:
                 return [
                     ParsedFile(file.entry, Outcome.KEPT)
@@ -164,7 +171,7 @@ class Vault:
     @contextmanager
     def parsing(
         self,
-    ) -> Iterator[Callable[[list[FileTask], frozenset[str] | None], list[ParsedFile]]]:
+    ) -> Iterator[Callable[[list[FileToRead], frozenset[str] | None], list[ParsedFile]]]:
         """Open the vault, and return what reads and parses a batch of its files."""
         with VaultRoot.open(str(self.root), Exclusions(self.exclude, self.scope)) as root:
             batch = Batch(self.task(), None, [], str(self.directory.texts))

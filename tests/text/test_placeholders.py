@@ -54,7 +54,7 @@ def test_time_is_linear(piece: str) -> None:
 def test_lines_of_a_template_that_nobody_filled_in_are_no_content(name: str):
     note = parse_note(BUILT_IN[name].replace("{{title}}", "Okapi"), path="okapi.md")
     assert note.links == ()
-    assert not re.search(r"\[|prompted|other-|path/to", "".join(note.shown))
+    assert not re.search(r"\[|prompted|other-|path/to", "".join(note.shown_texts))
     assert "[" not in beginning("".join(chunk.text for chunk in note.chunks), 200)
 
 
@@ -62,4 +62,4 @@ def test_a_filled_line_of_a_template_is_content():
     filled = BUILT_IN["module"].replace("- Depends on: [[other-module]]", "- Depends on: [[Pump]]")
     note = parse_note(filled, path="okapi.md")
     assert [link.target for link in note.links] == ["Pump"]
-    assert "Pump" in "".join(note.shown)
+    assert "Pump" in "".join(note.shown_texts)

@@ -25,12 +25,12 @@ from vault_agent.indexing.protocol import (
     Crashed,
     Done,
     Event,
-    IndexRun,
     IndexTask,
     LaidOut,
     LayOut,
     Phase,
     RequestFailed,
+    RunResult,
     UpdateIndex,
 )
 from vault_agent.model.jobs import JobSummary
@@ -66,7 +66,7 @@ def spoken(event: Event) -> str:
 
 
 DISK_FULL = spoken(RequestFailed("DISK_FULL", "Full."))
-DONE = spoken(Done(IndexRun(JobSummary(added=1), 1, 1)))
+DONE = spoken(Done(RunResult(JobSummary(added=1), 1, 1)))
 ANSWERS = f"""
 for request in requests():
     kind = type(request).__name__
@@ -187,7 +187,7 @@ for request in requests():
 
 
 async def test_a_process_that_uses_much_memory_is_not_kept(speaking: Any):
-    large = spoken(Done(IndexRun(JobSummary(added=MANY_NOTES + 1), 1, 1)))
+    large = spoken(Done(RunResult(JobSummary(added=MANY_NOTES + 1), 1, 1)))
     async with speaking(ANSWERS.replace(DONE, large)) as kept:
         await kept.run()
         assert not alive(kept.pids[0])

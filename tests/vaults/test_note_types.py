@@ -248,5 +248,5 @@ async def test_searches_filter_by_the_fields_of_notes(world: RegisteredVaults):
             body = parse_values(SearchQuery, {"query": "regex", "filters": filters})
             hits = (await vault.search(body)).hits
             assert len({hit.path for hit in hits}) == expected, filters
-        asked = RelatedQuery(identify("top.md"), filters=Filters(about=("src/core",)))
+        asked = RelatedQuery(identify("top.md"), filters=Filters(about_files=("src/core",)))
         assert len((await vault.related(asked)).hits) <= 2

@@ -158,8 +158,8 @@ def _tell_on(
 def _tell_not_there(root: Path, folders: Sequence[str], missing: str) -> None:
     """Say that a folder of `write.folders` is not there, which one is meant, and how to undo it."""
     name = missing.strip()
-    there = [path.name for path in root.glob("*") if is_folder(path)]
-    near = get_close_matches(name, there, 1)
+    names = [path.name for path in root.glob("*") if is_folder(path)]
+    near = get_close_matches(name, names, 1)
     meant = f" Did you mean {clean(near[0])}?" if near else ""
     rest = [*(folder for folder in folders if folder not in (missing, *near)), *near]
     tell(f"{clean(name)} is not there yet. Its first note makes it.{meant}")

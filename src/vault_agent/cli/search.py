@@ -77,7 +77,7 @@ def ranking(*, mode: str | None, limit: int, explain: bool, **filters: Any) -> d
     }
 
 
-def searched(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
+def vaults_to_search(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
     """Return the vaults that are searched as one: all, those named, or those of this project.
 
     () for one.
@@ -271,7 +271,7 @@ def command(
             "Missing query: type what to look for, or give a filter such as --tag",
             click.get_current_context(),
         )
-    vaults = searched(invocation, all_vaults=all_vaults)
+    vaults = vaults_to_search(invocation, all_vaults=all_vaults)
     with invocation.client() as client:
         reply = client.call(
             "POST /search",
@@ -361,7 +361,7 @@ def related(
     with invocation.client() as client:
         place = find(invocation, client, name)
         linked = "exclude" if unlinked else None
-        vaults = searched(invocation, all_vaults=all_vaults)
+        vaults = vaults_to_search(invocation, all_vaults=all_vaults)
         if (client.vault_name or DEFAULT) not in vaults:
             vaults = ()  # the note is in another vault, so only that one is searched
         reply = client.call(

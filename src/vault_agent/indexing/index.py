@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.indexing.changes import find_changes, read_stored, sudden_emptiness, vault_moved
-from vault_agent.indexing.parse import FileTask, KeptTexts, Outcome
-from vault_agent.indexing.protocol import MAX_NOTE_IDS, IndexRun
+from vault_agent.indexing.parse import FileToRead, KeptTexts, Outcome
+from vault_agent.indexing.protocol import MAX_NOTE_IDS, RunResult
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.link_resolver import LinkResolver, names_of
@@ -74,14 +74,14 @@ if TYPE_CHECKING:
     from vault_agent.store.index.notes import StoredFile
     from vault_agent.store.index.rows import Row
 
-    Parse = Callable[[list[FileTask], frozenset[str] | None], Awaitable[list[ParsedFile]]]
+    Parse = Callable[[list[FileToRead], frozenset[str] | None], Awaitable[list[ParsedFile]]]
 
 
 _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
 
 
-async def index(task: IndexTask, parse: Parse, report: ProgressReport) -> IndexRun:
+async def index(task: IndexTask, parse: Parse, report: ProgressReport) -> RunResult:
     """Update the index to match the vault, and return the summary and the revision.
 
     Raises:
@@ -103,7 +103,7 @@ async def index(task: IndexTask, parse: Parse, report: ProgressReport) -> IndexR
 
 async def _index(
     task: IndexTask, directory: IndexDirectory, parse: Parse, report: ProgressReport
-) -> IndexRun:
+) -> RunResult:
     directory.create()
     exclusions = task.exclusions
     with directory.writing(), VaultRoot.open(task.root, exclusions, identity=task.vault) as root:
@@ -164,7 +164,7 @@ class _IndexRun:
         self._repeated: frozenset[str] = frozenset()  # lines that many notes have
         self._added = self._changed = self._renamed = self._gone = 0
 
-    async def carry_out(self, check: Callable[[int], None]) -> IndexRun:
+    async def carry_out(self, check: Callable[[int], None]) -> RunResult:
         """Run all steps. `check` gets the number of notes before the last step, and may raise."""
         base = self._base
         same = base and base.has_exclusions_of(self._task.fingerprint)
@@ -184,7 +184,7 @@ class _IndexRun:
             await in_thread(self._tidy, target.fulltext)
         return run
 
-    def _result(self, meta: Meta) -> IndexRun:
+    def _result(self, meta: Meta) -> RunResult:
         summary = JobSummary(
             added=self._added,
             changed=self._changed,
@@ -196,7 +196,7 @@ class _IndexRun:
             unresolved_links=meta.unresolved_links,
         )
         touched = dict.fromkeys(self._touched) if self._base else ()
-        return IndexRun(
+        return RunResult(
             summary,
             meta.generation,
             meta.revision,
@@ -290,7 +290,7 @@ class _IndexRun:
         else:  # their text may take long to read, and notes do not wait for it
             self._left_out |= {entry.path: (entry, True) for entry in others}
         tasks = [
-            FileTask(entry, self._known_hash(entry), rowid)
+            FileToRead(entry, self._known_hash(entry), rowid)
             for entry, rowid in zip(to_read, target.writer.reserve(len(to_read)), strict=True)
         ]
         done = 0
@@ -412,7 +412,7 @@ BATCH_ATTACHMENTS = 4
 
 
 async def parse_in_batches(
-    tasks: Sequence[FileTask], parse: Parse, parallel: int, repeated: frozenset[str] | None
+    tasks: Sequence[FileToRead], parse: Parse, parallel: int, repeated: frozenset[str] | None
 ) -> AsyncGenerator[list[ParsedFile]]:
     """Yield parsed batches in the order of the tasks, so that equal runs write equal rows.
 
@@ -433,8 +433,8 @@ async def parse_in_batches(
             await asyncio.wait(window)
 
 
-def _batches(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:
-    batch: list[FileTask] = []
+def _batches(tasks: Iterable[FileToRead]) -> Iterator[list[FileToRead]]:
+    batch: list[FileToRead] = []
     size = 0
     for task in tasks:
         most = BATCH_FILES if is_note(task.entry.path) else BATCH_ATTACHMENTS
@@ -477,7 +477,7 @@ async def rewrite(
     stored = await in_thread(read_stored, directory, task)
     if stored is None or not _are_readable(stored.files, stored.left_out, directory):
         return
-    tasks = [FileTask(file.entry, None, file.rowid) for file in stored.files.values()]
+    tasks = [FileToRead(file.entry, None, file.rowid) for file in stored.files.values()]
     tasks.sort(key=lambda file: not is_note(file.entry.path))
     fulltext = FulltextWriter(directory.fulltext(generation))
     try:
@@ -525,7 +525,7 @@ async def find_repeated(notes: Sequence[FileEntry], parse: Parse, parallel: int)
     if len(notes) < SAMPLED_FROM:
         return frozenset()
     step = -(-len(notes) // min(max(len(notes) // SAMPLED_EACH, MIN_SAMPLE), MAX_SAMPLE))
-    tasks = [FileTask(entry, None, 0) for entry in notes[::step]]
+    tasks = [FileToRead(entry, None, 0) for entry in notes[::step]]
     counts: Counter[str] = Counter()
     async with aclosing(parse_in_batches(tasks, parse, parallel, None)) as batches:
         async for batch in batches:

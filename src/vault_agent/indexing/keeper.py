@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Failed, Unavailable, VaultAgentError
 from vault_agent.indexing.changes import compare, vault_moved
 from vault_agent.indexing.index import index
-from vault_agent.indexing.parse import Batch, FileTask, ParsedFile, batch_parser, unparsed
+from vault_agent.indexing.parse import Batch, FileToRead, ParsedFile, batch_parser, unparsed
 from vault_agent.indexing.protocol import (
     Answer,
     Cluster,
@@ -58,7 +58,7 @@ from vault_agent.vault.platform import folder_at
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.indexing.protocol import IndexRun, IndexTask
+    from vault_agent.indexing.protocol import IndexTask, RunResult
     from vault_agent.model.warning import Warning
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.settings import EndpointSettings
@@ -186,7 +186,7 @@ class _Keeper:
             return await read_attachments(request, self._report, self._report_crash)
         raise AssertionError(type(request).__name__)
 
-    async def _index(self, task: IndexTask) -> IndexRun:
+    async def _index(self, task: IndexTask) -> RunResult:
         self._pool.resize(task.parallel)
         try:
             parser = Parser(self._pool, task, on_crash=self._report_crash)
@@ -259,7 +259,7 @@ class Parser:
         self._on_crash = on_crash
 
     async def parse(
-        self, tasks: list[FileTask], repeated: frozenset[str] | None = frozenset()
+        self, tasks: list[FileToRead], repeated: frozenset[str] | None = frozenset()
     ) -> list[ParsedFile]:
         """Parse a batch, in order. See `Batch` for `repeated`.
 
@@ -270,7 +270,7 @@ class Parser:
         return await self._settle(tasks, repeated, SECONDS_PER_BATCH)
 
     async def _settle(
-        self, tasks: list[FileTask], repeated: frozenset[str] | None, seconds: float
+        self, tasks: list[FileToRead], repeated: frozenset[str] | None, seconds: float
     ) -> list[ParsedFile]:
         try:
             return await self._run(tasks, repeated, seconds)
@@ -291,7 +291,7 @@ class Parser:
         ]
 
     def _skipped(
-        self, task: FileTask, crash: WorkerCrashed, repeated: frozenset[str] | None
+        self, task: FileToRead, crash: WorkerCrashed, repeated: frozenset[str] | None
     ) -> ParsedFile:
         # A note of the sample in which repeated lines are looked for is read once more.
         if crash.report is not None and repeated is not None:
@@ -299,7 +299,7 @@ class Parser:
         return unparsed(task)
 
     async def _run(
-        self, tasks: list[FileTask], repeated: frozenset[str] | None, seconds: float
+        self, tasks: list[FileToRead], repeated: frozenset[str] | None, seconds: float
     ) -> list[ParsedFile]:
         size = sum(task.entry.size for task in tasks)
         batch = Batch(self._task, self._folder, tasks, self._texts, repeated)
@@ -342,7 +342,7 @@ class _PipeReport:
     def warn(self, warning: Warning) -> None:
         self.send(warning)
 
-    def published(self, run: IndexRun | None = None) -> None:
+    def published(self, run: RunResult | None = None) -> None:
         self.send(Published(run))
 
     def send(self, event: Event) -> None:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from vault_agent.store.index.rows import NoteRows
 
 
-class FileTask(NamedTuple):
+class FileToRead(NamedTuple):
     """A file to read."""
 
     entry: FileEntry
@@ -56,7 +56,7 @@ class Batch(NamedTuple):
 
     task: IndexTask  # without its paths
     folder: tuple[int, int] | None  # see `platform.folder_at`, when the run began
-    files: list[FileTask]
+    files: list[FileToRead]
     texts: str = ""  # the folder of texts of attachments, see `KeptTexts`
     repeated: frozenset[str] | None = frozenset()
     """Lines that many notes have. None: only return the lines of each note, see `find_repeated`."""
@@ -120,7 +120,7 @@ def parse_files(root: VaultRoot, batch: Batch) -> list[ParsedFile]:
     return _parse_all(read, task.fields, batch.repeated, typed=task.typed)
 
 
-def _read_note(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFile:
+def _read_note(root: VaultRoot, task: FileToRead, max_note_bytes: int) -> ParsedFile:
     """Read one note. Any content gives an outcome."""
     path = task.entry.path
     if task.entry.size > max_note_bytes:
@@ -142,7 +142,7 @@ def _read_note(root: VaultRoot, task: FileTask, max_note_bytes: int) -> ParsedFi
     )
 
 
-def _read_attachment(root: VaultRoot, task: FileTask, kept: KeptTexts) -> ParsedFile:
+def _read_attachment(root: VaultRoot, task: FileToRead, kept: KeptTexts) -> ParsedFile:
     """Read one attachment. Its text is a kept one: without that, the index keeps what it has."""
     path = task.entry.path
     kind = kind_of(path)
@@ -269,7 +269,7 @@ def _to_stored(file: ParsedFile, note: ParsedNote | None, repeated: frozenset[st
     )
 
 
-def unparsed(task: FileTask) -> ParsedFile:
+def unparsed(task: FileToRead) -> ParsedFile:
     """Return the result for a note that crashed its worker: found by title and path only."""
     what = "A note" if is_note(task.entry.path) else "The text of an attachment"
     warning = Warning(

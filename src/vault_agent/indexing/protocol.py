@@ -124,7 +124,7 @@ class Phase:
 class Published:
     """A new state is published; readers may open it."""
 
-    run: IndexRun | None = None  # the run that published a new revision; None: only vectors are new
+    run: RunResult | None = None  # of the run that published; None: only vectors are new
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Crashed:
 class Done:
     """The run has succeeded."""
 
-    run: IndexRun
+    run: RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ class IndexTask:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexRun:
+class RunResult:
     """What a run did, and the revision that is current after it."""
 
     summary: JobSummary
@@ -267,7 +267,7 @@ class ProgressReport(Protocol):
     def warn(self, warning: Warning) -> None:
         """Report a warning."""
 
-    def published(self, run: IndexRun | None = None) -> None:
+    def published(self, run: RunResult | None = None) -> None:
         """Report that a new state is published: the revision of a run, or else new vectors."""
 
 

@@ -98,7 +98,7 @@ def parse_document(document: Document, *, path: str) -> ParsedNote:
         ),
         properties=limits.first(properties(values), MAX_PROPERTIES, "properties"),
         tasks=limits.first(_tasks(document), MAX_TASKS, "tasks"),
-        shown=_shown(document, chunks),
+        shown_texts=_shown(document, chunks),
         beside=document.shown[1],
         warnings=(*_warnings(front.problem, path), *limits.warnings),
     )

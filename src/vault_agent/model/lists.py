@@ -76,7 +76,7 @@ class ListQuery:
                 *((name.strip(), value.strip()) for name, _, value in pairs),
                 *(("agent", agent) for agent in self.agent),
             ),
-            about=self.file,
+            about_files=self.file,
             projects=self.project,
             sessions=self.session,
             statuses=self.status,

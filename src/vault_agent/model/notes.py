@@ -119,7 +119,7 @@ class ParsedNote:
     properties: tuple[Property, ...] = ()
     tasks: tuple[Task, ...] = ()
     keys: tuple[str, ...] = ()  # by which links find it, see `text.names.keys_of`
-    shown: tuple[str, ...] = ()  # of each chunk, the text that a reader sees
+    shown_texts: tuple[str, ...] = ()  # of each chunk, the text that a reader sees
     beside: tuple[str, ...] = ()  # names that a reader does not see: of hosts and linked files
     searched: tuple[str, ...] = ()  # values of properties that are searched as text
     warnings: tuple[Warning, ...] = ()

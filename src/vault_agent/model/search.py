@@ -54,7 +54,7 @@ class Filters:
     tags: Annotated[Texts, Doc("All must match. A tag includes those nested under it.")] = ()
     types: Annotated[Texts, Doc("Values of `type` in the frontmatter. One must match.")] = ()
     properties: _Properties = ()
-    about: Annotated[
+    about_files: Annotated[
         Texts,
         JsonKey("files"),
         Doc("Paths, folders or file names in `files` of the frontmatter. One must match."),
@@ -65,7 +65,7 @@ class Filters:
     after: FirstDay = None
     before: LastDay = None
     places: Unsent[tuple[str, ...]] = ()  # as `paths`, else parts of paths; any of them
-    files: Unsent[tuple[str, ...]] = ()  # parts of file names, or globs; any of them
+    file_patterns: Unsent[tuple[str, ...]] = ()  # parts of file names, or globs; any of them
 
     @property
     def conditions(self) -> tuple[tuple[str, str], ...]:

@@ -60,7 +60,7 @@ class _Operators(NamedTuple):
         return Filters(
             tags=tuple(self.tag),
             places=tuple(self.path),
-            files=tuple(self.file),
+            file_patterns=tuple(self.file),
             properties=tuple(self.property),
         )
 

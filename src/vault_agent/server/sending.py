@@ -45,7 +45,7 @@ _COMPRESSION = 1  # within a tenth of the size of 6, in a fifth of its time (mea
 
 @dataclass(frozen=True, slots=True)
 class RouteCall:
-    """A validated request of a route. `sent` is of the operation's request class.
+    """A validated request of a route. `operation_request` is of the operation's request class.
 
     `prefix` is the beginning of the path that names the vault, "" for the default vault.
     """
@@ -53,7 +53,7 @@ class RouteCall:
     request: web.Request
     vault: OpenVault
     operation: Operation[Any, Any]
-    sent: Any
+    operation_request: Any
     prefix: str = ""
 
     @property
@@ -78,7 +78,7 @@ async def reply(call: RouteCall) -> web.StreamResponse:
     # What only reads ends if the client disconnects.
     waiting = nullcontext() if call.operation.writes else while_client_waits(call.request)
     with waiting:
-        result = await perform(call.operation, call.context, call.sent)
+        result = await perform(call.operation, call.context, call.operation_request)
     return await send(call, result)
 
 

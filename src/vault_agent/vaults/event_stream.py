@@ -15,7 +15,7 @@ from vault_agent.model.writing import LoggedWrite
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from vault_agent.indexing.protocol import IndexRun
+    from vault_agent.indexing.protocol import RunResult
 
 
 class Signal:
@@ -50,7 +50,7 @@ class StreamItem(NamedTuple):
     item: Item | None
 
 
-def revision_of(run: IndexRun) -> Revision:
+def revision_of(run: RunResult) -> Revision:
     """Return the news of a run that has published."""
     done = run.summary
     touched = done.added + done.changed + done.removed + 2 * done.renamed

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
         CopyVectors,
         Embed,
         Event,
-        IndexRun,
         Question,
         ReadAttachments,
+        RunResult,
     )
     from vault_agent.system.crash import CrashReport
     from vault_agent.system.processes import ChildProcess
@@ -112,7 +112,7 @@ class Indexer:
         self._starting = anyio.Lock()
         self._closed = False
 
-    async def run(self, request: UpdateIndex, on_event: Callable[[RunEvent], object]) -> IndexRun:
+    async def run(self, request: UpdateIndex, on_event: Callable[[RunEvent], object]) -> RunResult:
         """Carry out an index run after those before it, and return its result.
 
         Raises:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from types import TracebackType
 
-    from vault_agent.indexing.protocol import Answer, IndexRun, IndexTask, Question
+    from vault_agent.indexing.protocol import Answer, IndexTask, Question, RunResult
     from vault_agent.model.jobs import JobSummary
     from vault_agent.store.current import CurrentIndex
     from vault_agent.store.layout import IndexDirectory
@@ -218,7 +218,7 @@ class Runs:
                 chunks = run.summary.chunks
         return chunks
 
-    async def _read_once(self, on_event: Callable[[RunEvent], object]) -> IndexRun | None:
+    async def _read_once(self, on_event: Callable[[RunEvent], object]) -> RunResult | None:
         """Read each attachment that waits once. Return the last run, or None if there was none."""
         task, run = self._vault.task, None
         after: str | None = ""
@@ -263,7 +263,7 @@ class Runs:
         on_event: Callable[[RunEvent], object],
         *,
         then_read: bool = True,
-    ) -> IndexRun:
+    ) -> RunResult:
         """Run the task in the keeper, serve the published index, and remove old files.
 
         With `then_read`, attachments that wait for it are read in the background.
@@ -303,7 +303,7 @@ class Runs:
         if isinstance(event, Published):
             self._vault.background.spawn(self._serve, event.run, on_served)
 
-    async def _serve(self, run: IndexRun | None, on_served: Callable[[], object]) -> None:
+    async def _serve(self, run: RunResult | None, on_served: Callable[[], object]) -> None:
         await self.refresh()
         if run is not None:
             on_served()  # who hears the news sees what it does

@@ -140,8 +140,8 @@ class Clauses:
         for patterns, clause in self._patterns(filters):
             if patterns:
                 clauses.append(any_of([clause(pattern) for pattern in patterns]))
-        if filters.about:
-            clauses.append(any_of([self._about(file) for file in dict.fromkeys(filters.about)]))
+        if filters.about_files:
+            clauses.append(any_of([*map(self._about, dict.fromkeys(filters.about_files))]))
         if filters.after is not None or filters.before is not None:
             clauses.append(self._days(filters.after, filters.before))
         return [silent(clause) for clause in clauses]
@@ -193,7 +193,7 @@ class Clauses:
         return [
             (dict.fromkeys(filters.paths), self._path),
             (dict.fromkeys(filters.places), self._place),
-            (dict.fromkeys(filters.files), self._file),
+            (dict.fromkeys(filters.file_patterns), self._file),
         ]
 
     def path_end(self, path: str) -> Query | None:
@@ -339,7 +339,7 @@ def is_costly(filters: Filters) -> bool:
 
 
 def _costly_patterns(filters: Filters) -> list[str]:
-    return [*filter(is_glob, filters.paths), *filters.places, *filters.files]
+    return [*filter(is_glob, filters.paths), *filters.places, *filters.file_patterns]
 
 
 def _too_complex() -> InvalidRequest:

@@ -109,7 +109,7 @@ def to_fulltext(
     comparable = comparable_path(path)
     tags = [f"#{tag}" for tag in note.tags]
     beside = [fold_text(value) for value in (*note.searched, *note.beside)]
-    visible: Sequence[str] = note.shown or [chunk.text for chunk in note.chunks]
+    visible: Sequence[str] = note.shown_texts or [chunk.text for chunk in note.chunks]
     common: list[str] = []
     if repeated:
         visible = [_without_repeated(text, repeated, common) for text in visible]
