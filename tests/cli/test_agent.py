@@ -88,7 +88,10 @@ async def test_a_folder_that_is_not_there_is_said_to_the_owner(run: Run, notes: 
     assert "sees Projects, which is not in the vault" in (await run("agent")).out
     found = await checks(run)
     assert found["agents"]["ok"] is False
-    assert "A folder of the agent desk is not in the vault" in found["agents"]["found"]
+    assert "The agent desk sees Projects, which is not in the vault" in found["agents"]["found"]
+    (notes / "Later").mkdir()
+    refused = await run("agent", "set", "desk", "--folder", "Projects", "--folder", "Later")
+    assert "The vault has no folder Projects." in refused.err
 
 
 async def test_a_missing_folder_names_the_right_that_makes_it(run: Run, notes: Path):

@@ -85,8 +85,9 @@ def _rights_of(name: str, config: Config) -> str:
     """Return what an agent sees and may write by the settings as they are."""
     agent = config.agents[name]
     denied = f" without {', '.join(map(clean, agent.deny))}" if agent.deny else ""
-    missing = ", which is not in the vault" if name in agents_without_folder(config) else ""
-    sees = f"sees {', '.join(map(clean, agent.folders)) or 'the whole vault'}{denied}{missing}"
+    missing = agents_without_folder(config).get(name)
+    refused = f"; refused: it sees {missing}" if missing else ""
+    sees = f"sees {', '.join(map(clean, agent.folders)) or 'the whole vault'}{denied}{refused}"
     tools = f"; tools of {agent.toolset}" if agent.toolset is not None else ""
     allowed = allowed_rights(config.write.allow, config.write.folders, agent.folders, agent.write)
     rights = [right for right in agent.write if right in allowed]
@@ -324,14 +325,15 @@ def _require_folders(config: Config, folders: Sequence[str], rights: Sequence[st
     Raises:
         Misconfigured: `AGENT_FOLDER_NOT_FOUND`.
     """
-    from vault_agent.config.agents import lacks_any
+    from vault_agent.config.agents import missing_in
 
     root = config.vault.root
     inside = [folder.replace("\\", "/").strip("/") for folder in folders]  # as the server reads
-    if root is not None and not rights and lacks_any(root, inside):
+    missing = missing_in(root, inside) if root is not None and not rights else []
+    if missing:
         raise Misconfigured(
             "AGENT_FOLDER_NOT_FOUND",
-            "The vault has no such folder. Nothing was changed.",
+            f"The vault has no folder {', '.join(map(clean, missing))}. Nothing was changed.",
             remedy="Make it, name another one with --folder, or let the agent make it:"
             " --write create",
         )

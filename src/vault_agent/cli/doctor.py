@@ -387,8 +387,8 @@ def _wrong_agents(agents: Iterable[KnownAgent], config: Config) -> Iterator[Diag
             yield Diagnosis("hooks", False, f"{agent.title} calls another command", again)
         elif agent.hooks == "unreadable" and agent.entry != "unreadable":
             yield Diagnosis("hooks", False, f"the hooks of {agent.title} cannot be read")
-    for name in agents_without_folder(config):
-        what = f"A folder of the agent {name} is not in the vault, so it is refused"
+    for name, missing in agents_without_folder(config).items():
+        what = f"The agent {name} sees {missing}, so it is refused"
         yield Diagnosis("agents", False, what, f"vault-agent agent set {name} --folder FOLDER")
 
 

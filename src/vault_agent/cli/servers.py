@@ -147,21 +147,27 @@ def require_servable(config: Config) -> None:
         ) from None
 
 
-def agents_without_folder(config: Config) -> list[str]:
-    """Return the agents whose folder is missing or misspelt: the server refuses their calls."""
+def agents_without_folder(config: Config) -> dict[str, str]:
+    """Return the agents that the server refuses, each with what it sees that is not there."""
+    from vault_agent.config.agents import not_in_vault
+
     root = config.vault.root
     if root is None:
-        return []
+        return {}
     writes = config.write.enabled
-    return [
-        name for name, agent in config.agents.items() if agent.lacks_folder(root, writes=writes)
-    ]
+    return {
+        name: not_in_vault(missing)
+        for name, agent in config.agents.items()
+        if (missing := agent.missing_folders(root, writes=writes))
+    }
 
 
 def warn_of_folders_of_agents(config: Config) -> None:
     """Name the agents that the server refuses, if agents may use it."""
-    for name in agents_without_folder(config) if config.mcp.enabled else ():
-        what = f"A folder of the agent {name} is not in the vault, so it is refused."
+    if not config.mcp.enabled:
+        return
+    for name, missing in agents_without_folder(config).items():
+        what = f"The agent {name} sees {missing}, so it is refused."
         warn([Notice.of("AGENT_FOLDER_NOT_FOUND", what)])
 
 

@@ -18,9 +18,10 @@ from pydantic import (
 from vault_agent.config.rules import seen_folders, vault_folder
 from vault_agent.config.setting_names import Toolset
 from vault_agent.system.files import is_folder
+from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 SECTION = "agents"
@@ -72,15 +73,21 @@ class AgentSettings(BaseModel):
     write: WriteRights = ()
     toolset: Toolset | None = None  # None: that of `mcp.toolset`
 
-    def lacks_folder(self, root: Path, *, writes: bool) -> bool:
-        """Whether a folder is missing or misspelt. One that may create notes makes its own."""
-        makes_it = writes and "create" in self.write
-        return not makes_it and lacks_any(root, self.folders)
+    def missing_folders(self, root: Path, *, writes: bool) -> list[str]:
+        """Return the folders that are missing. An agent that may create notes makes its own."""
+        makes_them = writes and "create" in self.write
+        return [] if makes_them else missing_in(root, self.folders)
 
 
-def lacks_any(root: Path, folders: Iterable[str]) -> bool:
-    """Whether a vault that is there lacks one of these folders."""
-    return is_folder(root) and not all(is_folder(root / folder) for folder in folders)
+def missing_in(root: Path, folders: Iterable[str]) -> list[str]:
+    """Return those of the folders that a vault lacks; none if the vault itself is missing."""
+    return [folder for folder in folders if not is_folder(root / folder)] if is_folder(root) else []
+
+
+def not_in_vault(folders: Sequence[str]) -> str:
+    """Return that folders are missing, as in `Work, which is not in the vault`."""
+    names = ", ".join(map(visible, folders))
+    return f"{names}, which {'is' if len(folders) == 1 else 'are'} not in the vault"
 
 
 def named(agents: Mapping[str, Any]) -> Mapping[str, Any]:

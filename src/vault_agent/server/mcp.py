@@ -13,6 +13,7 @@ from aiohttp import web
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.operation import MAX_BODY_BYTES
+from vault_agent.config.agents import not_in_vault
 from vault_agent.config.registry import GLOBAL
 from vault_agent.config.rights import allowed_rights
 from vault_agent.config.setting_names import MAX_WRITE_BYTES
@@ -249,8 +250,10 @@ async def _require_folder(config: Config, agent: AgentSettings | None) -> None:
     root = config.vault.root
     if agent is None or root is None:
         return
-    if await in_thread(lambda: agent.lacks_folder(root, writes=config.write.enabled)):
-        raise Misconfigured("AGENT_FOLDER_NOT_FOUND", "A folder of this agent is not in the vault.")
+    missing = await in_thread(lambda: agent.missing_folders(root, writes=config.write.enabled))
+    if missing:
+        what = f"This agent sees {not_in_vault(missing)}."
+        raise Misconfigured("AGENT_FOLDER_NOT_FOUND", what)
 
 
 class Turns:
