@@ -1,12 +1,9 @@
-"""Checks the English of the documentation, and the names of variables: `python -m docs.words`.
+"""Checks the English of the documentation, and names of the source: `python -m docs.words`.
 
 A sentence has at most 30 words and does not begin with "What", "Those" or "Of". Help texts,
 settings and summaries of routes are checked too, because the pages of the reference are made from
-them. A variable is not called `found` or `each`: a name is a noun that says what it holds. Some
-still are. `docs/names.toml` has their number in each room, and it may only fall.
-
-    python -m docs.words            names each line that is wrong, and ends with 1 if there is one
-    python -m docs.words --lower    writes the numbers of now to docs/names.toml
+them. A variable is not called `found` or `each`: a name is a noun that says what it holds. The name
+of a class stands once in the source. Each line that is wrong is named.
 """
 
 from __future__ import annotations
@@ -14,8 +11,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import tomllib
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PAGES = (*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md")
-BASELINE = ROOT / "docs" / "names.toml"
+PACKAGE = ROOT / "src" / "vault_agent"
 MOST_WORDS = 30
 NAMES = ("each", "found", "given", "known", "asked", "sent", "shown", "there", "written")
 _OPENING = re.compile(r"^[\W_]*(What|Those|Of) ")
@@ -89,43 +84,39 @@ def vague_names(module: Path) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
 
 
-def count_names() -> dict[str, int]:
-    """Return how many vague names each room of the source has."""
-    counts: Counter[str] = Counter()
-    package = ROOT / "src" / "vault_agent"
-    for module in package.rglob("*.py"):
-        room = module.relative_to(package).with_suffix("").parts[0]
-        counts[room] += sum(1 for _ in vague_names(module))
-    return {room: count for room, count in sorted(counts.items()) if count}
+def classes(module: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each public class of a module."""
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield node.lineno, node.name
+
+
+def _faults_of_names() -> Iterator[str]:
+    places: dict[str, str] = {}  # of the first class with a name
+    for module in sorted(PACKAGE.rglob("*.py")):
+        path = module.relative_to(ROOT).as_posix()
+        for line, name in vague_names(module):
+            yield f"{path}:{line}: a variable is called {name}: name what it holds"
+        for line, name in classes(module):
+            place = f"{path}:{line}"
+            if name in places:
+                yield f"{place}: the class {name} is in {places[name]} too"
+            places.setdefault(name, place)
 
 
 def report() -> list[str]:
     """Return a line for each fault."""
-    lines = [
+    pages = [
         f"{page.relative_to(ROOT).as_posix()}:{line}: {fault}"
         for page in PAGES
         for line, passage in passages(page.read_text("utf-8"))
         for fault in faults(passage)
     ]
-    allowed = tomllib.loads(BASELINE.read_text("utf-8"))
-    for room, count in count_names().items():
-        if count > allowed.get(room, 0):
-            lines.append(
-                f"src/vault_agent/{room}: {count} variables are called {', '.join(NAMES)}; "
-                f"at most {allowed.get(room, 0)} are allowed. Name what they hold."
-            )
-    return lines
+    return [*pages, *_faults_of_names()]
 
 
 def main() -> None:
-    """Check everything, or write the numbers of now."""
-    if sys.argv[1:] == ["--lower"]:
-        counts = "".join(f"{room} = {count}\n" for room, count in count_names().items())
-        head = (
-            "# Variables without a noun in each room. `python -m docs.words --lower` writes it.\n"
-        )
-        BASELINE.write_text(head + counts, "utf-8")
-        return
+    """Print all faults, and end with 1 if there is one."""
     lines = report()
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     raise SystemExit(bool(lines))

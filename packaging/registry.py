@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_agent import __version__
-from vault_agent.cli.clients import NAME
+from vault_agent.cli.agent_programs import NAME
 
 ROOT = Path(__file__).resolve().parent.parent
 _SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"

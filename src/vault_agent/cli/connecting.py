@@ -147,13 +147,13 @@ class KnownAgent(NamedTuple):
 
 def known_agents(invocation: Invocation) -> list[KnownAgent]:
     """Return all agents that can be connected."""
-    known = []
+    agents = []
     for name, client in CLIENTS.items():
         acts_as = agent_programs.agent_in(client)
         entry = agent_programs.state(client, entry_command(invocation, acts_as))
         hooks = hooks_state(invocation, name)
-        known.append(KnownAgent(name, client.title, client.is_here, entry, hooks, acts_as))
-    return known
+        agents.append(KnownAgent(name, client.title, client.is_here, entry, hooks, acts_as))
+    return agents
 
 
 def hooks_state(invocation: Invocation, name: str) -> str | None:

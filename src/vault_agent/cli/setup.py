@@ -93,8 +93,8 @@ def command(
 ) -> None:
     """Set up your own notes in a few questions.
 
-    They are about the folder, the watch, the web page and the service; about your agents, if some
-    are found here; and about search by meaning, if the built-in model is installed.
+    They are about the folder, the watch, the web page and the service. Two more are about agents,
+    if some are found here, and about search by meaning, if the built-in model is installed.
 
     Each question has a default, and an option. Without a terminal, options and defaults are used,
     and no agent is connected unless it is named. It can be run again at any time.

@@ -53,7 +53,7 @@ class WholeNote(NamedTuple):
         return _json_size(self.text) <= self.room
 
 
-class NotePart(NamedTuple):
+class WholeNotePart(NamedTuple):
     """A part of the text below the frontmatter, its lines, and the cursor to the next part."""
 
     text: str
@@ -91,7 +91,7 @@ def text_fields(note: WholeNote, cursor: str | None) -> dict[str, Any]:
     return {"part": part.text, "lines": part.lines, **fields}
 
 
-def part_of(note: WholeNote, cursor: str | None) -> NotePart:
+def part_of(note: WholeNote, cursor: str | None) -> WholeNotePart:
     """Return the first part of a note, or the one that a cursor names.
 
     Raises:
@@ -112,7 +112,7 @@ def part_of(note: WholeNote, cursor: str | None) -> NotePart:
     last = note.text.count("\n", 0, max(begin, end - 1)) + 1
     count = note.text.count("\n", 0, max(0, len(note.text) - 1)) + 1
     following = f"{note.hash}:{end}" if end < len(note.text) else None
-    return NotePart(note.text[begin:end], f"{first}-{last} of {count}", following)
+    return WholeNotePart(note.text[begin:end], f"{first}-{last} of {count}", following)
 
 
 async def overwrite_body(view: View, body: Mapping[str, Any]) -> dict[str, Any]:
