@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.faults.damage import Finding, damage_some
+from tests.faults.damage import Finding, damage_some, vectors_of
+from tests.faults.embedder import MadeUp, settings
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
+from vault_agent.indexing.embed import embed
 from vault_agent.store.current import CurrentIndex
 
-FINE = {"harmless", "forgotten", "a changed row", "an earlier revision"}
+FINE = {"harmless", "forgotten", "a changed row", "an earlier revision", "vectors of no chunk"}
 FINE |= {f"refused {when}" for when in ("when opened", "when read")}
 
 
@@ -50,6 +54,21 @@ async def test_a_damaged_current_file_is_detected_and_repaired(tmp_path: Path, c
     await vault.index(rebuild=True)
     assert await vault.dump() == held
     await index.close()
+
+
+async def test_vectors_whose_rows_are_not_there_are_published_anew(tmp_path: Path):
+    vault = Vault(tmp_path)
+    vault.write("Note.md", "text")
+    await vault.index()
+    directory = str(vault.directory.path)
+    await embed(directory, MadeUp(), settings(), vault.heard)
+    expected = vectors_of(vault)
+    with closing(sqlite3.connect(vault.directory.vectors)) as connection:
+        connection.execute("UPDATE published SET rows = x'ffffff00'")
+        connection.commit()
+    assert vectors_of(vault) == {}
+    await embed(directory, MadeUp(), settings(), vault.heard)
+    assert vectors_of(vault) == expected
 
 
 @pytest.mark.long

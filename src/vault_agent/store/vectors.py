@@ -278,11 +278,16 @@ class VectorStore:
             self._next_row = self._whole_rows()
 
     def published(self, generation: int) -> PublishedVectors | None:
-        """Return what searches of a generation use, if it is of the space in use."""
+        """Return what searches of a generation use, if it is of the space in use.
+
+        Return None if it names rows that the file does not have, as a damaged one does.
+        """
         number, _ = self._current()
         with self._locked():
             published = read_published(self._connection, generation)
-        return published if published is not None and published.space == number else None
+        if published is None or published.space != number:
+            return None
+        return published if published.rows.max(initial=-1) < self._next_row else None
 
     def keys_of(self, generation: int) -> dict[int, bytes]:
         """Return what the published vectors of a generation are known by, by chunk."""
