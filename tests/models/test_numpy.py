@@ -23,7 +23,7 @@ sys.meta_path.insert(0, Watcher())
 from vault_agent.config import load_config
 from vault_agent.app import open_app
 from vault_agent.model.search import SearchQuery
-from vault_agent.server import handlers, serve
+from vault_agent.server import sending, serve
 
 async def main(folder, enabled):
     flags = {
