@@ -178,7 +178,7 @@ def test_what_is_left_out_is_said_with_its_count(world: World):
     assert nothing.stderr.endswith("Not searched: 1 other vault (--all-vaults)\n")
     outside = world.run("search", "cents", at=world.program.home)
     assert "Not searched: 3 other vaults (--all-vaults)\n" in outside.stderr
-    assert world.run("list", "--property", "status=none").stderr == "No notes.\n"
+    assert world.run("list", "--property", "status=none").stderr == "No notes with --property.\n"
     status = world.run("status").stdout
     assert "project:shop (1 note), global (1 note), default (1 note)" in status
 
