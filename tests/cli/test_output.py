@@ -440,6 +440,7 @@ async def test_ctrl_c_at_the_key_prompt_ends_the_line(
         if arguments[0] == "search":
             asked, _ = await asyncio.to_thread(mute.accept)
             open_until_then.enter_context(asked)
+            await asyncio.to_thread(asked.recv, 65536)  # it waits for the reply now
         else:
             seen = b""
             while not seen.endswith(b'look for"\r\n') and b"--endpoint" not in seen:
