@@ -427,16 +427,24 @@ def snippet(client: Program, command: list[str]) -> str:
     return json.dumps(entry, indent=2)
 
 
+def _entry_in(client: Program) -> dict[str, Any] | None:
+    """Return our entry in a client's settings. None if there is none, or they cannot be found.
+
+    Raises:
+        NotChanged: if the settings cannot be read.
+    """
+    place = client.file or client.kept
+    entry = None if place is None else _section(client, read_settings(place())).get(NAME)
+    return entry if isinstance(entry, dict) else None
+
+
 def state(client: Program, command: list[str]) -> State:
     """Return whether a client has our entry, with this command. Its programs are not started."""
-    place = client.file or client.kept
-    if place is None:
-        return "missing"  # its settings cannot be read
     try:
-        entry = _section(client, read_settings(place())).get(NAME)
+        entry = _entry_in(client)
     except NotChanged:
         return "unreadable"
-    if not isinstance(entry, dict):
+    if entry is None:
         return "missing"
     if client.file is not None:
         return "installed" if entry == client.entry(command) else "other"
@@ -447,13 +455,12 @@ def state(client: Program, command: list[str]) -> State:
 
 def agent_in(client: Program) -> str | None:
     """Return the agent of the config file that a client's entry names, or None."""
-    place = client.file or client.kept
     try:
-        entry = _section(client, read_settings(place())).get(NAME) if place is not None else None
+        entry = _entry_in(client) or {}
     except NotChanged:
         return None
     words: list[object] = []
-    for value in entry.values() if isinstance(entry, dict) else ():
+    for value in entry.values():
         words += value if isinstance(value, list) else [value]
     for word, following in pairwise(words):
         if word == "--agent" and isinstance(following, str):
