@@ -22,7 +22,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 	--no-header --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' $(UPGRADE)
 UPGRADE ?= --upgrade
 # What `make test` does without, each for some commands below.
-GROUPS := browser meaning fuzz bench release
+GROUPS := browser meaning fuzz bench site release
 
 # The first of these that is Python 3.11 or newer. `make PYTHON=/path/to/python3.12` overrides it.
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -38,7 +38,7 @@ ARGS ?=
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test pytest lint format bench long tox browser meaning vendor recording screens docs build mcpb registry released container lock clean
+.PHONY: help demo test pytest lint format bench long tox browser meaning vendor recording screens docs site build mcpb registry released container lock clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-9s %s\n", $$1, $$2 }'
@@ -106,6 +106,9 @@ recording: $(VENV)/.test  ## Record the demo for the README
 screens: $(VENV)/.browser  ## Take the pictures of the web page of VAULT, a clone of the Obsidian Hub
 	$(BIN)/python docs/images/screens.py $(VAULT)
 
+site: $(VENV)/.site  ## Build the site of the documentation into site/
+	$(BIN)/zensical build --strict
+
 build: $(VENV)/.release  ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation
 
@@ -132,7 +135,7 @@ lock: $(VENV)/.release  ## Update the locked dependencies; `make lock UPGRADE=` 
 	done
 
 clean:  ## Remove everything that these commands created
-	rm -rf $(VENV) web/node_modules .tox build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) web/node_modules .tox build dist site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python$(EXE):

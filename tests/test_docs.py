@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import asyncclick as click
@@ -66,6 +67,12 @@ def test_no_link_is_broken(folder: str):
 def test_a_broken_link_is_reported(tmp_path: Path, text: str):
     (tmp_path / "here.md").write_text(f"# Here\n\n[fine](here.md#here), [[here#Here]], {text}\n")
     assert len(broken(tmp_path)) == 1
+
+
+def test_the_site_has_each_page_once():
+    site = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))
+    listed = re.findall(r"'([^']+\.md)'", repr(site["project"]["nav"]))
+    assert sorted(listed) == sorted(read_vault(ROOT / "docs")[0])
 
 
 def test_the_documentation_can_be_reached_from_its_index():

@@ -120,6 +120,19 @@ def test_workflows_call_only_make_ci_and_pinned_actions_and_may_only_read(name: 
                 assert re.search(rf"^{targets[0]}:", known, re.MULTILINE), step["run"]
 
 
+def test_the_site_is_published_by_one_job_that_runs_nothing_of_ours():
+    """The right to publish is not where the code of dependencies runs."""
+    read = workflow("site")
+    assert read["permissions"] == {"contents": "read"}
+    assert [name for name, job in read["jobs"].items() if "permissions" in job] == ["publish"]
+    assert all("run" not in step for step in read["jobs"]["publish"]["steps"])
+    for step in (step for job in read["jobs"].values() for step in job["steps"]):
+        if "uses" in step:
+            assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", step["uses"])
+        else:
+            assert step["run"] == "make site PYTHON=python"
+
+
 def test_windows_can_import_the_tests():
     """Modules that only POSIX has are imported inside functions."""
     missing = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
