@@ -9,13 +9,12 @@ between machines. Prints a Markdown table.
     python -m benchmarks run --sizes 1000 10000 100000
     python -m benchmarks run --vault FOLDER       only a full index of a real vault
 
-It uses two cores, unless `--cores` says otherwise (Linux).
+Other load slows the parallel indexer more than its floor: the ratios look worse than they are.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import statistics
 import subprocess
@@ -27,16 +26,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.figures import (
-    latency,
-    load,
-    machine,
-    megabytes,
-    percentile,
-    say,
-    seconds,
-    table,
-)
+from benchmarks.figures import latency, machine, megabytes, percentile, say, seconds, table
 from benchmarks.server import (
     FINAL,
     PROGRAM,
@@ -107,7 +97,7 @@ class Measured:
         # Read every file once, so that both sides use a warm disk cache.
         floor("walk", self.root)
         floor("fts", self.root, self.home / "floor.db")
-        self.full = self.unchanged = self.idle_p50 = 0.0
+        self.full = self.unchanged = 0.0
 
     def measure(self, searched: list[str], *, all_of_it: bool) -> None:
         """Take all measurements, or only those that show the growth with the number of notes."""
@@ -205,11 +195,10 @@ class Measured:
         for query in searched[:50]:
             server.search(query)
         times = [server.search(query) for query in searched]
-        self.idle_p50 = percentile(times, 0.5)
         self.rows.append(
             Row(f"Search, idle ({len(times)} queries)", latency(times),
                 goal="p50 ≤ 15 ms, p99 ≤ 60 ms",
-                met=self.idle_p50 <= 0.015 and percentile(times, 0.99) <= 0.06)
+                met=percentile(times, 0.5) <= 0.015 and percentile(times, 0.99) <= 0.06)
         )  # fmt: skip
         return times
 
@@ -298,9 +287,6 @@ def growth(measured: list[Measured]) -> list[Row]:
                 Row(f"Growth of {work}, {sizes}", seconds(after),
                     f"{times:.0f} × {seconds(before)}", ratio, "about 1, or less", ratio <= 1.3)
             )  # fmt: skip
-        ratio = large.idle_p50 / small.idle_p50
-        name = f"Growth of search p50, {sizes}"
-        rows.append(Row(name, seconds(large.idle_p50), seconds(small.idle_p50), ratio))
     return rows
 
 
@@ -341,17 +327,11 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", help="vault sizes, to measure growth")
     parser.add_argument("--quick", action="store_true", help="1,000 notes, fewer repeats")
     parser.add_argument("--vault", type=Path, help="a folder of notes: only its full index")
-    parser.add_argument("--cores", type=int, default=2, help="cores to use (Linux)")
     parser.add_argument("--work", type=Path, help="folder for temporary vaults and indexes")
     parser.add_argument("--write", action="store_true", help="write the table into RESULTS.md")
     options = parser.parse_args()
     notes = 1_000 if options.quick else options.notes
     sizes = sorted({*(options.sizes or [max(100, notes // 10)]), notes})
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.cores])
-    if load() > 0.5:
-        # Other load slows the parallel indexer more than its single-process floor.
-        say(f"This machine is busy (load {load():.1f}): the ratios will look worse than they are.")
     head = machine()
     with tempfile.TemporaryDirectory(dir=options.work) as folder:
         work = Path(folder)
