@@ -25,8 +25,8 @@ CLASSES = {
 WARNINGS = {"Warning", "Notice", "WarningData", "notice"}
 # A command line that a message tells the user to run.
 COMMAND = re.compile(r"vault-agent (index|reindex|serve|jobs|config|search|get|status)\b")
-# The command line's help and the table itself.
-SAYS_COMMANDS = ("cli/", "codes.py")
+# The command line's help.
+SAYS_COMMANDS = "cli/"
 
 
 def calls() -> list[tuple[str, str, str]]:
@@ -73,7 +73,7 @@ def test_every_warning_has_a_listed_code():
     assert {code for _, code in warned} <= CODES.keys()
 
 
-def test_only_the_table_and_the_commands_name_commands_to_run():
+def test_only_the_commands_name_commands_to_run():
     for module in sorted(PACKAGE.rglob("*.py")):
         name = module.relative_to(PACKAGE).as_posix()
         if name.startswith(SAYS_COMMANDS):
@@ -122,7 +122,8 @@ def test_an_error_is_worded_where_it_is_shown():
     assert error.again().over_http() == (message, details)
 
 
-def test_every_exit_code_of_the_table_is_defined():
+def test_every_class_and_exit_code_of_the_table_is_defined():
+    assert {known.error for known in CODES.values() if known.error} <= CLASSES
     assert {known.exit for known in CODES.values() if known.exit} <= set(Exit)
 
 

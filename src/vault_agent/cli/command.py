@@ -14,7 +14,6 @@ import asyncclick as click
 
 from vault_agent import __version__
 from vault_agent.cli.terminal import clean, complain, pass_on, tell
-from vault_agent.codes import CODES
 from vault_agent.config.setting_names import CONFIG_ENV
 from vault_agent.errors import Misconfigured, Unavailable, explained
 from vault_agent.system.files import is_folder
@@ -437,5 +436,7 @@ class Exit(IntEnum):
 
 def exit_code(error: VaultAgentError) -> int:
     """Return the exit code for an error."""
+    from vault_agent.codes import CODES  # most commands end without an error
+
     row = CODES.get(error.code)
     return row.exit if row is not None and row.exit is not None else Exit.FAILURE

@@ -26,7 +26,6 @@ from vault_agent.cli.names import (
     root_of,
 )
 from vault_agent.cli.terminal import clean, envelope, say, tell
-from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.config.fast_settings import open_in
 from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Failed, Misconfigured, NotFound
@@ -266,9 +265,7 @@ def _file(root: Path, path: str) -> Path:
     parts = Path(path).parts
     file = root / path
     if not parts or ".." in parts or Path(path).is_absolute() or not file.is_file():
-        raise NotFound(
-            "NOTE_NOT_FOUND", "The note's file was moved or deleted.", remedy=FILE_GONE_REMEDY
-        )
+        raise NotFound("NOTE_NOT_FOUND", "The note's file was moved or deleted.")
     return file
 
 

@@ -15,7 +15,6 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract
 
-from vault_agent.codes import FILE_GONE_REMEDY
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.link_resolver import target_key
@@ -540,5 +539,5 @@ def no_file(*, vanished: bool) -> NotFound:
         "The note's file was moved or deleted."
         if vanished
         else "The note's file is no longer readable as a note.",
-        remedy=FILE_GONE_REMEDY,
+        remedy="Update the index to remove it from there.",
     )

@@ -9,7 +9,6 @@ from functools import partial
 from queue import LifoQueue
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
-from vault_agent.codes import EXCLUDED_REMEDY
 from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import connect_reader, mapped_files, translated
@@ -361,7 +360,7 @@ class CurrentIndex:
                         "INDEX_INCOMPATIBLE",
                         "The index has notes or attachments that are excluded now.",
                         _BY_EXCLUSIONS,
-                        remedy=EXCLUDED_REMEDY,
+                        remedy="Update the index to remove them.",
                     )
                 rows = RevisionRows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(self._directory.fulltext(number), rows, self._scope.folder)
