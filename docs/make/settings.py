@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import textwrap
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from docs.make.markdown import joined, sentence, table, wrapped
@@ -12,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic_core import to_jsonable_python
 
 from vault_agent.config import rules as checks_of
+from vault_agent.config import sections
 from vault_agent.config.setting_names import SECTIONS, Key
 from vault_agent.config.settings import Config
 
@@ -75,14 +79,15 @@ def example() -> str:
 def rows() -> str:
     """Return the names and rows of all settings as JSON, with what differs from the usual."""
     lines = []
+    docstrings = _docstrings()
     for section, group in Config.model_fields.items():
         if section == "agents":  # any number of tables
             continue
         for option, field in group.annotation.model_fields.items():
             annotation = str(field.annotation)
             row = {
-                "summary": field.description,
-                **field.json_schema_extra,
+                **_texts(docstrings[group.annotation.__name__, option]),
+                **(field.json_schema_extra or {}),
                 "secret": "SecretStr" in annotation,
                 "path": "Path" in annotation,
                 "many": "tuple" in annotation,
@@ -92,6 +97,27 @@ def rows() -> str:
             row = {name: value for name, value in row.items() if not _is_usual(name, value)}
             lines.append(f' "{section}.{option}": {json.dumps(row, ensure_ascii=False)}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _docstrings() -> dict[tuple[str, str], str]:
+    """Return the docstring below each field, by the names of its class and the field."""
+    tree = ast.parse(Path(sections.__file__).read_text("utf-8"))
+    return {
+        (group.name, field.target.id): inspect.cleandoc(below.value.value)
+        for group in tree.body
+        if isinstance(group, ast.ClassDef)
+        for field, below in pairwise(group.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr)
+    }
+
+
+def _texts(docstring: str) -> dict[str, str]:
+    """Return the summary of a setting as a part of a sentence, and what a user should know."""
+    summary, _, more = docstring.partition("\n\n")
+    first = summary.partition(" ")[0]
+    if first[1:].islower() or len(first) == 1:
+        summary = summary[0].lower() + summary[1:]
+    return {"summary": " ".join(summary.rstrip(".").split()), "help": " ".join(more.split())}
 
 
 def _is_usual(name: str, value: Any) -> bool:
