@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -112,26 +113,14 @@ def shown_name(text: str) -> str:
 
 AttachmentKind = Literal["pdf", "office", "epub", "html", "text", "code", "csv", "canvas", "base"]
 
-SUFFIXES: Final[dict[AttachmentKind, tuple[str, ...]]] = {
-    "pdf": ("pdf",),
-    "office": ("docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods"),
-    "epub": ("epub",),
-    "html": ("html", "htm", "xhtml"),
-    "text": ("txt", "text", "log", "rst", "org", "adoc", "tex", "bib", "srt", "vtt", "ics", "vcf"),
-    "code": (
-        *("bash", "bat", "c", "cc", "clj", "cpp", "cs", "css", "dart", "el", "erl", "ex", "exs"),
-        *("fish", "go", "gradle", "h", "hpp", "hs", "ini", "java", "jl", "js", "json", "jsx"),
-        *("kt", "less", "lua", "m", "mjs", "ml", "nix", "php", "pl", "ps1", "py", "r", "rb"),
-        *("rs", "scala", "scss", "sh", "sql", "svelte", "swift", "toml", "ts", "tsx", "vue"),
-        *("xml", "yaml", "yml", "zig", "zsh"),
-    ),
-    "csv": ("csv", "tsv"),
-    "canvas": ("canvas",),
-    "base": ("base",),
+_KIND_OF: Final = {
+    suffix: cast("AttachmentKind", kind)
+    for line in Path(__file__).with_name("attachments.txt").read_text("utf-8").splitlines()[1:]
+    for kind, *suffixes in [line.split()]
+    for suffix in suffixes
 }
-"""The suffixes of each kind, in lower case, without a dot."""
+"""The kind of each suffix, in lower case, without a dot."""
 
-_KIND_OF: Final = {suffix: kind for kind, suffixes in SUFFIXES.items() for suffix in suffixes}
 _PAGE: Final = re.compile(r"Page ([0-9]{1,7})")
 
 

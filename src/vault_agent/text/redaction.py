@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from vault_agent.text.names import HIDDEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 
 TERMINAL_ESCAPE: Final = (
@@ -45,7 +46,6 @@ _ESCAPED: Final = re.compile(
 )
 _HIDDEN_ONE: Final = re.compile(f"[{_HIDDEN}]")
 _CONTROL: Final = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
-_ENTITY: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
 # A line ends inside a run of characters of a token, and the next one begins with a digit near by.
 _WRAPPED: Final = re.compile(
     r"(?<=[\w+/=.-]{6})[ \t]{0,4}\\?\r?\n[ \t>|*#+]{0,16}(?=[\w+/=.-]{6})(?=[\w+/=.-]{0,120}[0-9])"
@@ -94,11 +94,7 @@ def _shown(escape: str) -> str:
     if escape[0] == "%":
         character = chr(int(escape[-2:], 16))
     elif escape[0] == "&":
-        name = escape[1:-1]
-        if name in _ENTITY:
-            character = _ENTITY[name]
-        else:
-            character = chr(int(name, 0) if name[1] in "xX" else int(name[1:]))
+        character = unescape(escape)
     elif escape[0] == "\\":
         name = escape.lstrip("\\")
         if name.endswith("\n"):
@@ -135,14 +131,20 @@ class _Form(NamedTuple):
     whole: str = ""  # the pattern of a token of full length, that may be wrapped
 
 
-def _read() -> Iterator[_Form]:
+def _read() -> tuple[list[_Form], dict[str, list[str]]]:
+    """Return the forms of `secrets.txt`, and its lists of words by their names."""
+    forms: list[_Form] = []
+    words: dict[str, list[str]] = {}
     for line in Path(__file__).with_name("secrets.txt").read_text("utf-8").splitlines():
         columns = line.split("\t")
         if not line or line.startswith("#"):
             continue
+        if len(columns) == 2:
+            words.setdefault(columns[0], []).extend(columns[1].split("|"))
+            continue
         if len(columns) == 3:
             kind, part, pattern = columns
-            yield _Form(kind, (part,), pattern)
+            forms.append(_Form(kind, (part,), pattern))
             continue
         kind, prefixes, characters, least, whole = columns
         one = _CHARACTERS[characters.rstrip("?")]
@@ -151,15 +153,12 @@ def _read() -> Iterator[_Form]:
         if characters.endswith("?"):
             start += rf"(?=[^0-9\s]{{0,{least}}}[0-9])(?={one}{{{least}}})"
         longest = int(whole)
-        yield _Form(
-            kind,
-            parts,
-            f"{start}{one}{{{least},}}",
-            f"{start}{one}{{{least},{max(longest, int(least))}}}" if longest else "",
-        )
+        wrapped = f"{start}{one}{{{least},{max(longest, int(least))}}}" if longest else ""
+        forms.append(_Form(kind, parts, f"{start}{one}{{{least},}}", wrapped))
+    return forms, words
 
 
-_FORMS: Final = tuple(_read())
+_FORMS, _WORDS = _read()
 _compiled = cache(re.compile)
 _VARIABLE: Final = re.compile(
     r"\[redacted|\$[A-Z_][A-Z0-9_]*\W?$|\$[a-z_]+\W?$|\$\{[^}]*\}?$|\$\(|\{\{|%[A-Z_]+%$"
@@ -172,58 +171,32 @@ def is_variable(value: str) -> bool:
     return _VARIABLE.match(value) is not None
 
 
-def tokens(text: str) -> list[Span]:
-    """Return the tokens of a text that have the form of a vendor, a key, or a command."""
+def tokens(text: str, *, wrapped: bool = False) -> list[Span]:
+    """Return the tokens of a text that have the form of a vendor, a key, or a command.
+
+    With `wrapped`, only those of a known length, and no more than that length.
+    """
     spans = []
     for form in _FORMS:
-        if any(part in text for part in form.parts):
-            pattern = _compiled(form.pattern)
+        source = form.whole if wrapped else form.pattern
+        if source and any(part in text for part in form.parts):
+            pattern = _compiled(source)
             group = "it" if "it" in pattern.groupindex else 0
             matches = [m for m in pattern.finditer(text) if not is_variable(m[group])]
             spans += [Span(*match.span(group), form.kind) for match in matches]
     return spans
 
 
-def wrapped_tokens(text: str) -> list[Span]:
-    """Return the tokens of a known length, and no more than that length."""
-    spans = []
-    for form in _FORMS:
-        if form.whole and any(part in text for part in form.parts):
-            pattern = _compiled(form.whole)
-            spans += [Span(*match.span(), form.kind) for match in pattern.finditer(text)]
-    return spans
-
-
-_PASSWORDS: Final = (
-    "password", "passwd", "passphrase", "passwort", "passcode", "kennwort", "contraseña",
-    "contrasena", "mot de passe", "motdepasse", "senha", "wachtwoord", "hasło", "пароль",
-    "パスワード", "密码", "密碼", "口令", "비밀번호", "lösenord", "salasana", "adgangskode",
-    "şifre", "heslo", "parola", "pwd", "pass", "psk", "pw",
-)  # fmt: skip
-_SECRETS: Final = (
-    "secret key", "secret", "token", "api key", "api-key", "api_key", "apikey", "access key",
-    "access-key", "access_key", "accesskey", "private key", "account key", "license key",
-    "encryption key",
-    "recovery code", "backup codes", "backup code", "jsessionid", "phpsessid",
-    "schlüssel", "トークン", "密钥", "токен", "client-key-data",
-    "credentials", "credential", "auth", "key", "jeton", "connectionstring",
-)  # fmt: skip
-_WORD: Final = re.compile("|".join(map(re.escape, (*_PASSWORDS, *_SECRETS))))
-_IS_PASSWORD: Final = frozenset(_PASSWORDS)
+_IS_PASSWORD: Final = frozenset(_WORDS["password-names"])
+_WORD: Final = re.compile(
+    "|".join(map(re.escape, (*_WORDS["password-names"], *_WORDS["secret-names"])))
+)
 # Short words count only at the end of a longer name, or as a name that is quoted or an option.
-_SHORT: Final = frozenset({"pass", "pw", "auth", "key", "pwd", "psk", "parola", "heslo"})
+_SHORT: Final = frozenset(_WORDS["short-names"])
 _NAME_BEFORE: Final = re.compile(r"[\w.$-]{0,60}\Z")
-_KEY_OF: Final = re.compile(
-    r"(?:api|access|private|secret|auth|account|shared|subscription|encrypt\w*|sign\w*|master"
-    r"|licen[sc]e|client|service|session|deploy|app|storage|admin|server|root|webhook|consumer"
-    r"|preshared|pre_shared|crypt\w*|jwt|hmac|user|integration|write|read|ingest|management|rest"
-    r"|production|prod|live|test|dev|team|project|machine|ssh|tls|ssl|host|db|data)[_.-]?\Z"
-)
-_NO_KEY: Final = re.compile(
-    r"(?:public|cache|primary|foreign|sort|partition|idempotency|row|group|lookup|hash|index|dict"
-    r"|map|object|s3|site|publishable|translation|i18n|query|storage_?object|redis)[_.-]?\Z"
-)
-_OWNER: Final = re.compile(r"(?:db|user|my|smtp|mail|root|admin|ftp|ssh|sudo|database|login)\Z")
+_KEY_OF: Final = re.compile(f"(?:{'|'.join(_WORDS['key-of'])})[_.-]?\\Z")
+_NO_KEY: Final = re.compile(f"(?:{'|'.join(_WORDS['no-key-of'])})[_.-]?\\Z")
+_OWNER: Final = re.compile(f"(?:{'|'.join(_WORDS['owners'])})\\Z")
 _SUFFIX: Final = (
     r"(?i:[_-]?(?:prod|production|dev|development|test|staging|live|base|value|string|plain|text"
     r"|\d{1,3}))?"
@@ -259,24 +232,7 @@ _PHRASE: Final = re.compile(
 )
 _REST: Final = re.compile(r"[ \t]*(?:$|#|//|--|[;,)}\]&|\"'`]|[\w.]{1,40}=)", re.MULTILINE)
 
-_NO_VALUE: Final = frozenset(
-    # Types, states, and what messages say of a password.
-    """
-    string str text bytes byte none null nil true false undefined optional required any
-    unknown hidden hashed changed unchanged incorrect invalid wrong missing empty expired
-    redacted masked secret default example placeholder yourpassword changeme_placeholder
-    number integer boolean object array void never varchar textfield charfield secretstr
-    safestring protected encrypted plaintext generated username email login logout input
-    output value values field label type error errors failed failure success reset update
-    updated create created delete deleted forgot forgotten remember confirm confirmed
-    confirmation strength length policy manager prompt authentication authorization
-    authenticated basic bearer digest disabled enabled available obligatoire obligatorio
-    erforderlich vergessen abgelaufen siehe requerida oublié obrigatória обязателен
-    unavailable necessary mandatory supported unsupported deprecated stored somewhere anything
-    something nothing everything request response credentials private final public readonly
-    readwrite writeonly sensitive environment interactive
-    """.split()  # noqa: SIM905 - as a list it has 150 lines
-)
+_NO_VALUE: Final = frozenset(_WORDS["no-values"])
 _CODE: Final = re.compile(
     r"[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)*(?:[(\[]|\?\.|!\.)|"
     r"(?:[A-Za-z_$][\w$]{0,30}(?:\??\.|::|->))+[A-Za-z_$][\w$]{0,30}[;,)!]{0,3}\Z|"
@@ -442,21 +398,19 @@ def _is_secret(value: str, *, place: str, password: bool, quoted: bool, ends: bo
         )
     if not password:
         return _is_token(value, place, mixed=has_digit and has_letter)
-    about = _Value(value, has_digit, has_letter, signs, quoted, ends)
-    return _is_password(about, place)
+    return _is_password(value, place, has_digit, has_letter, signs, quoted=quoted, ends=ends)
 
 
-class _Value(NamedTuple):
-    text: str
-    has_digit: bool
-    has_letter: bool
-    signs: int
-    quoted: bool
-    ends: bool  # nothing but a comment, a sign or the next setting follows
-
-
-def _is_password(value: _Value, place: str) -> bool:
-    text, has_digit, has_letter, signs, quoted, ends = value
+def _is_password(
+    text: str,
+    place: str,
+    has_digit: bool,
+    has_letter: bool,
+    signs: int,
+    *,
+    quoted: bool,
+    ends: bool,
+) -> bool:
     mixed = has_digit and has_letter
     has_capital = text.lower() != text
     if place == "weak":
@@ -567,7 +521,7 @@ def _spans(text: str) -> list[Span]:
         spans += [Span(*view.span(secret.start, secret.end), secret.kind) for secret in seen]
     whole = MappedText(view.text, _WRAPPED)
     if not whole.is_same:
-        for token in wrapped_tokens(whole.text):
+        for token in tokens(whole.text, wrapped=True):
             start, end = whole.span(token.start, token.end)
             spans.append(Span(*view.span(start, end), token.kind))
     return spans

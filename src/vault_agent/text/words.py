@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from functools import cache
+from importlib.resources import files
 from math import ceil
 from typing import Final
 
@@ -48,91 +50,13 @@ def tokens_of(text: str) -> int:
 
 # --- common words ---------------------------------------------------------------------------------
 
-# Words that most prompts of coding sessions have, so that they tell nothing about a subject: common
-# words of English and of prompts in other languages, of politeness, and those of programming that
-# nearly every prompt has. A vault is no measure of them: "add" may be rare in it. Words such as
-# "queue" or "parser" are not among them: a project may be about these.
-
-_FUNCTION = """
-a about above across after against all along also although am among an and another any are as at be
-because been before being below between both but by can cannot could did do does doing done down
-during each either else every few for from had has have having he her here hers herself him himself
-his how i if in into is it its itself just least less many may me might more most much must my
-myself neither no nor not of off on one only onto or other our ours ourselves out over own per same
-shall she should since so some such than that the their theirs them themselves then there these they
-this those though through to too under unless until up upon us very via was we were what when where
-whether which while who whom whose why will with within without would yet you your yours yourself
-"""
-"""Words of English that build sentences and name nothing."""
-_ENGLISH = """
-able actually add added adding adds afterwards again ago ahead allow allowed allows almost alone
-already always anybody anymore anyone anything anyway anywhere apart appear appears around ask asked
-asking asks available away back bad basically became become began begin beginning behave behaves
-behaviour behavior behind best better beyond big bit bottom bring call called calling calls came
-cant care careful case cases cause certain chance change changed changes changing check checked
-checking checks choose clean clear clearly close come comes coming common complete completely couple
-course current currently cut day days decide deep described didnt differ difference different
-directly doesnt dont earlier early easily easy end ends enough entire especially etc even ever
-everybody everyone everything everywhere exact exactly example except exist existing exists expect
-expected explain extra fact fails far fast fewer final finally find finds fine finish finished first
-five fix fixed fixes follow following follows forget four front full fully further gave general
-generally get gets getting give given gives giving go goes going gone good got great guess half hand
-handle handled handles happen happened happens hard hello help helps hence hey hi high hold home
-hope hour hours however id idea ignore im immediately important indeed inside instead isnt issue ive
-job keep keeps kept kind knew know known knows large last late later latest lead leave leaves left
-let lets like likely little ll long longer look looked looking looks lot lots low made main mainly
-make makes making matter maybe mean means meant mind mine minute minutes miss missing moment month
-months morning mostly move moved near nearly need needed needs never new next nice night nobody none
-normal note nothing now number often oh ok okay old older once ones open order others otherwise part
-particular parts past people perhaps place please plus point possible possibly present pretty
-previous probably problem problems properly provide put question quick quickly quite rather re read
-ready real really reason recent related remember rest result results return returns right run
-running runs safe said saw say says second seconds see seem seems seen self send sent set sets seven
-several short show showed shown shows side similar simple simply single six small somebody somehow
-someone something sometimes somewhere soon sorry sort start started starting starts state stay step
-steps still stop stopped stops strange suggest support sure take taken takes taking talk tell tells
-ten thank thanks thats therefore thing things think third thought three thus time times today
-together tomorrow tonight took top toward towards tried tries true try trying turn turned two type
-understand usage use used useful user users uses using usual usually ve want wanted wants wasnt way
-ways week weeks well went whatever whats whenever wherever whole wish won wont work worked working
-works wouldnt write writes writing wrong wrote year years yes yesterday continue continued continues
-"""
-_PROGRAMMING = """
-bug bugs code coded comment comments commit commits debug doc docs documentation error errors fail
-failed failing failure failures feature features file files function functions implement
-implementation improve issues lint linter merge project pull push py refactor refactored refactoring
-repo repository review task tasks test tested testing tests todo tooling typo
-"""
-_OTHERS = """
-aber alle alles als also am an auch auf aus bei beim bin bis bitte da damit danke dann das dass
-dein dem den der des die dies diese diesem diesen dieser dieses doch drei du ein eine einem einen
-einer eines einfach er erst es etwas fehler für ganz geht gibt gut habe haben hat hier ich ihr im
-immer in ins ist ja jetzt kann kein keine können kurz machen mal man mehr mein mir mit nach nein
-neu neue nicht nichts noch nun nur ob oder ohne schon sehr sein seite sich sie sind so soll sollen
-sonst statt über um und uns unter vom von vor war warum was wenn werden wie wieder wir wird wo zu
-zum zur zwei au avec ce ces cette comme dans de elle en est et faire il je la le les leur mais ne
-nous on ou par pas plus pour que qui sans sont sur tu un une vous algo como con cuando del desde
-donde el ella esta este esto hay las lo los más me mi muy no nos para pero por porque se ser si
-sin son su también una uno y ya ください して する した します しました この その あの これ それ
-から まで ので です ます こと もの よう ため
-"""
-
-_UNSPACED_PHRASES = """
-ください してください して下さい します しました しません したい できます できません です でした
-ます ません ました なります なりました ありがとう お願い お願いします この その あの これ それ
-ここ そこ から まで ので のに こと もの よう ため とき ところ について に関して として という
-ている ています いて さい いい 場合 必要 確認 追加 修正 変更 実装 作成 使って 教えて 直して 見て
-調べて もう まだ だけ など 请 一下 这个 那个 什么 怎么 可以 需要 我们 你们 他们 现在 然后 以及
-因为 所以 如果 没有 不要 的话 帮我 看看 添加 修改 检查 使用 一个 这样 应该 还是 已经 时候
-"""
-"""The same of languages without spaces, where each pair of characters counts as a word."""
-
-COMMON: Final = frozenset(
-    map(fold_words, f"{_FUNCTION} {_ENGLISH} {_PROGRAMMING} {_OTHERS}".split())
-)
+_LISTS: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+_PHRASES: Final = _LISTS.pop("phrases").split()
+_COMMON: Final = frozenset(fold_words(word) for words in _LISTS.values() for word in words.split())
 _PAIRS: Final = frozenset(
-    phrase[at : at + 2] for phrase in _UNSPACED_PHRASES.split() for at in range(len(phrase) - 1)
+    phrase[at : at + 2] for phrase in _PHRASES for at in range(len(phrase) - 1)
 )
+_UNSPACED_SCRIPT = re.compile(f"[{_UNSPACED}]")
 _ANY_WORD = re.compile(r"[^\W_]+")
 _HIRAGANA = re.compile("[\u3041-\u309f]+")
 
@@ -145,11 +69,11 @@ def content_words(text: str) -> set[str]:
     words: set[str] = set()
     text = without_hiragana(text).replace("'", "").replace("’", "")
     for word in _ANY_WORD.findall(fold_words(text)):
-        if word.isascii() or not _is_unspaced(word):
+        if word.isascii() or not _UNSPACED_SCRIPT.search(word):
             words.add(word)
         else:
             words.update(word[place : place + 2] for place in range(len(word) - 1))
-    return {word for word in words if len(word) > 1 and word not in COMMON and word not in _PAIRS}
+    return {word for word in words if len(word) > 1 and word not in _COMMON and word not in _PAIRS}
 
 
 def without_hiragana(text: str) -> str:
@@ -163,16 +87,10 @@ def without_hiragana(text: str) -> str:
 @cache
 def common_terms() -> frozenset[str]:
     """Return the terms of the common words, as texts are searched by."""
-    return frozenset(terms(" ".join((*COMMON, *_UNSPACED_PHRASES.split()))))
+    return frozenset(terms(" ".join((*_COMMON, *_PHRASES))))
 
 
 @cache
 def function_terms() -> frozenset[str]:
     """Return the terms of the words of English that build sentences, as texts are searched by."""
-    return frozenset(terms(_FUNCTION))
-
-
-def _is_unspaced(word: str) -> bool:
-    return any(
-        "\u0e01" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in word
-    )
+    return frozenset(terms(_LISTS["function"]))
