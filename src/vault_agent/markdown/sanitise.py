@@ -30,9 +30,6 @@ _CLASSES, _ELEMENTS, _DROPPED, _VOID, _UNWRAPPED, _NOT_NESTED = (
 _ATTRIBUTES = {name: set(allowed.split()) for name, allowed in _HTML["attributes"].items()}
 MAX_OPEN = 60
 """Elements of a note's own HTML that may be open at once. Each block may open them again."""
-_ITEMS = {"li": "li", "dd": "dd", "dt": "dd"}  # the next of the same group ends them
-_LISTS = {"ul": "li", "ol": "li", "dl": "dd"}
-
 # Neither pattern looks beyond the next "<", so both are linear.
 _TAG = re.compile(r"<(?:(/?)([A-Za-z][A-Za-z0-9-]*+)((?:[^<>\"']|\"[^\"<>]*\"|'[^'<>]*')*+)>|!--)?")
 _ATTRIBUTE = re.compile(r"([A-Za-z-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>`]++))")
@@ -82,7 +79,6 @@ class Raw:
     def __init__(self, open_link: _Shown, image: _Shown, opened: Counter[str]) -> None:
         self._shown = {"a": open_link, "img": image}
         self._opened = opened
-        self._last_item = ""  # the group of the item that was opened last
 
     def prepare(self, text: str, *, whole: bool) -> str:
         """Return a piece of HTML. `whole` says that it is a block, and not a single tag."""
@@ -126,21 +122,12 @@ class Raw:
         if name in _NOT_NESTED:
             return True
         counts = self._opened
-        group = _ITEMS.get(name)
         if ends:
-            if group is not None:
-                self._last_item = ""
-            elif counts[name] and name in _LISTS:
-                counts[_LISTS[name]] = max(0, counts[_LISTS[name]] - 1)
-            counts[group or name] = max(0, counts[group or name] - 1)
-            return True
-        if group is not None and group == self._last_item:
+            counts[name] = max(0, counts[name] - 1)
             return True
         if counts.total() >= MAX_OPEN:
             return False
-        if group is not None:
-            self._last_item = group
-        counts[group or name] += 1
+        counts[name] += 1
         return True
 
 
