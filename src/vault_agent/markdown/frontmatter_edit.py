@@ -1,7 +1,7 @@
 """Edits of frontmatter by spans: sets and deletes top-level keys.
 
 Only the bytes of a value, or the lines of a key, are touched. After an edit the block is read
-again: all other keys have the same nodes in the same order, the edited ones have the values that
+again: all other keys have the same values in the same order, the edited ones have the values that
 were asked for, and the body is the same. Otherwise nothing is returned.
 """
 
@@ -15,6 +15,7 @@ import yaml
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import frontmatter
 from vault_agent.markdown.edit import TextChange, editable, no_frontmatter, not_proven
+from vault_agent.markdown.lines import LINE_END
 from vault_agent.markdown.yaml_values import (
     Reader,
     UnreadableYaml,
@@ -36,12 +37,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 20
 """Lines that an error lists."""
-# YAML 1.1 takes these for the ends of lines.
-_BREAKS = "\n\r\x85\u2028\u2029"
-_LINE = re.compile(f"[^{_BREAKS}]*")
-_BREAK = re.compile(f"\r\n|[{_BREAKS}]|")
 _COLON = re.compile("[ \t]*:")
-_COMMENT = re.compile("(?<=[ \t])#")
 _DASH = re.compile("([ \t]*-)([ \t]*)")
 _QUOTES = ("'", '"')
 _TOO_LARGE = "The frontmatter is larger than 64 KiB."
@@ -98,23 +94,51 @@ def changed_keys(
     for name, value in values.items():
         written_key(name)
         check_value(value)
-    edits = [_Edit(name, head.entry(name), value) for name, value in values.items()]
-    edits = [edit for edit in edits if edit.entry is None or not same(edit.entry.json, edit.value)]
+    changes: list[TextChange] = []
+    new_lines = ""
+    new_values: dict[str | None, Json] = {}
+    added: list[tuple[str | None, Json]] = []
+    for name, value in values.items():
+        entry = head.entry(name)
+        if entry is None:
+            new_lines += head.new_line(name, value)
+            added.append((name, value))
+        elif not same(entry.json, value):
+            changes += _setting(head, entry, value)
+            new_values[entry.name] = value
     deleted = [entry for name in delete if (entry := head.entry(name)) is not None]
-    if not edits and not deleted:
+    changes += [_deletion(head, entry) for entry in deleted]
+    if not changes and not new_lines:
         return ()
-    changes = _changes(head, edits, deleted)
-    edited = text.edited(changes)
+    edited = text.edited([*sorted(changes), *_addition(head, new_lines)])
     after = edited.after.text
     bounds = frontmatter.bounds(after)
     if len(after[bounds.block or 0 : bounds.fence or 0].encode()) > frontmatter.MAX_BYTES:
         raise InvalidRequest("INVALID_REQUEST", "The frontmatter would be larger than 64 KiB.")
-    if bounds.block is None and not edits:
+    if bounds.block is None and deleted:
         what = "What is left without this key, such as a comment, is no frontmatter."
         raise Conflict("FRONTMATTER_INVALID", what, {"line": 1})
-    if not _is_proven(head, edits, deleted, after):
+    expected = [
+        (entry.name, new_values.get(entry.name, entry.json))
+        for entry in head.entries
+        if entry not in deleted
+    ]
+    body = head.text[head.bounds.end :] if head.bounds.block is not None else head.text
+    if after[bounds.end :] != body or not _has_values(after, [*expected, *added]):
         raise not_proven("Other keys would change.")
     return edited.splices
+
+
+def _has_values(text: str, expected: Sequence[tuple[str | None, Json]]) -> bool:
+    """Whether the frontmatter of a text has these keys and values, in this order."""
+    try:
+        entries = Head(text, "\n").entries
+    except Conflict:
+        return False
+    return len(entries) == len(expected) and all(
+        entry.name == name and same(entry.json, value)
+        for entry, (name, value) in zip(entries, expected, strict=True)
+    )
 
 
 class Entry(NamedTuple):
@@ -180,6 +204,10 @@ class Head:
             )
         return entries[0] if entries else None
 
+    def change(self, start: int, end: int, text: str) -> TextChange:
+        """Return the change of the text by which characters of the YAML are replaced."""
+        return TextChange(self.start + start, self.start + end, text)
+
     def colon(self, entry: Entry) -> int:
         """Return the offset after the colon of an entry.
 
@@ -192,44 +220,30 @@ class Head:
             self.refuse("This key is written in a way that cannot be edited", start.index)
         return match.end()
 
-    def line_end_after(self, offset: int) -> int:
-        """Return where the line of an offset ends, without its line end."""
-        match = _LINE.match(self.yaml, offset)
-        return match.end() if match else offset
+    def new_line(self, name: str, value: Json) -> str:
+        """Return the line of a new key, with the indentation of the first one."""
+        text = written(value)
+        start = self.entries[0].key.start_mark if self.entries else None
+        indent = self.yaml[start.index - start.column : start.index] if start else ""
+        indent = "" if indent.strip(" ") else indent
+        return f"{indent}{written_key(name)}:{text and ' '}{text}{self.line_end}"
 
     def next_line(self, offset: int) -> int:
-        """Return where the next line starts, or the offset if a line starts there."""
-        if self.yaml[offset - 1 : offset] in _BREAKS:
-            return offset
-        match = _BREAK.match(self.yaml, self.line_end_after(offset))
-        return match.end() if match else offset
+        """Return where the line after an offset starts."""
+        match = LINE_END.search(self.yaml, offset)
+        return match.end() if match else len(self.yaml)
 
     def content_end(self, node: yaml.Node) -> int:
-        """Return the end of the last line with characters of a value.
-
-        Of the empty lines after a block of text those belong to it that it keeps (`|+`).
-        """
+        """Return the end of the last characters of a value."""
         while _is_block(node) and node.value:
             node = node.value[-1] if isinstance(node, yaml.SequenceNode) else node.value[-1][1]
         start, end = node.start_mark.index, node.end_mark.index
-        if _is_text_block(node):
-            header = self.yaml[start : self.line_end_after(start)]
-            if "+" not in header.partition("#")[0]:
-                return start + len(self.yaml[start:end].rstrip(f" \t{_BREAKS}"))
-        return end
+        return start + len(self.yaml[start:end].rstrip())
 
     def refuse(self, what: str, offset: int) -> NoReturn:
         """Refuse to edit what is written at an offset."""
         line = line_of(self.yaml, offset)
         raise Conflict("FRONTMATTER_INVALID", f"{what} (line {line}).", {"line": line}) from None
-
-
-class _Edit(NamedTuple):
-    """A key with its new value."""
-
-    name: str
-    entry: Entry | None  # None: it is new
-    value: Json
 
 
 def _is_block(node: yaml.Node) -> bool:
@@ -241,71 +255,16 @@ def _is_text_block(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")
 
 
-def _changes(head: Head, edits: Sequence[_Edit], deleted: Sequence[Entry]) -> list[TextChange]:
-    """Return the changes of the text of a note, in order."""
-    changes = [_deletion(head, entry) for entry in deleted]
-    lines = ""
-    for edit in edits:
-        if edit.entry is None:
-            value = written(edit.value)
-            start = head.entries[0].key.start_mark if head.entries else None
-            indent = head.yaml[start.index - start.column : start.index] if start else ""
-            indent = "" if indent.strip(" ") else indent
-            lines += f"{indent}{written_key(edit.name)}:{value and ' '}{value}{head.line_end}"
-        else:
-            changes += _setting(head, edit.entry, edit.value)
-    changes = sorted(
-        TextChange(head.start + change.start, head.start + change.end, change.text)
-        for change in changes
-    )
-    if lines and head.bounds.fence is None:
-        if frontmatter.opens(head.text):
-            raise no_frontmatter()
-        fence = f"---{head.line_end}"
-        return [TextChange(0, 0, f"{fence}{lines}{fence}")]
-    if lines:
-        changes.append(TextChange(head.bounds.fence or 0, head.bounds.fence or 0, lines))
-    return changes
-
-
-def _is_proven(head: Head, edits: Sequence[_Edit], deleted: Sequence[Entry], after: str) -> bool:
-    """Whether the text after an edit has the values that were asked for, and no other change."""
-    try:
-        changed = Head(after, head.line_end)
-    except Conflict:
-        return False
-    body = head.text[head.bounds.end :] if head.bounds.block is not None else head.text
-    if changed.bounds.block is None or after[changed.bounds.end :] != body:
-        return False
-    edit_of = {id(edit.entry): edit for edit in edits if edit.entry is not None}
-    gone = set(map(id, deleted))
-    expected = [(entry, edit_of.get(id(entry))) for entry in head.entries if id(entry) not in gone]
-    added = [edit for edit in edits if edit.entry is None]
-    if len(changed.entries) != len(expected) + len(added):
-        return False
-    for entry, (old, edit) in zip(changed.entries, expected, strict=False):
-        if _content(entry.key) != _content(old.key):
-            return False
-        if edit is None and _content(entry.value) != _content(old.value):
-            return False
-        if edit is not None and not same(entry.json, edit.value):
-            return False
-    return all(
-        entry.name == edit.name and same(entry.json, edit.value)
-        for entry, edit in zip(changed.entries[len(expected) :], added, strict=True)
-    )
-
-
-def _content(node: yaml.Node) -> object:
-    """Return all that a node says, without its place."""
-    if isinstance(node, yaml.ScalarNode):
-        return node.tag, node.style, node.value
-    if isinstance(node, yaml.SequenceNode):
-        return node.tag, [_content(item) for item in node.value]
-    return node.tag, [(_content(key), _content(value)) for key, value in node.value]
-
-
-# --- where to change the block ------------------------------------------------------------------
+def _addition(head: Head, lines: str) -> list[TextChange]:
+    """Return the change that adds lines to the block, or a block to a note without one."""
+    if not lines:
+        return []
+    if head.bounds.fence is not None:
+        return [TextChange(head.bounds.fence, head.bounds.fence, lines)]
+    if frontmatter.opens(head.text):
+        raise no_frontmatter()
+    fence = f"---{head.line_end}"
+    return [TextChange(0, 0, f"{fence}{lines}{fence}")]
 
 
 def _deletion(head: Head, entry: Entry) -> TextChange:
@@ -316,7 +275,7 @@ def _deletion(head: Head, entry: Entry) -> TextChange:
     """
     start = entry.key.start_mark
     end = head.next_line(max(head.colon(entry), head.content_end(entry.value)))
-    return TextChange(start.index - start.column, end, "")
+    return head.change(start.index - start.column, end, "")
 
 
 def _setting(head: Head, entry: Entry, value: Json) -> list[TextChange]:
@@ -327,24 +286,25 @@ def _setting(head: Head, entry: Entry, value: Json) -> list[TextChange]:
     """
     node, colon = entry.value, head.colon(entry)
     start, end = node.start_mark.index, node.end_mark.index
-    line_end = head.line_end_after(colon)
-    if _is_block(node) and (node.tag or start < line_end):
-        head.refuse("This value is written in a way that cannot be edited", start)
     old = entry.json
-    if isinstance(old, list) and isinstance(value, list) and old and value:
+    if isinstance(old, list) and isinstance(value, list) and old and value and not node.tag:
         return [_list_change(head, node, old, value)]
-    style = node.style if isinstance(node, yaml.ScalarNode) else None
-    text = written(value, quote=style if style in _QUOTES else None)
+    text = written(value, quote=_quote_of([node]))
     if start < end and not _is_block(node) and not _is_text_block(node):
-        return [TextChange(start, end, text)]
+        return [head.change(start, end, text)]
     # The value comes behind the colon, before the comment that may be there.
-    comment = _COMMENT.search(head.yaml, colon, line_end)
-    rest = len(head.yaml[: comment.start()].rstrip(" \t")) if comment else line_end
-    changes = [TextChange(colon, line_end, f"{text and ' '}{text}{head.yaml[rest:line_end]}")]
-    if start < end:
-        last = len(head.yaml[: head.content_end(node)].rstrip(f" \t{_BREAKS}"))
-        changes.append(TextChange(line_end, max(line_end, head.line_end_after(last)), ""))
-    return changes
+    after = colon if not _is_block(node) else max(colon, len(head.yaml[:start].rstrip()))
+    return [
+        head.change(colon, colon, f"{text and ' '}{text}"),
+        head.change(after, max(after, head.content_end(node)), ""),
+    ]
+
+
+def _quote_of(nodes: Sequence[yaml.Node]) -> str | None:
+    """Return the quotation mark that all of some values have, or None."""
+    styles = {node.style if isinstance(node, yaml.ScalarNode) else None for node in nodes}
+    style = styles.pop() if len(styles) == 1 else None
+    return style if style in _QUOTES else None
 
 
 def _list_change(head: Head, node: yaml.Node, old: list[Json], new: list[Json]) -> TextChange:
@@ -353,15 +313,13 @@ def _list_change(head: Head, node: yaml.Node, old: list[Json], new: list[Json]) 
     An item that stays keeps its text; in lines also the comments before it and behind it.
     """
     items: list[yaml.Node] = node.value
-    styles = {item.style if isinstance(item, yaml.ScalarNode) else None for item in items}
-    style = styles.pop() if len(styles) == 1 else None
-    quote = style if style in _QUOTES else None
+    quote = _quote_of(items)
     in_lines = _is_block(node)
     if not in_lines:
         start, end = items[0].start_mark.index, items[-1].end_mark.index
         if same(new[: len(old)], old):
             added = (written(value, quote=quote, flow=True) for value in new[len(old) :])
-            return TextChange(end, end, "".join(f", {item}" for item in added))
+            return head.change(end, end, "".join(f", {item}" for item in added))
         spans = [(item.start_mark.index, item.end_mark.index) for item in items]
         prefix, line_end = "", ""
     else:
@@ -378,4 +336,4 @@ def _list_change(head: Head, node: yaml.Node, old: list[Json], new: list[Json]) 
         kept = texts.get(identity(value))
         item = written(value, quote=quote, flow=not in_lines) or "null"
         pieces.append(kept.pop(0) if kept else f"{prefix}{item}{line_end}")
-    return TextChange(start, end, ("" if in_lines else ", ").join(pieces))
+    return head.change(start, end, ("" if in_lines else ", ").join(pieces))
