@@ -24,6 +24,7 @@ _FREQUENCIES = {
     Unit.MONTH: rrule.MONTHLY,
     Unit.YEAR: rrule.YEARLY,
 }
+_MONTHS = ("January", "Feb", "march", "April", "June", "Sept", "December")
 _NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -46,6 +47,26 @@ _NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "S
         ("every month on the second", Rule(Unit.MONTH, days=(2,))),
         ("every month on the 1st and 15th", Rule(Unit.MONTH, days=(1, 15))),
         ("every month on the 1st, 10th and last", Rule(Unit.MONTH, days=(-1, 1, 10))),
+        ("every month on the 2nd last", Rule(Unit.MONTH, days=(-2,))),
+        ("every month on the last Friday", Rule(Unit.MONTH, in_month=((-1, 4),))),
+        (
+            "every month on the 2nd last Fri when done",
+            Rule(Unit.MONTH, in_month=((-2, 4),), when_done=True),
+        ),
+        ("every 6 months on the 2nd Wednesday", Rule(Unit.MONTH, 6, in_month=((2, 2),))),
+        (
+            "every month on the first Monday and third Monday",
+            Rule(Unit.MONTH, in_month=((1, 0), (3, 0))),
+        ),
+        ("every January", Rule(Unit.YEAR, months=(1,))),
+        ("every January on the 15th", Rule(Unit.YEAR, days=(15,), months=(1,))),
+        ("every February on the last", Rule(Unit.YEAR, days=(-1,), months=(2,))),
+        (
+            "every April and December on the 1st and 24th",
+            Rule(Unit.YEAR, days=(1, 24), months=(4, 12)),
+        ),
+        ("every year on February the 29th", Rule(Unit.YEAR, days=(29,), months=(2,))),
+        ("every November on the 4th Thursday", Rule(Unit.YEAR, in_month=((4, 3),), months=(11,))),
     ],
 )
 def test_a_supported_rule_is_read(text: str, rule: Rule):
@@ -75,13 +96,13 @@ def test_a_supported_rule_is_read(text: str, rule: Rule):
         "every month on the 15",
         "every year on the 1st",
         "every 2 years on February the 1st",
-        "every January",
-        "every year on February the 29th",
-        "every month on the 2nd last",
-        "every month on the last Friday",
+        "every 2 Januaries",
+        "every month on the 15th and the last Friday",
+        "every month on the 6th Friday",
         "every month on the last last",
         "every month on the 1st and the 15th",
         "every month on Friday",
+        "every January on Friday",
         "every day when done!",
         "every day when  done",
         "every day for 3 times",
@@ -120,6 +141,8 @@ def test_the_next_day_is_the_plugin_s(text: str, start: str, expected: str):
         ("every 9999 years", "2024-01-01"),
         ("every week on Monday", "9999-12-31"),
         ("every 12 months on the 31st", "2024-02-01"),
+        ("every February on the 30th", "2024-02-01"),
+        ("every February", "2024-01-30"),
     ],
 )
 def test_a_rule_without_a_next_day_has_none(text: str, start: str):
@@ -148,7 +171,13 @@ def examples(count: int, seed: int) -> list[tuple[str, date]]:
         listed = chance.choice([", ", " and ", ","]).join(names)
         day = chance.randint(1, 31)
         suffix = {1: "st", 2: "nd", 3: "rd"}.get(day % 10 if day not in (11, 12, 13) else 0, "th")
-        place, other = chance.sample(["1st", "10th", "29th", "31st", "last"], 2)
+        if chance.random() < 0.5:
+            place, other = (
+                f"{chance.choice(['first', '2nd', '3rd', '4th', '5th', 'last', '2nd last'])} {name}"
+                for name in chance.sample(_NAMES, 2)
+            )
+        else:
+            place, other = chance.sample(["1st", "2nd last", "10th", "29th", "31st", "last"], 2)
         text = chance.choice(
             [
                 f"every {number}day{plural}",
@@ -165,6 +194,10 @@ def examples(count: int, seed: int) -> list[tuple[str, date]]:
                 f"every {number}month{plural} on the {chance.choice(['first', 'second', 'third'])}",
                 f"every {number}month{plural} on the {place}",
                 f"every {number}month{plural} on the {place} and {other}",
+                f"every {chance.choice(_MONTHS)}",
+                f"every {chance.choice(_MONTHS)} on the {place}",
+                f"every {' and '.join(chance.sample(_MONTHS, 2))} on the {place} and {other}",
+                f"every year on {chance.choice(_MONTHS)} the {day}{suffix}",
             ]
         )
         found.append((text + chance.choice(["", "", " when done"]), start))
@@ -182,16 +215,20 @@ def by_dateutil(rule: Rule, start: date) -> date | None:
             _FREQUENCIES[rule.unit],
             dtstart=day,
             interval=rule.every,
-            byweekday=rule.weekdays or None,
+            byweekday=rule.weekdays
+            or [rrule.weekday(day, nth) for nth, day in rule.in_month]
+            or None,
             bymonthday=rule.days or None,
+            bymonth=rule.months or None,
             wkst=rrule.MO,
         ).after(day)
         if found is None:
             return None
         months = (found.year - day.year) * 12 + found.month - day.month
+        named = rule.days or rule.in_month or rule.months
         over = rule.unit is Unit.MONTH and months > rule.every
         over = over or (rule.unit is Unit.YEAR and found.year - day.year > rule.every)
-        if rule.days or not over:
+        if named or not over:
             return found.date()
         day -= timedelta(days=1)
 

@@ -195,12 +195,32 @@ def test_a_recurrence_that_is_not_supported_changes_nothing(line: str):
     assert refused.value.code == "TASK_UNSUPPORTED"
 
 
-@pytest.mark.parametrize("field", ["🏁 delete", "🔁 every day 🏁 Delete 📅 2025-01-01"])
-def test_a_task_that_says_so_is_not_deleted_but_refused(field: str):
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# t\r\n- [ ] a 🏁 delete\r\n- b\r\n", "# t\r\n- b\r\n"),
+        ("- x\n- [ ] a 🏁 Delete", "- x\n"),
+        ("- x\n- [ ] a [onCompletion:: delete]\n\ntext\n", "- x\n\ntext\n"),
+        ("> 1. [ ] x\n> 2. [ ] a 🏁 delete\n# h\n", "> 1. [ ] x\n# h\n"),
+        ("- x\n  - [ ] a 🏁 delete\n- y\n", "- x\n- y\n"),
+        (
+            "- x\n- [ ] a 🔁 every day 🏁 delete 📅 2025-01-01\n  child\n",
+            "- x\n- [ ] a 🔁 every day 🏁 delete 📅 2025-01-02\n  child\n",
+        ),
+    ],
+)
+def test_a_task_that_says_so_is_removed_when_it_is_done(text: str, expected: str):
+    assert edited(text, Status.DONE, line=2) == expected
+    assert edited(text, Status.CANCELLED, line=2).startswith(text[: text.index("[ ] a")])
+
+
+@pytest.mark.parametrize(
+    "below", ["  child\n", "\n  child\n", "  - [ ] b\n", "\t- b\n", "lazy\n", "---\n", "```\n"]
+)
+def test_a_task_with_lines_of_its_own_is_not_removed(below: str):
     with pytest.raises(VaultAgentError) as refused:
-        edited(f"- [ ] a {field}\n", Status.DONE)
+        edited(f"- [ ] a 🏁 delete\n{below}", Status.DONE)
     assert refused.value.code == "TASK_UNSUPPORTED"
-    assert edited(f"- [ ] a {field}", Status.CANCELLED).startswith("- [-] a")
 
 
 def test_a_bom_and_other_line_ends_stay():
@@ -404,6 +424,13 @@ def check_one_line(text: str, status: Status, data) -> None:
         assert "🔁" in source.text[task.start : task.end]
         return
     new = editable(spliced(note, edit.splices)).text
+    if edit.line is None:
+        removed = source.text[task.start : task.end]
+        assert "🏁" in removed
+        assert new.startswith(source.text[: task.start])
+        assert source.text[task.end :].endswith(new[task.start :])
+        assert len(Document(new).tasks) == len(tasks) - 1
+        return
     assert new.startswith(source.text[: task.start])
     assert new.endswith(source.text[task.end :])
     # The other tasks are the same, and this one is where the edit says.
@@ -413,7 +440,9 @@ def check_one_line(text: str, status: Status, data) -> None:
     symbol = new[changed.symbol]
     if status is not Status.TOGGLE:
         expected = {"done": "xX", "cancelled": "-", "open": " /"}[status]
-        assert symbol in expected
+        line = source.text[task.start : task.end]
+        # The next one of a task that goes when it is done is in its place.
+        assert symbol in expected or (symbol == " " and {"🏁", "🔁"} <= set(line))
     fields = task_fields(new[changed.rest : changed.end])
-    if edit.splices and symbol == "x":
+    if edit.splices and symbol == "x" and "🏁" not in source.text[task.start : task.end]:
         assert fields.done == str(TODAY)

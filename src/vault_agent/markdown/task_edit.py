@@ -5,6 +5,7 @@ A new task is one line, which `new_line` writes.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
 from vault_agent.markdown.edit import TextChange, editable, insertable, not_proven, spliced
+from vault_agent.markdown.lines import LINE_END
 from vault_agent.markdown.recurrence import SUPPORTED, next_day, parse_rule
 from vault_agent.markdown.tasks import (
     EMOJI,
@@ -31,6 +33,13 @@ if TYPE_CHECKING:
 AUTO = "auto"
 """The setting by which a line without fields gets emoji."""
 _OPEN, _DONE, _CANCELLED = " ", "x", "-"
+_INDENT = re.compile(
+    r"(?:(?:[ \t]*+>)*+[ \t]*+(?:\r\n?|\n))*+(?:[ \t]*+>)*+(?P<indent>[ \t]*+)[^ \t\r\n]"
+)
+# A line of text continues the item above it without any indentation.
+_LAZY_CONTINUATION = re.compile(
+    r"(?:[ \t]*+>)*+[ \t]*+(?!(?:[-*+]|\d{1,9}[.)]|#{1,6})(?:[ \t\r\n]|\Z))[^ \t\r\n]"
+)
 _DATES = ("due", "scheduled", "start")
 """The dates that recur. The first of them that a task has is the one its rule counts from."""
 _NOT_COPIED = frozenset(("done", "cancelled", "id", "depends_on"))
@@ -60,10 +69,10 @@ class TaskAddress:
 
 
 class TaskEdit(NamedTuple):
-    """An edit of a task. `line` is the task's after the edit, from 1."""
+    """An edit of a task. `line` is the task's after the edit, from 1; None if it was removed."""
 
     splices: tuple[Splice, ...]
-    line: int
+    line: int | None
     completed: bool = False  # whether the task was not done before, and is now
     depends_on: tuple[str, ...] = ()  # the IDs of the tasks that block it
 
@@ -74,12 +83,13 @@ def set_status(
     """Complete, cancel or open a task, with the date that belongs to it.
 
     A task that has the status already is not changed. A recurring task that is completed gets its
-    next occurrence on the line above.
+    next occurrence on the line above. One with the action `delete` is removed when it is completed,
+    or replaced by its next occurrence.
 
     Raises:
         NotFound: `TASK_NOT_FOUND`.
-        Conflict: `TASK_AMBIGUOUS`, `ENCODING_NOT_WRITABLE`; `TASK_UNSUPPORTED` also for a task that
-            is to be deleted when it is done.
+        Conflict: `TASK_AMBIGUOUS`, `TASK_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`,
+            `TASK_UNSUPPORTED` if lines below a task to be removed belong to it.
         Failed: `EDIT_NOT_PROVEN`.
     """
     text = editable(note)
@@ -94,23 +104,29 @@ def set_status(
     if was is becomes:
         return TaskEdit((), task.line)
     is_done = becomes is Status.DONE
-    on_completion = placed.of("on_completion")
-    if is_done and on_completion is not None and on_completion.value.lower() == "delete":
-        raise Conflict("TASK_UNSUPPORTED", "The task is to be deleted when it is done.")
     above = _occurrence(text.text, task, placed, today) if is_done else ""
-    symbol = {Status.DONE: _DONE, Status.CANCELLED: _CANCELLED}.get(becomes, _OPEN)
-    fields = _status_changes(rest, placed, becomes, str(today), form_of(placed, form))
-    changes = [
-        TextChange(task.start, task.start, above and above + (text.line_end() or "\n")),
-        TextChange(task.symbol, task.symbol + 1, symbol),
-        *(TextChange(task.rest + at, task.rest + end, value) for at, end, value in fields),
-    ]
-    changed = text.text[task.start : task.box] + f"[{symbol}]{spliced(rest, fields)}"
+    new = [above] if above else []
+    line: int | None = task.line
+    if is_done and _is_to_be_deleted(placed):
+        changes = [_deletion(text.text, task, above)]
+        line = task.line if above else None
+    else:
+        symbol = {Status.DONE: _DONE, Status.CANCELLED: _CANCELLED}.get(becomes, _OPEN)
+        form = form_of(placed, form)
+        fields = _status_changes(rest, placed, becomes, str(today), form)
+        new.append(text.text[task.start : task.box] + f"[{symbol}]{spliced(rest, fields)}")
+        ending = text.line_end() or "\n"
+        changes = [
+            TextChange(task.start, task.start, above and above + ending),
+            TextChange(task.symbol, task.symbol + 1, symbol),
+            *(TextChange(task.rest + at, task.rest + end, value) for at, end, value in fields),
+        ]
+        line = task.line + bool(above)
     at = tasks.index(task)
     lines = _lines(text)
-    expected = [*lines[:at], *filter(None, (above, changed)), *lines[at + 1 :]]
+    expected = [*lines[:at], *new, *lines[at + 1 :]]
     splices = text.edited(changes).proven(_lines, expected, "The note would have other tasks.")
-    return TaskEdit(splices, task.line + bool(above), is_done, _waits_for(placed))
+    return TaskEdit(splices, line, is_done, _waits_for(placed))
 
 
 def _lines(text: Text) -> list[str]:
@@ -118,9 +134,34 @@ def _lines(text: Text) -> list[str]:
     return [text.text[task.start : task.end] for task in text.document.tasks]
 
 
+def _is_to_be_deleted(placed: Placed) -> bool:
+    on_completion = placed.of("on_completion")
+    return on_completion is not None and on_completion.value.lower() == "delete"
+
+
 def _waits_for(placed: Placed) -> tuple[str, ...]:
     depends_on = placed.of("depends_on")
     return tuple(name.strip() for name in depends_on.value.split(",")) if depends_on else ()
+
+
+def _deletion(text: str, task: TaskLine, following: str) -> TextChange:
+    """Return the change that removes a completed task, or puts its next occurrence in its place."""
+    if following:
+        return TextChange(task.start, task.end, following)
+    line_end = LINE_END.match(text, task.end)
+    end = line_end.end() if line_end else task.end
+    if _LAZY_CONTINUATION.match(text, end) or _indent_below(text, end) > task.indent:
+        raise Conflict(
+            "TASK_UNSUPPORTED",
+            "The task is to be deleted when it is done, and the lines below belong to it.",
+        )
+    return TextChange(task.start, end, "")
+
+
+def _indent_below(text: str, start: int) -> int:
+    """Return the columns by which the first line with text from here on is indented."""
+    match = _INDENT.match(text, start)
+    return len(match["indent"].expandtabs(4)) if match is not None else 0
 
 
 def _find_task(text: str, tasks: Sequence[TaskLine], wanted: TaskAddress) -> TaskLine:
@@ -131,6 +172,8 @@ def _find_task(text: str, tasks: Sequence[TaskLine], wanted: TaskAddress) -> Tas
     is_described = wanted.digest is not None or wanted.text is not None
     if is_described and not wanted.only_this_line:
         fitting = [task for task in tasks if _fits(text, task, wanted)]
+    if not fitting and wanted.only_this_line:
+        raise NotFound("TASK_NOT_FOUND", "The line has no task, or another one than was listed.")
     if not fitting:
         raise NotFound("TASK_NOT_FOUND", "The note has no such task at this place.")
     if len(fitting) > 1:
