@@ -197,6 +197,30 @@ def test_code_names_its_language():
     assert '<div class="code" data-language="" data-line="5"><pre><code>indented\n' in html
 
 
+@pytest.mark.fault(
+    "The web page",
+    "footnotes in their place that never end, or within one another",
+    "shown as written, in linear time",
+)
+def test_footnotes_may_be_written_in_their_place():
+    found = body(
+        "One^[with *more* [[Note]] and [x]] and [^a], two^[second].\n\n"
+        "Not \\^[this], `^[nor this]`, ^[] or ^[open.\n\n[^a]: third",
+        Note="x",
+    )
+    notes = found.partition('<section class="footnotes">')[2]
+    assert re.findall(r'href="#n-fn-(\d)"', found) == ["1", "2", "3"]
+    items = re.findall(r"<li.*?</li>", notes, re.DOTALL)
+    texts = [re.sub(r"<[^>]+>|↩", "", each).strip() for each in items]
+    assert texts == ["with more Note and [x]", "third", "second"]
+    for text in ("^[this]", "<code>^[nor this]</code>", "^[]", "^[open."):
+        assert text in found
+
+
+def test_many_open_footnotes_take_linear_time():
+    assert_linear(lambda times: "^[" * (5_000 * times) + "]" * (2_000 * times), body)
+
+
 def test_footnotes_are_numbered_in_their_order():
     html = body("b[^b] a[^a] b[^b] c[^c]\n\n[^a]: A\n[^b]: B *see*[^a]\n[^d]: never\n")
     assert html.count('href="#n-fn-1"') == 2

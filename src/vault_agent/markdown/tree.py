@@ -22,7 +22,7 @@ from vault_agent.markdown.links import is_elsewhere, place_in_vault, wikilinks
 from vault_agent.markdown.sanitise import ID_PREFIX, images_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pyromark.event import Range
 
@@ -287,10 +287,18 @@ class _Builder:
             self._end_paragraph(node)
         elif node.kind == "heading" or (node.kind == "item" and node.children):
             _take_block_id(node, node)
+        if node.kind in ("paragraph", "item", "cell"):
+            node.children = lift(node.children, self._note) or node.children
         if node.kind == "item":
             _make_task(node)
         elif node.kind == "quote":
             _make_callout(node)
+
+    def _note(self, inside: list[Node]) -> Node:
+        """Keep a footnote that is written in its place, and return the reference."""
+        name = f"\0{len(self._notes)}"  # which no other footnote has
+        self._notes[name] = Node("footnote", 0, name, [Node("paragraph", 0, None, inside)])
+        return Node("reference", 0, name)
 
     def _end_paragraph(self, node: Node) -> None:
         """Take the block's ID off. A paragraph of nothing else names the block before it."""
@@ -414,6 +422,77 @@ def _make_callout(node: Node) -> None:
         del node.children[0]
     node.kind = "callout"
     node.value = (match[1].strip().lower(), match[2], title)
+
+
+_BRACKETS = re.compile(r"\ufdd3.|\^?\[|\]", re.DOTALL)
+"""U+FDD3 stands before a character that was written with a backslash."""
+
+
+class _Place(NamedTuple):
+    child: int
+    start: int  # in its text
+    end: int
+
+
+def lift(children: Sequence[Node], note: Callable[[list[Node]], Node]) -> list[Node] | None:
+    """Return the spans with a reference for each footnote in them, or None if there is none.
+
+    `note` takes what is in the brackets and returns the reference. Brackets may be nested, and a
+    footnote within another one stays as it is written. Linear.
+    """
+    footnotes = _outermost(children)
+    if not footnotes:
+        return None
+    out: list[Node] = []
+    at, offset = 0, 0
+
+    def until(child: int, end: int) -> list[Node]:
+        """Take the spans up to a place."""
+        nonlocal at, offset
+        taken: list[Node] = []
+        while at < child:
+            taken.append(_cut(children[at], offset, None))
+            at, offset = at + 1, 0
+        if end > offset:
+            taken.append(_cut(children[at], offset, end))
+            offset = end
+        return [span for span in taken if span.kind != "text" or span.value]
+
+    for opening, closing in footnotes:
+        out += until(opening.child, opening.start)
+        offset = opening.end
+        out.append(note(until(closing.child, closing.start)))
+        offset = closing.end
+    return out + until(len(children), 0)
+
+
+def _outermost(children: Sequence[Node]) -> list[tuple[_Place, _Place]]:
+    """Return where footnotes begin and end, those that are in no other."""
+    waiting: list[_Place] = []
+    footnotes: list[tuple[_Place, _Place]] = []
+    for number, child in enumerate(children):
+        if child.line:  # a block
+            waiting.clear()
+        if child.kind != "text":
+            continue
+        for match in _BRACKETS.finditer(child.value):
+            place = _Place(number, match.start(), match.end())
+            if match[0] in {"[", "^["}:
+                waiting.append(place)
+            elif match[0] == "]" and waiting:
+                opening = waiting.pop()
+                is_note = opening.end - opening.start == len("^[")
+                if is_note and (opening.child, opening.end) != place[:2]:  # not empty
+                    while footnotes and footnotes[-1][0] > opening:
+                        footnotes.pop()
+                    footnotes.append((opening, place))
+    return footnotes
+
+
+def _cut(node: Node, start: int, end: int | None) -> Node:
+    if node.kind != "text" or (start == 0 and end is None):
+        return node
+    return type(node)("text", node.line, node.value[start:end])
 
 
 # --- the parts that a fragment names --------------------------------------------------------------
