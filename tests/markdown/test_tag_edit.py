@@ -62,8 +62,6 @@ def test_frontmatter_keeps_its_style(old: str, add: list[str], remove: list[str]
         ("x #a #b #a\n", [], ["a", "b"], "x\n"),
         ("`#a` [[#a]] [x](#a) #a\n", [], ["a"], "`#a` [[#a]] [x](#a)\n"),
         ("x #a", ["b"], ["a"], "x\n\n#b"),
-        ("x #a\n```\nopen\n", ["b"], ["a"], "#b\n\nx\n```\nopen\n"),
-        ("<!-- #a", ["b"], [], "#b\n\n<!-- #a"),
     ],
 )
 def test_tags_in_the_text(old: str, add: list[str], remove: list[str], new: str):

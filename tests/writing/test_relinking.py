@@ -94,7 +94,7 @@ def test_a_new_name_is_escaped_as_the_link_needs_it(before: str, after: str):
         ("é ü", "[x](Old.md)", "[x](é%20ü.md)"),
         ("é ü", "[x](<Old.md>)", "[x](<é ü.md>)"),
         ("100%", "[x](Old.md)", "[x](100%25.md)"),
-        ("100%", "[x](<Old.md>)", "[x](<100%.md>)"),
+        ("100%", "[x](<Old.md>)", "[x](<100%25.md>)"),
         ("a%20b", "[x](<Old.md>)", "[x](<a%2520b.md>)"),
         ("a#b", "[x](Old.md)", "[x](a%23b.md)"),
         ("a:b", "[x](Old.md)", "[x](a%3Ab.md)"),

@@ -9,8 +9,9 @@ A new name may change how the text around it is read, so the caller parses the c
 
 from __future__ import annotations
 
+import posixpath
 import re
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import quote
 
@@ -36,10 +37,10 @@ _FRONTMATTER = re.compile(
 _COMMENT = re.compile(r"`|%%|<!--")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _ENCODED_LETTER = re.compile(r"%[89A-Fa-f][0-9A-Fa-f]")
-_ENCODED_CHARACTER = re.compile(r"%(?=[0-9A-Fa-f]{2})")
 _UNSAFE = re.compile(r"[\s<>?\"`|\\\x00-\x1f\x7f\u00a0]")
 _UNSAFE_IN_ANGLES = re.compile(r"[<>`|\\\x00-\x1f\x7f]")
 _DOUBLED = re.compile(r"(?<=\[)\[|(?<=\])\]|(?<=\{)\{|(?<=\})\}")
+_BALANCED = re.compile(r"(?:[^()]|\([^()]*\))*+\Z")
 _FLOW = re.compile(r"[,\[\]{}]")
 
 
@@ -99,8 +100,8 @@ def is_relative_to(target: str, places: Places) -> bool:
     target = target.strip().replace("\\", "/")
     if not target.startswith(_EXPLICIT):
         return False
-    named, dest = _path_from(places.source, target), fold(places.dest)
-    return named is not None and fold(named) in (dest, without_suffix(dest))
+    dest = fold(places.dest)
+    return fold(_path_from(places.source, target)) in (dest, without_suffix(dest))
 
 
 def leads_by_path(kind: str, target: str, places: Places) -> bool:
@@ -113,17 +114,9 @@ def leads_by_path(kind: str, target: str, places: Places) -> bool:
     return _path_from(places.source, target) == places.dest
 
 
-def _path_from(source: str, target: str) -> str | None:
-    """Return the path that a target names from its note, None if it leads out of the vault."""
-    parts = source.split("/")[:-1]
-    for part in target.split("/"):
-        if part == "..":
-            if not parts:
-                return None
-            del parts[-1]
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/".join(parts)
+def _path_from(source: str, target: str) -> str:
+    """Return the path that a target names from its note. It begins with `..` outside the vault."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
 
 
 # --- which target -------------------------------------------------------------------------------
@@ -134,59 +127,31 @@ def _targets(link: Link, was: Places, now: Places, leads: Leads) -> Iterator[str
     target = link.target.strip().replace("\\", "/")
     relative = _relative(now)
     explicit = relative if relative.startswith("../") else f"./{relative}"
-    endings = list(_endings(now.dest))
+    file = posixpath.basename(now.dest)
     own: list[str] = []
     if target.startswith("/"):
         own = [f"/{now.dest}"]
     elif target.startswith(_EXPLICIT):
         own = [explicit]
     else:
-        style = _style(target, link.kind, was)
-        name = stem(was.dest)
+        named, name = without_suffix(fold(target)), stem(was.dest)
         if fold(target).endswith(fold(f"-{name}")):  # perhaps the type and the name of the note
             yield target[: -len(name)] + stem(now.dest)
-        if style == "relative":
+        is_relative = named == without_suffix(fold(_relative(was)))
+        is_path = "/" in named and named != without_suffix(fold(was.dest))
+        if is_relative and (link.kind in ADDRESSES or is_path):
             own = [relative, explicit]
-        elif style == "name" and leads.is_unique(now.dest):
-            own = endings[:1]
-        elif style == "ending":
-            own = endings[target.count("/") : target.count("/") + 1]
-    paths = [*own, now.dest, f"/{now.dest}", explicit, *reversed(endings)]
+        elif "/" not in named and leads.is_unique(now.dest):
+            own = [file]
+    paths = [*own, now.dest, f"/{now.dest}", explicit, file]
     if not _names_suffix(target, link.kind, was.dest):
         yield from map(without_suffix, paths)
     yield from paths
 
 
-def _style(target: str, kind: LinkKind, was: Places) -> str:
-    """Return how a target names its file, without a leading `/`, `./` or `../`."""
-    named = without_suffix(fold(target))
-    relative = without_suffix(fold(_relative(was)))
-    if named == relative and kind in ADDRESSES:
-        return "relative"
-    if "/" not in named:
-        return "name"
-    if named == without_suffix(fold(was.dest)):
-        return "path"
-    return "relative" if named == relative else "ending"
-
-
 def _relative(places: Places) -> str:
     """Return the path of the destination from the folder of the source."""
-    folders = places.source.split("/")[:-1]
-    parts = places.dest.split("/")
-    common = 0
-    for ours, theirs in zip(folders, parts[:-1], strict=False):
-        if ours != theirs:
-            break
-        common += 1
-    return "/".join([".."] * (len(folders) - common) + parts[common:])
-
-
-def _endings(path: str) -> Iterator[str]:
-    """Yield the name of a file, the name with its folder, and so on to the whole path."""
-    parts = path.split("/")
-    for start in range(len(parts) - 1, -1, -1):
-        yield "/".join(parts[start:])
+    return posixpath.relpath(f"/{places.dest}", f"/{posixpath.dirname(places.source)}")
 
 
 def without_suffix(path: str) -> str:
@@ -213,17 +178,25 @@ def writer(kind: LinkKind, note: bytes, start: int, old_target: str) -> Callable
     It returns None for a target that can't be written there.
     """
     if kind in ADDRESSES:
-        return _Destination(old_target, note[:start].rstrip(b" \t").endswith(b"<")).of
+        angle = note[:start].rstrip(b" \t").endswith(b"<")
+        return partial(_destination, like=old_target, angle=angle)
     if kind is not LinkKind.FRONTMATTER:
         return _name
     line = note[note.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "replace")
     match = _FRONTMATTER.search(line)
     opening = (match and match["opening"]) or ""
-    yaml = _Yaml((match and match["quote"]) or "", _FLOW.search(line) is not None)
+    quote_mark = (match and match["quote"]) or ""
+    flow = _FLOW.search(line) is not None
+    write = _name
     if opening.endswith(("(", "<")):
-        destination = _Destination(old_target, opening.endswith("<"), frontmatter=True)
-        return lambda target: yaml.of(destination.of(target))
-    return lambda target: yaml.of(_name(target))
+        angle = opening.endswith("<")
+        write = partial(_destination, like=old_target, angle=angle, frontmatter=True)
+
+    def in_yaml(target: str) -> str | None:
+        text = write(target)
+        return None if text is None else within(text, quote_mark, flow=flow)
+
+    return in_yaml
 
 
 def _name(target: str) -> str | None:
@@ -233,65 +206,20 @@ def _name(target: str) -> str | None:
     return target if target_of_wikilink(f"[[{target}|x]]") == target else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Destination:
-    """Writes destinations like one that is there."""
-
-    like: str
-    angle: bool
-    frontmatter: bool = False
-
-    def of(self, target: str) -> str | None:
-        destination = self._in_angles(target) if self.angle else self._bare(target)
-        if self.frontmatter:
-            destination = re.sub(r"[()]", _encoded, destination)
-        return destination if target_of_destination(destination) == target else None
-
-    def _bare(self, target: str) -> str:
-        destination = target.replace("%", "%25")
-        destination = _UNSAFE.sub(_encoded, _ENTITY.sub("%26", destination).replace("#", "%23"))
-        if not _balanced(destination):
-            destination = re.sub(r"[()]", _encoded, destination)
-        return self._finished(destination)
-
-    def _in_angles(self, target: str) -> str:
-        destination = _ENCODED_CHARACTER.sub("%25", target)
-        destination = _ENTITY.sub("%26", destination).replace("#", "%23")
-        destination = _UNSAFE_IN_ANGLES.sub(_encoded, destination)
-        if "%20" in self.like and " " not in self.like:
-            destination = destination.replace(" ", "%20")
-        return self._finished(destination)
-
-    def _finished(self, destination: str) -> str:
-        destination = _DOUBLED.sub(_encoded, destination)
-        head, colon, rest = destination.partition(":")
-        if colon and "/" not in head:  # not a scheme, as of a web address
-            destination = f"{head}%3A{rest}"
-        if self.like.isascii() and _ENCODED_LETTER.search(self.like):
-            signs = (sign if sign.isascii() else quote(sign) for sign in destination)
-            destination = "".join(signs)
-        return destination
+def _destination(target: str, like: str, *, angle: bool, frontmatter: bool = False) -> str | None:
+    """Return a target as a destination of CommonMark, written like another one, or None."""
+    destination = _ENTITY.sub("%26", target.replace("%", "%25")).replace("#", "%23")
+    destination = (_UNSAFE_IN_ANGLES if angle else _UNSAFE).sub(_encoded, destination)
+    if frontmatter or not (angle or _BALANCED.match(destination)):
+        destination = re.sub(r"[()]", _encoded, destination)
+    destination = _DOUBLED.sub(_encoded, destination)
+    head, colon, rest = destination.partition(":")
+    if colon and "/" not in head:  # not a scheme, as of a web address
+        destination = f"{head}%3A{rest}"
+    if like.isascii() and _ENCODED_LETTER.search(like):
+        destination = "".join(sign if sign.isascii() else quote(sign) for sign in destination)
+    return destination if target_of_destination(destination) == target else None
 
 
 def _encoded(match: re.Match[str]) -> str:
     return quote(match[0], safe="")
-
-
-def _balanced(text: str) -> bool:
-    depth = 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if depth not in (0, 1):
-            return False
-    return depth == 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Yaml:
-    """Writes text into a scalar of YAML."""
-
-    quote: str
-    flow: bool  # whether the scalar may stand in a list of one line
-
-    def of(self, text: str | None) -> str | None:
-        return None if text is None else within(text, self.quote, flow=self.flow)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from vault_agent.errors import Conflict, Failed, InvalidRequest
+from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import tags
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import TextChange, before, editable, insertable
@@ -34,12 +34,11 @@ def edit_tags(
     """Add and remove tags, with or without `#`. Letter case does not matter.
 
     In the frontmatter the key `tags` is used, or `tag` if only that is there. In the text a tag is
-    added on the last line, if that has only tags, else on a line of its own at the end; at the
-    start, if the end is in code or in a comment that is not closed.
+    added on the last line, if that has only tags, else on a line of its own at the end.
 
     Raises:
         Conflict: `ENCODING_NOT_WRITABLE`, `FRONTMATTER_INVALID`.
-        Failed: `EDIT_NOT_PROVEN`.
+        Failed: `EDIT_NOT_PROVEN`, also if the end of the text is in code or in an open comment.
         InvalidRequest: `INVALID_REQUEST` if a tag to add is none by Obsidian's rules, or is also to
             be removed.
     """
@@ -148,25 +147,11 @@ def _in_text(text: Text, wanted: dict[str, str], unwanted: dict[str, str]) -> tu
     body, own_tags = text.document.body, text.document.tags
     held = {fold(tag) for tag, _, _ in own_tags}
     unwanted_tags = [tag for tag in own_tags if fold(tag.name) in unwanted]
-    removals = [_removal(text.text, body, tag.start, tag.end) for tag in unwanted_tags]
-    changes = _join(text.text, removals)
+    changes = _removals(text.text, body, unwanted_tags)
     missing = [tag for name, tag in wanted.items() if name not in held]
-    stay = [tag for tag, _, _ in own_tags if fold(tag) not in unwanted]
-    if not missing:
-        return _prove(text, changes, stay)
-    try:
-        addition = _at_the_end(text, body, missing, own_tags, changes)
-        return _prove(text, [*changes, addition], [*stay, *missing])
-    except Failed:  # the end is in code or in a comment that is not closed
-        return _prove(text, [_at_the_start(text, body, missing), *changes], [*missing, *stay])
-
-
-def _prove(text: Text, changes: list[TextChange], expected: list[str]) -> tuple[Splice, ...]:
-    """Return the splices, after which the text has exactly these tags.
-
-    Raises:
-        Failed: `EDIT_NOT_PROVEN`.
-    """
+    expected = [tag for tag, _, _ in own_tags if fold(tag) not in unwanted] + missing
+    if missing:
+        changes.append(_at_the_end(text, body, missing, own_tags, changes))
 
     def names(after: Text) -> list[str]:
         return [tag.name for tag in after.document.tags]
@@ -174,35 +159,28 @@ def _prove(text: Text, changes: list[TextChange], expected: list[str]) -> tuple[
     return text.edited(changes).proven(names, expected, "Other tags of the text would change.")
 
 
-def _removal(text: str, body: int, start: int, end: int) -> TextChange:
-    """Return the change that removes a tag and the space before it, or its whole line."""
-    floor = max(body, start - _MAX_INDENTATION)
-    prefix = text[floor:start].rstrip(" \t")
-    starts_line = prefix[-1] in "\r\n" if prefix else floor == body
-    rest = _REST_OF_LINE.match(text, end)
-    if starts_line and rest is not None:
-        return TextChange(floor + len(prefix), rest.end(), "")
-    if start > floor and text[start - 1] in " \t" and not starts_line:
-        return TextChange(start - 1, end, "")
-    return TextChange(start, end + (text[end : end + 1] in (" ", "\t")), "")
+def _removals(text: str, body: int, unwanted: Iterable[Tag]) -> list[TextChange]:
+    """Return the changes that remove tags, each with the space before it, or with its whole line.
 
-
-def _join(text: str, changes: list[TextChange]) -> list[TextChange]:
-    """Return removals without overlaps: tags in a row may share a space.
-
-    A row at the start of its line takes the space after it, as one tag there does. The space would
-    indent what is left, and four of them are code.
+    At the start of its line a tag goes with the space after it: that would indent what is left.
     """
-    separate: list[TextChange] = []
-    for change in changes:
-        if separate and change.start < separate[-1].end:
-            start, end = separate[-1].start, max(separate[-1].end, change.end)
-            if text[start] == "#" and text[end : end + 1] in (" ", "\t"):
-                end += 1
-            separate[-1] = TextChange(start, end, "")
+    changes: list[TextChange] = []
+    done, starts_line = body, True
+    for tag in unwanted:
+        start, end = tag.start, tag.end
+        floor = max(done, start - _MAX_INDENTATION)
+        prefix = text[floor:start].rstrip(" \t")
+        starts_line = prefix[-1] in "\r\n" if prefix else starts_line and floor == done
+        rest = _REST_OF_LINE.match(text, end)
+        if starts_line and rest is not None:
+            start, end = floor + len(prefix), rest.end()
+        elif starts_line or start == floor or text[start - 1] not in " \t":
+            end += text[end : end + 1] in (" ", "\t")
         else:
-            separate.append(change)
-    return separate
+            start -= 1
+        changes.append(TextChange(start, end, ""))
+        done = end
+    return changes
 
 
 def _at_the_end(
@@ -226,11 +204,3 @@ def _at_the_end(
         between = before(whole, ending, blank_line=False)
     is_open = bool(whole) and not whole.endswith(("\r", "\n"))
     return TextChange(len(whole), len(whole), f"{between}{content}{'' if is_open else ending}")
-
-
-def _at_the_start(text: Text, body: int, missing: list[str]) -> TextChange:
-    """Return the change that adds tags at the start of a text."""
-    ending = text.line_end() or "\n"
-    between = before(text.text[:body], ending, blank_line=False)
-    content = " ".join(f"#{tag}" for tag in missing)
-    return TextChange(body, body, f"{between}{content}{ending}{ending}")
