@@ -30,9 +30,9 @@ Action: TypeAlias = Literal[
 
 MAX_LEVEL = 6
 _BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n|\r|\n))*")
-_ATX = re.compile(
-    r"[ ]{0,3}#{1,6}(?:[ \t]+(?P<text>.*?))?(?P<id>[ \t]+\^[A-Za-z0-9-]+)?"
-    r"(?:[ \t]+#+)?[ \t]*\Z",
+_HEADING = re.compile(
+    r"[ ]{0,3}(?:#{1,6}[ \t]+)?(?P<text>.*?)(?:[ \t]+\^[A-Za-z0-9-]+)?(?:[ \t]+#+)?[ \t]*"
+    r"(?:[\r\n]+[ \t]*[-=]+[ \t]*)?\Z",
     re.DOTALL,
 )
 _ATX_START = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t\r\n]|\Z)")
@@ -69,8 +69,8 @@ def edit_section(
     - `prepend`: right after the heading; before the first line of a block.
     - `replace`: all between the heading and the next one of its level or above. If the content
       starts with the heading, it is not written twice. A block keeps its ID.
-    - `insertBefore`, `insertAfter`: before the heading; after the subsections.
-    - `renameHeading`: `content` is the new text. The level and a block ID stay.
+    - `insertBefore`, `insertAfter`: before the heading; after the subsections. Not of a block.
+    - `renameHeading`: `content` is the new text. The level and a block ID stay. Not of a block.
 
     `create_if_missing` makes the heading at the end of the parent that a path names, else of the
     note; the first three actions only.
@@ -149,24 +149,16 @@ def _close(text: str, at: int, content: str, ending: str) -> str:
 def _insert(text: Text, at: int, content: str, end: int | None = None) -> TextChange:
     """Return the change that puts lines at an offset, in place of those up to `end`.
 
-    If the next heading would become a part of the content, because it is underlined, an empty line
-    comes between.
+    An underlined heading that follows would continue a paragraph, so an empty line comes between.
     """
     end = at if end is None else end
     ending = text.line_end() or line_end_of(content)
     lines = _close(text.text, at, content, ending) if end < len(text.text) else content
     if end == len(text.text) and at and text.text[at - 1] not in "\r\n":
         lines = ending + lines
-    sections = text.document.sections
-    next_one = next((section for section in sections if section.start >= end), None)
-    if next_one is None or text.text[end : next_one.start].strip(" \t\r\n") or not lines:
-        return TextChange(at, end, lines)
-    if next_one.start == end and not _ATX_START.match(text.text, end):
-        until_next = text.text[:at] + lines + text.text[end : next_one.content]
-        after = Document(until_next).sections
-        kept = after and after[-1].start == at + len(lines)
-        if not kept:
-            lines += ending
+    starts = {section.start for section in text.document.sections}
+    if lines and end in starts and not _ATX_START.match(text.text, end):
+        lines += before(lines, ending, blank_line=True)
     return TextChange(at, end, lines)
 
 
@@ -220,17 +212,9 @@ def _rename(text: Text, section: Section, name: str) -> TextChange:
     if not name or LINE_END.search(name) or _CLOSING.search(name):
         raise _no_heading_text()
     lines = text.text[section.start : section.content].rstrip("\r\n")
-    match = _ATX.match(lines)
-    if match is None:  # underlined
-        underline = max(lines.rfind("\n"), lines.rfind("\r"))
-        heading = lines[:underline].rstrip("\r\n")
-        block_id = re.search(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*\Z", heading)
-        end = block_id.start() if block_id else len(heading)
-        return TextChange(section.start, section.start + end, name)
-    if match["text"] is None:  # `##` alone
-        at = section.start + len(lines.rstrip(" \t#")) + section.level
-        return TextChange(at, at, f" {name}")
-    return TextChange(section.start + match.start("text"), section.start + match.end("text"), name)
+    match = _HEADING.match(lines)
+    start, end = match.span("text") if match else (0, 0)
+    return TextChange(section.start + start, section.start + end, name)
 
 
 def _no_heading_text() -> InvalidRequest:
@@ -300,34 +284,19 @@ def _level(document: Document) -> int:
 def _change_block(text: Text, block: Block, action: Action, content: str) -> list[TextChange]:
     whole = text.text
     ending = text.line_end() or line_end_of(content)
-    if action == "renameHeading":
-        raise InvalidRequest("INVALID_REQUEST", "A block is not a heading.")
+    if action not in _CREATING:
+        what = "A block can be replaced, or text added at its start or end."
+        raise InvalidRequest("INVALID_REQUEST", what)
     if action == "replace":
         return [_replace_block(text, block, content)]
     if not content:
         return []
-    if action in ("insertBefore", "insertAfter"):
-        at = block.start if action == "insertBefore" else block.end
-        return [_beside(whole, at, content, ending, apart=block.kind != "item")]
     if action == "prepend":
         return [TextChange(block.start, block.start, _close(whole, block.start, content, ending))]
     at = block.text_end
     if block.kind == "paragraph":  # the ID stays behind its last line
         return [TextChange(at, at, ending + content.rstrip("\r\n"))]
     return [TextChange(at, at, _close(whole, at, content, ending))]
-
-
-def _beside(whole: str, at: int, content: str, ending: str, *, apart: bool) -> TextChange:
-    """Return the change that puts lines before or after a block.
-
-    Empty lines keep it `apart`, so that it does not become a part of the block with the ID.
-    """
-    content = _close(whole, at, content, ending)
-    if apart and at and whole[:at].strip():
-        content = before(whole[:at], ending, blank_line=True) + content.lstrip("\r\n")
-    if apart and at < len(whole) and whole[at] not in "\r\n":
-        content += before(content, ending, blank_line=True)
-    return TextChange(at, at, content)
 
 
 def _replace_block(text: Text, block: Block, content: str) -> TextChange:
