@@ -20,7 +20,7 @@ from vault_agent.cli.agent_programs import CLIENTS, with_hooks
 from vault_agent.errors import Misconfigured
 
 PROGRAM = ["/opt/with space/bin/vault-agent"]
-EVENTS = {name: [event for event, _ in hooks.events] for name, (_, hooks) in with_hooks().items()}
+EVENTS = {name: list(hooks.events) for name, (_, hooks) in with_hooks().items()}
 JSON_AGENTS = [name for name, events in EVENTS.items() if events]
 
 FILES = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 import asyncclick as click
 
-from vault_agent.cli.agent_programs import CLIENTS, client_name, complete_client
+from vault_agent.cli.agent_programs import CLIENTS, ClientType
 from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.features import typed_parts, wait_for_server
 from vault_agent.cli.servers import agents_without_folder, in_home, server_here
@@ -101,13 +101,7 @@ def _rights_of(name: str, config: Config) -> str:
 
 
 @command.command("connect")
-@click.argument(
-    "name",
-    metavar="[CLIENT]",
-    required=False,
-    callback=client_name,
-    shell_complete=complete_client,
-)
+@click.argument("name", metavar="[CLIENT]", required=False, type=ClientType())
 @click.option("--url", metavar="URL", help="The server, if it runs on another computer.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
 @click.option("--agent", metavar="AGENT", help="Connect it as this agent of the config file.")
@@ -198,7 +192,7 @@ def _which() -> str:
 
 
 @command.command("disconnect")
-@click.argument("name", metavar="CLIENT", callback=client_name, shell_complete=complete_client)
+@click.argument("name", metavar="CLIENT", type=ClientType())
 @click.pass_obj
 def disconnect(invocation: Invocation, name: str) -> None:
     """Take our entry and hooks out of an agent's settings."""

@@ -13,13 +13,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
 from vault_agent.cli import agent_programs
-from vault_agent.cli.agent_programs import CLIENTS, Hooks
+from vault_agent.cli.agent_programs import CLIENTS, Hooks, Settings
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from vault_agent.cli.agent_programs import Settings
 
 State = Literal["installed", "outdated", "missing"]
 
@@ -178,8 +176,8 @@ def _joined(command: list[str]) -> str:
 def _entries(name: str, command: list[str]) -> dict[str, Settings]:
     """Return our entries for an agent, by event."""
     hooks = _hooks_of(name)
-    entry = {"type": "command", "command": _joined(command), **dict(hooks.entry)}
-    return {event: {**entry, **more} for event, more in hooks.events}
+    entry = {"type": "command", "command": _joined(command), **hooks.entry}
+    return {event: {**entry, **more} for event, more in hooks.events.items()}
 
 
 def _calls_us(command: object, name: str) -> bool:

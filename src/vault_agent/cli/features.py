@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+import tomllib
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.cli.servers import START, STOP, require_servable, running_servers, server_here
@@ -212,98 +214,21 @@ def set_all(
 
 
 class Feature(NamedTuple):
-    """A feature that can be turned on and off.
-
-    Args:
-        summary: what it is.
-        on: the switches that it needs.
-        off: the switches that are turned off with it.
-        now: what is so from now on, in one line.
-        ended: what is so once it is off.
-        then: what to type next.
-    """
+    """A feature that can be turned on and off: a row of `features.toml`."""
 
     summary: str
-    on: tuple[str, ...]
-    off: tuple[str, ...]
+    on: list[str]
+    off: list[str]
     now: str
     ended: str
     then: str = ""
 
 
-FEATURES: dict[str, Feature] = {
-    "write": Feature(
-        "notes may be changed: by you, and by agents as you say",
-        ("write.enabled",),
-        ("write.enabled",),
-        "You may change notes in {folders}. Agents may do there: {allow}. Each change can be undone"
-        " for {days} days.",
-        "Notes are no longer changed{unless}. What was written stays.",
-        "vault-agent write NOTE.md --text TEXT",
-    ),
-    "memory": Feature(
-        "agents' sessions get the notes that matter, and leave journals",
-        ("vaults.enabled", "memory.enabled", "journal.enabled"),
-        ("memory.enabled", "journal.enabled"),
-        "Sessions of agents leave journals in their projects, and the next session gets the notes"
-        " that matter for it.",
-        "Sessions of agents leave no journal and get no notes. Journals that there are stay.",
-        "vault-agent init",
-    ),
-    "journal": Feature(
-        "agents' sessions leave journals",
-        ("vaults.enabled", "journal.enabled"),
-        ("journal.enabled",),
-        "Sessions of agents leave journals in their projects.",
-        "Sessions of agents leave no journal. Journals that there are stay.",
-        "vault-agent init",
-    ),
-    "vaults": Feature(
-        "vaults of projects and the global one",
-        ("vaults.enabled",),
-        ("vaults.enabled", "memory.enabled", "journal.enabled"),
-        "All vaults that `vault-agent vaults` lists are served.",
-        "Only the vault of vault.root is served, and nothing is remembered of sessions.",
-        "vault-agent search --all-vaults what I look for",
-    ),
-    "mcp": Feature(
-        "agents may search and read",
-        ("mcp.enabled",),
-        ("mcp.enabled",),
-        "Agents may search and read the vault by MCP.",
-        "Agents cannot use MCP any more.",
-        "vault-agent agent connect CLIENT",
-    ),
-    "web": Feature(
-        "a web page on this computer",
-        ("web.enabled",),
-        ("web.enabled",),
-        "The server has a web page.",
-        "The server has no web page any more.",
-        "vault-agent ui",
-    ),
-    "watch": Feature(
-        "changes of notes are noticed at once",
-        ("watch.enabled",),
-        ("watch.enabled",),
-        "A note is found within a second of a save.",
-        "Changed notes are found after `vault-agent index`.",
-    ),
-    "embedding": Feature(
-        "searches find notes by meaning too",
-        ("embedding.enabled",),
-        ("embedding.enabled",),
-        "Searches find notes by meaning too, once they are embedded by {model}.",
-        "Searches find notes by their words only. Vectors are kept for another time.",
-        "vault-agent index",
-    ),
-    "rerank": Feature(
-        "a reranker sorts the best results",
-        ("rerank.enabled",),
-        ("rerank.enabled",),
-        "The reranker at {reranker} sorts the best results of each search.",
-        "Results keep the order of the search.",
-    ),
+FEATURES = {
+    name: Feature(**row)
+    for name, row in tomllib.loads(
+        Path(__file__).with_name("features.toml").read_text("utf-8")
+    ).items()
 }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import asyncclick as click
 import orjson
 
-from vault_agent.cli.agent_programs import ALIASES, CLIENTS, client_name
+from vault_agent.cli.agent_programs import ALIASES, CLIENTS, ClientType
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import built_in_settings, install_model
 from vault_agent.cli.servers import in_home
@@ -69,7 +69,7 @@ class Answers(NamedTuple):
     "agents",
     metavar="CLIENT",
     multiple=True,
-    callback=client_name,
+    type=ClientType(),
     help="Connect this agent.",
 )
 @click.option("--no-agents", is_flag=True, help="Connect none.")
