@@ -182,9 +182,6 @@ def test_a_list_without_rows_says_why_and_what_to_type(served: Program):
     none = served.run("tasks", "--due-before", "2000-01-01")
     assert none.stderr == "No open tasks. All: vault-agent tasks --status all\n"
     assert served.run("tasks", "--status", "cancelled").stderr == "No tasks.\n"
-    for command in ("list", "tasks"):
-        refused = served.run(command, "--path", "Garden")
-        assert f"(without it: vault-agent {command} PATH)" in refused.stderr
     tags = served.run("tags", "Bread")
     assert tags.stderr == 'No note has the tag "Bread". Kitchen/Bread.md has no tags.\n'
 

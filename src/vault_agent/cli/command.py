@@ -31,12 +31,6 @@ _FIRST = "First run `vault-agent setup`, or name a server with --endpoint."
 _LONGEST_SENTENCE = 1_000  # characters
 WITH_VALUE = ("--config", "--endpoint", "--api-key", "--vault")
 """Global options that are followed by a value."""
-_ARGUMENTS = {
-    "--folder": "name the folder with --folder",
-    "--vault-root": "name the folder with --vault-root",
-    "--search": "name what to look for with --search",
-}
-"""What a person may mean by an argument of a command that has only options."""
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
@@ -281,15 +275,10 @@ class Command(_WithGlobalOptions):
     async def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or report extra arguments."""
         if ctx.args and not any(isinstance(parameter, click.Argument) for parameter in self.params):
-            options = {option for parameter in self.params for option in parameter.opts}
-            hints = [hint for option, hint in _ARGUMENTS.items() if option in options]
-            more = f": {hints[0]}" if hints else ""
-            raise click.UsageError(f"`{ctx.info_name}` takes no argument{more}", ctx)
+            raise click.UsageError(f"`{ctx.info_name}` takes no argument", ctx)
         if ctx.args:
-            takes_text = any(one.name == "text" and one.opts != ["text"] for one in self.params)
-            more = ", and give the text with --text" if takes_text else ""
             raise click.UsageError(
-                f"Too many arguments: put quotes around an argument with spaces{more}", ctx
+                "Too many arguments: put quotes around an argument with spaces", ctx
             )
         return await super().invoke(ctx)
 

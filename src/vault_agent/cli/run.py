@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import signal
 import sys
+import tomllib
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import (
-    Bare,
     Exit,
     Group,
     Invocation,
@@ -40,104 +40,17 @@ from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-# What people type who come from other programs, and what does it here.
-_MEANT = {
-    "add": "new",
-    "browse": "ui",
-    "cat": "show",
-    "create": "new",
-    "disable": "enable NAME --off",
-    "find": "search",
-    "history": "undo --list",
-    "info": "status",
-    "journal": "memory journal",
-    "less": "show",
-    "ls": "list",
-    "mkdir": "new FOLDER/",
-    "mv": "move",
-    "note": "show",
-    "notes": "list",
-    "print": "show",
-    "query": "search",
-    "read": "show",
-    "rebuild": "reindex",
-    "refresh": "index",
-    "rename": "move",
-    "restart": "serve --background",
-    "rm": "delete",
-    "service": "serve --at-login install",
-    "settings": "config",
-    "start": "serve --background",
-    "stats": "status",
-    "stop": "serve --stop",
-    "todo": "tasks",
-    "todos": "tasks",
-    "view": "show",
-    "web": "ui",
-}
-_OPTIONS_MEANT = {
-    "--broken": "links check",
-    "--dead": "links check",
-    "--unresolved": "links check",
-    "--backlinks": "links NOTE --in",
-    "--orphan": "list --orphans",
-    "--orphans": "list --orphans",
-}
-"""Options that people expect, and the command that has what they want."""
-_TAKE_AWAY = ("remove", "delete", "forget", "cancel", "disconnect", "uninstall", "rm")
+
+def _read_rows(name: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
+
+
+_ROWS = _read_rows("commands.toml")
 NAME = "vault-agent"
-SECTIONS = {
-    "Find": {
-        "search": "Find the notes and passages that match a query.",
-        "open": "Open a note in your editor, in Obsidian or on the web page.",
-        "show": "Print the Markdown of a note's current file.",
-        "list": "List notes, all or those of a folder.",
-        "grep": "Find lines of notes by a regular expression.",
-        "links": "Show the links from and to a note, or check all links of the vault.",
-        "related": "Find notes like this one.",
-        "tags": "List all tags, the notes of one, or those of a note, and change them.",
-        "tasks": "List and change tasks in notes.",
-        "graph": "List the notes near a note, the nearest first.",
-    },
-    "Change": {
-        "write": "Create a note, or append to, prepend to or overwrite one.",
-        "edit": "Change a part of a note: a section, some text, or its properties.",
-        "new": "Make a note from a template or a folder, or list the templates.",
-        "move": "Move or rename a file, and change its links.",
-        "delete": "Move a note or an attachment to .trash/ of the vault, after a question.",
-        "undo": "Take back a write: the last one, or the one with this ID.",
-    },
-    "Agents": {
-        "agent": "Connect Claude Code, Cursor and others to your notes.",
-        "memory": "Show what is recalled and what agents got, and the journals of their sessions.",
-        "context": "Print excerpts of notes for the prompt of an agent's task.",
-    },
-    "Set up": {
-        "setup": "Set up your own notes in a few questions.",
-        "serve": "Start the server.",
-        "status": "Show the server, its vault and its index.",
-        "doctor": "Check everything, and say what to type where it is wrong.",
-        "ui": "Print the address of the web page, and open it in your browser.",
-        "demo": "See it work on sample notes: serve, index, search, read.",
-        "init": "Make a vault for the project of the current folder.",
-        "vaults": "List, add and forget folders of notes.",
-        "enable": "Turn a feature on, with all that it needs, or off.",
-        "config": "Show the settings, with where each was set, and change them.",
-        "index": "Bring the index up to date with the notes.",
-        "reindex": "Rebuild the whole index.",
-        "jobs": "List the last jobs, newest first, or show, follow and cancel one.",
-        "uninstall": "Remove all that vault-agent has set up outside of notes.",
-    },
-}
-"""The commands by section, in the order in which a new user needs them, each in one sentence."""
-
-FOR_PROGRAMS = {
-    "get": "Read one note, chunk or attachment.",
-    "mcp": "Let an agent search and read the vault (MCP over stdio).",
-    "completion": "Print the completion script for your shell.",
-}
-"""Commands that scripts, agents and shells run. The help leaves them out."""
-
+SECTIONS: dict[str, dict[str, str]] = _ROWS["sections"]
+"""The commands by section, each in one sentence."""
+FOR_PROGRAMS: dict[str, str] = _ROWS["programs"]
+_MODULES: dict[str, str] = _ROWS["modules"]
 _IN_HELP = tuple(name for section in SECTIONS.values() for name in section)
 COMMANDS = (*_IN_HELP, *FOR_PROGRAMS)
 
@@ -148,19 +61,6 @@ FIRST = (
     "setup", "serve", "status", "doctor",
 )  # fmt: skip
 """The commands on the first screen of the help. `help all` has all of them."""
-
-_MODULES = {
-    "completion": "programs",
-    "delete": "move",
-    "index": "jobs",
-    "mcp": "programs",
-    "new": "write",
-    "reindex": "jobs",
-    "related": "search",
-    "show": "get",
-    "ui": "open",
-}
-"""Commands that stand in the module of another one, under their own name."""
 
 # A full disk or quota, a file size limit, a failing device, a read-only descriptor.
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -174,63 +74,29 @@ def describe(misuse: click.ClickException) -> str:
     """
     match misuse:
         case click.NoSuchOption(option_name=typed, possibilities=near):
-            return f"No such option: {quoted(typed)}" + _meant_option(typed, near, misuse.ctx)
+            return f"No such option: {quoted(typed)}" + _hint(typed, near, misuse.ctx)
         case click.exceptions.NoSuchCommand(command_name=typed, possibilities=near):
-            return f"No such command: {quoted(typed)}" + _meant(typed, near, misuse.ctx)
+            return f"No such command: {quoted(typed)}" + _hint(typed, near, misuse.ctx)
         case click.MissingParameter():
             # The parser puts choices on separate lines.
             return " ".join(misuse.format_message().split())
         case click.BadParameter(param=click.Parameter() as parameter):
-            hint = parameter.get_error_hint(misuse.ctx)
-            if parameter.name == "limit" and misuse.ctx and misuse.ctx.info_name == "grep":
-                return f"Invalid value for {hint}: it limits the lines, whose numbers are shown"
-            return f"Invalid value for {hint}: {_rule(parameter.type)}"
+            return (
+                f"Invalid value for {parameter.get_error_hint(misuse.ctx)}: {_rule(parameter.type)}"
+            )
         case _:  # our own error, or one that names only an option
             return misuse.format_message()
 
 
-def _hint(near: list[str] | None) -> str:
-    return f" (did you mean {near[0]}?)" if near else ""
-
-
-def _meant_option(typed: str, near: list[str] | None, context: click.Context | None) -> str:
-    """Return the hint for an option: a longer one, a verb of the noun, or another command."""
-    command = context.command if context is not None else None
-    options = (
-        [option for parameter in command.params for option in parameter.opts] if command else []
-    )
-    if longer := sorted(
-        option for option in options if option.startswith((f"{typed}-", f"{typed}s"))
-    ):
-        return _hint([" or ".join(longer)])
-    verbs = command.noun.commands if isinstance(command, Bare) else ()
-    if (verb := typed.removeprefix("--")) in verbs and context is not None:
-        return _hint([f"{context.command_path.removeprefix(NAME).strip()} {verb}"])
-    if typed == "--path" and context is not None and context.info_name in ("list", "tasks"):
-        return f" (without it: {NAME} {context.info_name} PATH)"
-    if typed in _OPTIONS_MEANT:
-        return _hint([_OPTIONS_MEANT[typed]])
-    return _hint(near) or _quoting(context)
-
-
-def _meant(typed: str, near: list[str] | None, context: click.Context | None) -> str:
-    """Return the hint for a command: another program's name for it, or one that looks alike."""
-    parts = context.command_path.split()[1:] if context is not None else []
-    if parts == ["get"] and not near:
-        return " (to read a note: vault-agent show)"
-    if parts and typed in ("ls", "show"):
-        return f" (without it: {NAME} {' '.join(parts)})"
-    meant = _MEANT.get(typed) if not parts else None
-    if typed in _TAKE_AWAY and context is not None and isinstance(context.command, click.Group):
-        here = context.command.list_commands(context)
-        meant = next((" ".join([*parts, verb]) for verb in _TAKE_AWAY if verb in here), meant)
-    return _hint([meant] if meant else near)
-
-
-def _quoting(context: click.Context | None) -> str:
-    if context is None or context.info_name != "search":
-        return ""
-    return ". To leave a word out, quote the query, as in 'frost -greenhouse'"
+def _hint(typed: str, near: list[str] | None, context: click.Context | None) -> str:
+    """Return what a name that does not exist may mean."""
+    path = context.command_path.split()[1:] if context is not None else []
+    if typed.startswith("-") or not path:  # the command of another program, or its option
+        near = [meant] if (meant := _read_rows("meant.toml").get(typed)) else near
+    if near:
+        return f" (did you mean {near[0]}?)"
+    is_query = path == ["search"]
+    return ". To leave a word out, quote the query, as in 'frost -greenhouse'" if is_query else ""
 
 
 def _rule(kind: click.ParamType[Any]) -> str:
