@@ -255,8 +255,8 @@ async def test_an_interrupted_demo_leaves_no_files(
     async with asyncio.timeout(PATIENCE):
         port = None
         while b"vault-agent search" not in (line := await process.stdout.readline()):
-            if b", port " in line:
-                port = int(line.rpartition(b" ")[2])
+            if b"runs in the background at" in line:
+                port = int(line.rpartition(b":")[2])
         process.send_signal(number)
         _, err = await process.communicate()
     assert process.returncode == 130

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import asyncclick as click
 
@@ -21,17 +19,8 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import built_in_settings
 from vault_agent.cli.terminal import clean, say, style
 from vault_agent.config.setting_names import KEYS
-from vault_agent.errors import Failed, Unavailable
-from vault_agent.model.health import Health
+from vault_agent.errors import Failed
 from vault_agent.system.processes import PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from vault_agent.client.client import Client
-
-_SECONDS_TO_START = 30.0
-_SECONDS_TO_STOP = 5.0
 
 _SEARCHES = ("sourdough starter", "dark adaptation", "味噌")
 _NAME = "vault-agent"
@@ -71,17 +60,12 @@ def _program() -> str:
 
 
 def _show(folder: Path) -> None:
-    from vault_agent.client.client import Client
-
     source, vault = _notes(), folder / "Notes"
-    port = _free_port()
-    environment = _environment(folder, port)
+    environment = _environment(folder)
     shutil.copytree(source / _FIRST_NOTES, vault / _FIRST_NOTES)
-
     _run(environment, "config", "set", "vault.root", str(vault))
-    with _server(environment) as server:
-        client = Client(f"http://127.0.0.1:{port}")
-        _until_idle(client, server)
+    try:
+        _run(environment, "serve", "--background", "--until-idle")
         say()
         say(
             style(
@@ -92,12 +76,14 @@ def _show(folder: Path) -> None:
         _run(environment, "index")
         for query in _SEARCHES:
             _run(environment, "search", query, "--limit", "3")
-        best = _best(client, _SEARCHES[0])
+        best = _best(environment, _SEARCHES[0])
         _run(environment, "related", best["title"], "--limit", "3")
         _run(environment, "links", best["path"], "--in", "--limit", "3")
         _run(environment, "get", "chunk", best["id"])
         _run(environment, "get", "note", best["path"])
         say()
+    finally:
+        _output(environment, "serve", "--stop")
 
 
 def _notes() -> Path:
@@ -106,13 +92,7 @@ def _notes() -> Path:
     return packed if packed.is_dir() else Path(__file__).parents[3] / "fixtures" / "vault"
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-    return port
-
-
-def _environment(folder: Path, port: int) -> dict[str, str]:
+def _environment(folder: Path) -> dict[str, str]:
     """Return an environment without the user's settings."""
     mine = {name: value for name, value in os.environ.items() if "VAULT_AGENT_" not in name}
     meaning = {KEYS[name].environment: value for name, value in built_in_settings()}
@@ -122,13 +102,14 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
         "VAULT_AGENT_EMBEDDING_ENABLED": "true" if meaning else "false",
         "VAULT_AGENT_CONFIG": str(folder / "config.toml"),
         "VAULT_AGENT_INDEX_DIR": str(folder / "data"),
-        "VAULT_AGENT_SERVER_PORT": str(port),
+        "VAULT_AGENT_SERVER_PORT": "0",
     }
 
 
 def _run(environment: dict[str, str], *arguments: str) -> None:
     """Print a command as a user would type it, and run it."""
-    _show_line(*arguments)
+    say()
+    say(style(f"$ vault-agent {shlex.join(arguments)}", "strong"))
     done = subprocess.run(  # noqa: S603 - our own program
         (*PROGRAM, *arguments), env=environment, stdin=subprocess.DEVNULL, check=False
     )
@@ -136,44 +117,19 @@ def _run(environment: dict[str, str], *arguments: str) -> None:
         raise Failed("PROGRAM_FAILED", "a command of the demo failed; see its output above")
 
 
-def _show_line(*arguments: str) -> None:
-    say()
-    say(style(f"$ vault-agent {shlex.join(arguments)}", "strong"))
+def _output(environment: dict[str, str], *arguments: str) -> bytes:
+    """Run a command, and return what it prints."""
+    done = subprocess.run(  # noqa: S603 - our own program
+        (*PROGRAM, *arguments),
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    return done.stdout
 
 
-@contextmanager
-def _server(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    _show_line("serve")
-    with subprocess.Popen(  # noqa: S603 - our own program
-        (*PROGRAM, "serve"), env=environment, stdin=subprocess.DEVNULL
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.terminate()
-            try:
-                process.wait(_SECONDS_TO_STOP)
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-
-def _until_idle(client: Client, server: subprocess.Popen[bytes]) -> None:
-    """Wait until the server answers and its first index is complete."""
-    deadline = time.monotonic() + _SECONDS_TO_START
-    while server.poll() is None:
-        with suppress(Unavailable):
-            health = client.call("GET /health").read(Health)
-            if health.index.available and health.running_job is None:
-                return
-        if time.monotonic() > deadline:
-            raise Failed("PROGRAM_FAILED", "the demo's server was not ready in time")
-        time.sleep(0.05)
-    raise Failed("PROGRAM_FAILED", "the demo's server ended; see its output above")
-
-
-def _best(client: Client, query: str) -> dict[str, Any]:
-    reply = client.call("POST /search", query=query)
-    results: list[dict[str, Any]] = reply.envelope["data"]["results"]
-    if not results:
-        raise Failed("PROGRAM_FAILED", "the demo's search found nothing")
-    return results[0]
+def _best(environment: dict[str, str], query: str) -> dict[str, Any]:
+    reply = json.loads(_output(environment, "search", query, "--limit", "1", "--json"))
+    result: dict[str, Any] = reply["data"]["results"][0]
+    return result
