@@ -99,14 +99,6 @@ async def test_a_missing_folder_names_the_right_that_makes_it(run: Run, notes: P
     assert "or let the agent make it: --write create" in refused.err
 
 
-async def test_doctor_names_agents_with_keys_and_no_page_that_is_off(run: Run, notes: Path):
-    await run("agent", "add", "desk", "--folder", ".")
-    await run("config", "set", "server.api_key", "k" * 40)
-    shown = " ".join((await run("doctor")).out.split())
-    assert "1 agent has a key of its own" in shown
-    assert "opens the web page" not in shown
-
-
 async def test_a_client_that_acts_as_an_agent_is_connected_and_never_gets_more(
     run: Run, tmp_path: Path, notes: Path
 ):

@@ -16,7 +16,6 @@ from tests.support.waiting import eventually_async
 from vault_agent import __version__
 from vault_agent.codes import CODES
 from vault_agent.model.warning import Warning
-from vault_agent.system.address import note_vault
 
 
 async def checks(run: Run) -> dict[str, dict]:
@@ -63,7 +62,6 @@ async def test_each_problem_is_mended_by_what_is_to_be_typed(
         ("index.dir", "INSIDE", "disk"),
         ("server.endpoint", "http://127.0.0.1:1", "server"),
         ("embedding.model", "x", "embedding"),
-        ("search.folders", "Archive=0.5", "folders"),
     ],
 )
 async def test_a_wrong_setting_is_found(run: Run, notes: Path, setting: str, value: str, name: str):
@@ -103,9 +101,7 @@ async def test_without_a_vault_setup_is_what_to_type(run: Run):
     assert (await checks(run))["notes"]["fix"] == "vault-agent setup"
 
 
-async def test_the_index_of_a_moved_vault_is_not_to_be_removed(
-    run: Run, run_apart: Run, notes: Path
-):
+async def test_a_moved_vault_is_served_again(run: Run, run_apart: Run, notes: Path):
     await started(run_apart, "--background", "--watch")
     await run("jobs", "follow")
     moved = notes.rename(notes.with_name("Moved"))
@@ -113,37 +109,23 @@ async def test_the_index_of_a_moved_vault_is_not_to_be_removed(
     for root in (notes, moved):
         await run("config", "set", "vault.root", str(root))
         found = await checks(run_apart)
-        assert "indexes" not in found
         assert found["server"]["fix"] == ("vault-agent serve --background" if root == moved else "")
     await started(run_apart, "--background")
     shown = await run("doctor")
     assert shown.code == 0, shown.out
 
 
-@pytest.mark.fault(
-    "Sessions, journals and memory of agents",
-    "an upgrade from a version that kept sessions in databases and events in a spool",
-    "they stay as they are, and `doctor` names them",
-)
 async def test_doctor_never_advises_to_remove_what_cannot_be_made_again(
-    run: Run, run_apart: Run, notes: Path, tmp_path: Path
+    run: Run, run_apart: Run, notes: Path
 ):
     await started(run_apart, "--background")
     await run("jobs", "follow")
     parent = Path((await run("config", "get", "index.dir")).out.strip())
     [index] = (parent / "indexes").iterdir()
-    gone = index.with_name("abcd" * 8)
-    gone.mkdir()
-    note_vault(gone, str(tmp_path / "unplugged"))
     (index / "jobs.damaged").write_bytes(b"x")
-    (parent / "sessions-before").mkdir()
-    (parent / "sessions.db").write_bytes(b"x")
     found = await checks(run_apart)
-    assert found["indexes"]["fix"] == "vault-agent vaults"
     assert "a damaged jobs.db was set aside" in found["state"]["found"]
     assert found["state"]["ok"] is None
-    assert all(name in found["sessions"]["found"] for name in ("sessions-before", "sessions.db"))
-    assert found["sessions"]["ok"] is None
 
 
 @pytest.mark.parametrize("running", [None, "job-1"])
@@ -191,12 +173,9 @@ async def test_a_named_config_file_that_is_missing_is_the_only_fault(run: Run, t
     assert (ended.code, check["name"], check["ok"]) == (1, "config", False)
 
 
-async def test_what_ranks_results_is_checked(run: Run, notes: Path):
+async def test_the_reranker_is_checked(run: Run, notes: Path):
     found = await checks(run)
     assert found["rerank"]["ok"] is None
-    assert "folders" not in found
-    (notes / "Archive").mkdir()
-    await run("config", "set", "search.folders", "Archive=0.5,/=2")
     async with LocalModel() as endpoint:
         await run("config", "set", "rerank.endpoint", endpoint.rerank_url)
         await run("config", "set", "rerank.enabled", "true")
@@ -207,28 +186,9 @@ async def test_what_ranks_results_is_checked(run: Run, notes: Path):
             "found": f"a reranker answers at {endpoint.rerank_url}",
             "fix": "",
         }
-        assert "folders" not in found
     found = await checks(run)
     assert found["rerank"]["ok"] is False
     assert "Nothing answers at http://127.0.0.1:" in found["rerank"]["found"]
-
-
-async def test_a_weight_of_a_folder_that_is_not_there_is_said(run: Run, notes: Path):
-    ended = await run("config", "set", "search.folders", "Archive=0.5")
-    assert ended.code == 0
-    assert "No vault has Archive, so its weight does nothing." in ended.err
-    (notes / "Archive").mkdir()
-    ended = await run("config", "set", "search.folders", "Archive=0.5")
-    assert "Archive," not in ended.err
-    for unknown in ("archive", "a" * 300):
-        ended = await run("config", "set", "search.folders", f"{unknown}=0.5")
-        assert (ended.code, f"No vault has {unknown}," in ended.err) == (0, True), ended.err
-
-
-async def test_a_weight_of_a_vault_that_is_not_there_is_no_fault(run: Run, notes: Path):
-    await run("config", "set", "search.folders", "Archive=0.5")
-    notes.rename(notes.with_name("away"))
-    assert "folders" not in await checks(run)
 
 
 async def test_a_broken_list_of_vaults_is_named_and_stops_no_other_check(run: Run, notes: Path):
@@ -238,9 +198,4 @@ async def test_a_broken_list_of_vaults_is_named_and_stops_no_other_check(run: Ru
     found = await checks(run)
     assert found["vaults"]["ok"] is False
     assert "vaults.toml is not a valid list of vaults" in found["vaults"]["found"]
-    assert "folders" not in found
-    ended = await run("config", "set", "search.folders", "Archive=0.5")
-    assert ended.code == 0, ended.err
-    found = await checks(run)
-    assert "folders" not in found
     assert {"rerank", "service"} <= set(found)

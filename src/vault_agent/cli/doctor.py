@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import stat
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import asyncclick as click
@@ -18,7 +17,6 @@ from vault_agent.cli.servers import (
     STOP,
     agents_without_folder,
     in_home,
-    server_at,
     server_here,
 )
 from vault_agent.cli.terminal import clean, counted, envelope, fitted, say, style
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.cli.connecting import KnownAgent
-    from vault_agent.cli.vaults import IndexFolder
     from vault_agent.config import Config
     from vault_agent.config.sections import EmbeddingSettings
     from vault_agent.models.embedder import EndpointCheck
@@ -41,9 +38,6 @@ if TYPE_CHECKING:
 _LEAST_FREE_BYTES = 200 << 20
 _LOOKS = {True: ("ok", "added"), False: ("not ok", "removed"), None: ("-", "faint")}
 _MARGIN = 19
-_KEPT_BEFORE = ("sessions-before", "sessions.db", "session-texts.db", "spool")
-"""What earlier versions kept of sessions. Their journals are notes, and agents' transcripts are
-read again by `journal import`."""
 
 
 def ask_embedder(settings: EmbeddingSettings) -> EndpointCheck:
@@ -141,9 +135,6 @@ def _checks(invocation: Invocation) -> Iterator[Diagnosis]:
             yield check
     except VaultAgentError as error:
         yield Diagnosis("server", False, error.message)
-    yield _key(config)
-    for check in _ranking(config):
-        yield check
     yield _embedding(config)
     yield _rerank(config)
     for check in _agents(invocation, config):
@@ -209,7 +200,6 @@ def _folder(config: Config) -> Diagnosis:
 
 
 def _disk(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
-    from vault_agent.cli.vaults import described, gone, known_indexes
     from vault_agent.config import index_directory, index_parent
 
     try:
@@ -228,24 +218,9 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
         yield Diagnosis("disk", False, what, "free some space")
     else:
         yield Diagnosis("disk", True, what)
-    unused: list[IndexFolder] = []
-    with suppress(VaultAgentError):  # a lock that is no file: the check of the server tells it
-        unused = gone(known_indexes(index_parent(config) / "indexes"))
-    # Without an index of its own, a moved vault may still take one of them over.
-    if unused and _is_there(config) and is_folder(folder):
-        what = f"{described(unused)} of vaults that are not in their places"
-        yield Diagnosis("indexes", None, what, "vault-agent vaults")
     for file in (*index_parent(config).glob("*.damaged"), *folder.glob("*.damaged")):
         what = f"a damaged {file.stem}.db was set aside as {in_home(file)}"
         yield Diagnosis("state", None, what, "remove it when you no longer need it")
-    data = index_parent(config)
-    kept = [path for name in _KEPT_BEFORE for path in sorted(data.glob(name))]
-    if kept:
-        names = ", ".join(in_home(path) for path in kept)
-        what = f"an earlier version kept sessions in {names}: nothing reads them now"
-        yield Diagnosis(
-            "sessions", None, what, "vault-agent memory journal import; then remove them"
-        )
 
 
 def _nearest(folder: Path) -> Path:
@@ -273,8 +248,6 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
     if health.version != __version__:
         what = f"version {health.version} runs at {endpoint}, and this is {__version__}"
         yield Diagnosis("server", False, what, START)
-    elif server is not None and server.is_gone and _is_there(config):
-        yield Diagnosis("server", False, f"{server.name} is no longer in its place", STOP)
     elif server is not None and server.refused:
         what = f"runs at {endpoint} with older settings: {server.refused}"
         yield Diagnosis("server", False, what)
@@ -309,7 +282,6 @@ def _is_there(config: Config) -> bool:
 
 
 def _port(invocation: Invocation, config: Config) -> Diagnosis:
-    from vault_agent.cli.servers import with_way_out
     from vault_agent.system.address import require_bindable
 
     if any("server.endpoint" in layer.values for layer in invocation.layers()):
@@ -317,35 +289,9 @@ def _port(invocation: Invocation, config: Config) -> Diagnosis:
     try:
         require_bindable(config.server.host, config.server.port)
     except Misconfigured as error:
-        return Diagnosis(
-            "server", False, with_way_out(error, server_at(invocation.layers())).message
-        )
+        return Diagnosis("server", False, error.message)
     what = f"none runs; port {config.server.port} is free"
     return Diagnosis("server", False, what, START if _is_there(config) else "")
-
-
-def _key(config: Config) -> Diagnosis:
-    from vault_agent.config.server_key import changes_notes
-
-    if config.server.api_key is not None:
-        page = "; `vault-agent ui` opens the web page" if config.web.enabled else ""
-        return Diagnosis("key", True, f"every request needs it{page}")
-    if changes_notes(config):
-        return Diagnosis("key", None, "made when the server starts, as notes may be changed")
-    return Diagnosis("key", None, "not needed: notes cannot be changed")
-
-
-def _ranking(config: Config) -> Iterator[Diagnosis]:
-    from vault_agent.cli.features import unknown_folders
-
-    unknown: list[str] = []
-    with suppress(Misconfigured):  # a broken list of vaults has a check of its own
-        unknown = unknown_folders(config)
-    if unknown:
-        what = f"search.folders names what no vault has: {', '.join(unknown)}"
-        yield Diagnosis(
-            "folders", False, what, "vault-agent config set search.folders FOLDER=WEIGHT"
-        )
 
 
 def _embedding(config: Config) -> Diagnosis:
@@ -399,12 +345,9 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
     agents = known_agents(invocation)
     connected = [agent for agent in agents if agent.entry == "installed"]
     yield from _wrong_agents(agents, config)
-    keyed = len(config.agents)
-    whose = "has a key of its own" if keyed == 1 else "have keys of their own"
-    own = f"; {counted(keyed, 'agent')} {whose}"
     names = ", ".join(agent.title for agent in connected)
     if not connected:
-        what = "no program here is connected" + (own if keyed else "")
+        what = "no program here is connected"
         yield Diagnosis("agents", None, what, "vault-agent agent connect CLIENT")
     elif not config.mcp.enabled:
         yield Diagnosis(

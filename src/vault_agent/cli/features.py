@@ -16,7 +16,6 @@ from vault_agent.config.layers import config_path
 from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import is_serving
-from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -77,8 +76,6 @@ def after_change(invocation: Invocation, before: Before, names: Sequence[str]) -
         return
     root = now.vault.root
     yield from _idle(now, names)
-    if "search.folders" in names:
-        yield from _about_folders(now)
     yield from about_key(before.config, now)
     if "vault.root" in names and root is None:
         if before.server is not None:
@@ -127,34 +124,6 @@ def wait_for_server(invocation: Invocation, server: Server) -> SettingsInUse | N
             ended_at = time.monotonic() + _SECONDS_TO_REOPEN
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     return None
-
-
-def _about_folders(now: Config) -> Iterator[str]:
-    """Yield which weights do nothing. If the list of vaults is broken, `doctor` says so."""
-    with suppress(Misconfigured):
-        if unknown := unknown_folders(now):
-            yield f"No vault has {', '.join(unknown)}, so its weight does nothing."
-
-
-def unknown_folders(config: Config) -> list[str]:
-    """Return the folders of `search.folders` that neither the vault nor a registered one has.
-
-    While a vault is not there, nobody knows, and there are none.
-
-    Raises:
-        Misconfigured: `CONFIG_INVALID` if the list of vaults cannot be read.
-    """
-    from vault_agent.config.registry import read_registry
-
-    folders = config.search.weights.folders
-    if not folders:
-        return []
-    roots = [vault.root for vault in read_registry()]
-    if config.vault.root is not None:
-        roots.append(config.vault.root)
-    if not all(map(is_folder, roots)):
-        return []
-    return [folder for folder in folders if not any(is_folder(root / folder) for root in roots)]
 
 
 def about_key(before: Config | None, now: Config) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,9 +28,6 @@ from vault_agent.system.address import is_answering, live_address
 if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
     from vault_agent.system.address import ServerAddress
-
-_SECONDS_TO_END = 10.0
-_SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class RelayOptions(NamedTuple):
@@ -196,7 +192,7 @@ class _Finder:
             server is not None
             and not failed
             and is_answering(server.endpoint)
-            and not self._ended(server.endpoint, fixed=fixed)
+            and not self._is_old(server.endpoint, fixed=fixed)
         ):
             return server
         if fixed or self._options.no_start:
@@ -215,29 +211,20 @@ class _Finder:
             )
         return ServerAccess(self._started(), connection(self._read()).api_key)
 
-    def _ended(self, endpoint: str, *, fixed: bool) -> bool:
-        """End a server of another version that a relay started. Whether there was one.
+    def _is_old(self, endpoint: str, *, fixed: bool) -> bool:
+        """Whether a server is one of another version that a relay started: it is replaced.
 
         Another one may be what its user wants, so it only gets a warning.
         """
         noted = self._live()
         if noted is None or noted.endpoint != endpoint or noted.version == __version__:
             return False
-        if not noted.until_idle or fixed or self._options.no_start:
-            if not self._warned:
-                self._warned = True
-                print(
-                    "SERVER_OF_OTHER_VERSION: run `vault-agent serve --background`.",
-                    file=sys.stderr,
-                )
-            return False
-        from vault_agent.system.processes import ask_to_end
-
-        ask_to_end(noted.pid)
-        deadline = time.monotonic() + _SECONDS_TO_END
-        while is_answering(noted.endpoint) and time.monotonic() < deadline:
-            time.sleep(_SECONDS_BETWEEN_LOOKS)
-        return True
+        if noted.until_idle and not fixed and not self._options.no_start:
+            return True
+        if not self._warned:
+            self._warned = True
+            print("SERVER_OF_OTHER_VERSION: run `vault-agent serve --background`.", file=sys.stderr)
+        return False
 
     def _live(self) -> ServerAddress | None:
         """Return where the server of this vault listens, if one runs. It may still be starting."""

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import signal
-from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -17,14 +14,12 @@ from vault_agent.cli import detached, servers
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.features import KEY_NEEDED
 from vault_agent.cli.servers import (
-    START,
     STOP,
+    Running,
     as_argument,
     in_home,
     require_servable,
     running_servers,
-    server_at,
-    server_here,
     server_in,
     warn_of_folders_of_agents,
     which_vault,
@@ -42,15 +37,13 @@ from vault_agent.cli.terminal import (
     warn,
 )
 from vault_agent.config import rules
-from vault_agent.errors import Busy, Misconfigured, VaultAgentError, explained
+from vault_agent.errors import Busy, Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
 from vault_agent.system.address import noted_vault
 from vault_agent.system.files import is_folder, keep_new_files_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from vault_agent.cli.servers import Running, Server
+    from vault_agent.cli.servers import Server
     from vault_agent.config import Config
     from vault_agent.config.layers import Layer
     from vault_agent.server.serve import Listening
@@ -142,7 +135,6 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
     config = _checked(invocation, flags)
     import asyncio
 
-    from vault_agent.cli.servers import with_way_out
     from vault_agent.config import index_directory
     from vault_agent.config.followed_file import FollowedFile
     from vault_agent.config.layers import config_path
@@ -151,6 +143,8 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
 
     if config.vault.root is not None and is_folder(config.vault.root):
         require_servable(config)
+        if (server := server_in(index_directory(config))) is not None:
+            raise _served_already(invocation, flags, server)
     warn_of_folders_of_agents(config)
 
     def announce(server: Listening, health: Health) -> None:
@@ -173,16 +167,7 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
         return require_key(config, invocation.config)[0]
 
     follow = FollowedFile(config_path(invocation.config), layers, accept)
-    try:
-        asyncio.run(serve(config, announce=announce, until_idle=until_idle, follow=follow))
-    except Misconfigured as error:
-        if error.code == "PORT_IN_USE":
-            raise with_way_out(
-                error, server_at(layers), index_directory(config), which_vault(invocation, flags)
-            ) from None
-        if error.code != "VAULT_NOT_FOUND" or config.vault.root is None:
-            raise
-        raise _with_source(error, _source_of_root(invocation.layers(flags))) from None
+    asyncio.run(serve(config, announce=announce, until_idle=until_idle, follow=follow))
     leave_line()
 
 
@@ -204,133 +189,65 @@ def started(
     with the same flags. A server is not stopped if another one could not start.
     """
     from vault_agent.config import build_config, index_directory
-    from vault_agent.config.followed_file import flags_to_repeat
 
     folder = index_directory(build_config(invocation.layers(flags)))
-
-    def already(*, within: float = 0) -> Server | None:
-        address = detached.running(folder, within=within)
-        return server_in(folder) if address is not None else None
-
-    def as_it_is(server: Server) -> servers.Running:
-        return servers.Running(server.address, folder, before=server)
-
-    server = already()
+    detached.running(folder)  # it may still be starting
+    server = server_in(folder)
     if server is not None:
         ends = server.address.until_idle and not until_idle
         if not ends and server.address.version == __version__:
             _require_flags(invocation, flags, server)
-            return as_it_is(server)
-        _require_no_service(invocation, server)
+            return Running(server.address, folder, before=server)
         chosen = {name: value for name, value in flags.items() if value not in (None, "")}
-        flags = {**(flags_to_repeat(server.in_use) if server.in_use else {}), **chosen}
+        flags = {**_flags_of(server), **chosen}
     root = build_config(invocation.layers(flags)).vault.root
     if root is None or not is_folder(root):
         return None
     config = _checked(invocation, flags)
     require_servable(config)
+    if server is not None:
+        if urlsplit(server.address.endpoint).port != config.server.port:
+            servers.taken_port(invocation, flags, config)
+        detached.stop(folder)
     try:
-        if server is not None:
-            return _replace(invocation, flags, config, until_idle=until_idle)
-        return servers.start(invocation, flags, config, until_idle=until_idle)
+        running = servers.start(invocation, flags, config, until_idle=until_idle)
     except VaultAgentError as error:
         # Another command may have started it at the same moment.
         if error.code not in ("PORT_IN_USE", "INDEX_LOCKED"):
             raise
-        server = already(within=_SECONDS_TO_LOCK)
-        if server is None:
+        address = detached.running(folder, within=_SECONDS_TO_LOCK)
+        if address is None:
             raise
-        return as_it_is(server)
+        return Running(address, folder, before=server_in(folder))
+    return running._replace(before=server)
 
 
-def _replace(
-    invocation: Invocation,
-    flags: Mapping[str, Any],
-    config: Config,
-    *,
-    until_idle: bool = False,
-) -> Running:
-    """Stop the server that runs here, if one does, and start one of this version in its place.
+def _flags_of(server: Server) -> dict[str, Any]:
+    """Return the flags that a server was started with."""
+    from vault_agent.config.followed_file import flags_to_repeat
 
-    `flags` include those that are repeated, and `config` is what they and the settings give; its
-    vault must exist. Ctrl-C does not leave a server stopped.
-
-    Raises:
-        VaultAgentError: as `start` and `stop`.
-    """
-    layers = invocation.layers(flags)
-    before = server_here(layers)
-    if before is not None and not _has_port(before, config):
-        servers.port_in_use(invocation, flags, config, until_idle=until_idle)
-    with _uninterrupted():
-        if before is not None:
-            detached.stop(before.folder)
-        running = servers.start(invocation, flags, config, until_idle=until_idle)
-    return running._replace(before=before)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C end the command only after the block."""
-    interrupts: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if interrupts and before is not signal.SIG_IGN:
-        raise KeyboardInterrupt
-
-
-def _has_port(server: Server, config: Config) -> bool:
-    """Whether a server listens at the port of these settings, which is free once it has ended."""
-    return urlsplit(server.address.endpoint).port == config.server.port
-
-
-def _require_no_service(invocation: Invocation, server: Server) -> None:
-    """Refuse to replace the server of a service: the system would start the old version again.
-
-    Raises:
-        Busy: `INDEX_LOCKED`.
-    """
-    if _runs_as_service(invocation, server):
-        raise Busy(
-            "INDEX_LOCKED",
-            f"A service runs version {server.address.version}, and this is {__version__}.",
-            remedy="To update it: `vault-agent serve --at-login install`.",
-        )
-
-
-def _runs_as_service(invocation: Invocation, server: Server) -> bool:
-    """Whether the system runs a server as a service."""
-    in_use = server.in_use
-    if in_use is None or in_use.background or in_use.at_terminal:
-        return False
-    from vault_agent.cli.service import is_active
-
-    return is_active(invocation)
+    return flags_to_repeat(server.in_use) if server.in_use is not None else {}
 
 
 def _require_flags(invocation: Invocation, flags: dict[str, Any], server: Server) -> None:
     """Raise Busy `INDEX_LOCKED` if a running server was started without one of these flags."""
     from vault_agent.config import build_config
-    from vault_agent.config.followed_file import flags_to_repeat
     from vault_agent.config.settings import value_of
 
     wanted = build_config(invocation.layers(flags))
-    used = build_config(invocation.layers(flags_to_repeat(server.in_use) if server.in_use else {}))
+    used = build_config(invocation.layers(_flags_of(server)))
     names = [name for name, value in flags.items() if value not in (None, "")]
-    other = [name for name in names if value_of(wanted, name) != value_of(used, name)]
-    port = urlsplit(server.address.endpoint).port
-    if "server.port" in names and wanted.server.port not in (0, port):
-        other.append("server.port")
-    if other:
-        raise Busy(
-            "INDEX_LOCKED",
-            f"This vault is served already, at {server.address.endpoint}, with another"
-            f" {' and '.join(dict.fromkeys(other))}.",
-            remedy=f"To stop it: `{STOP}{which_vault(invocation, flags)}`. Then start it again.",
-        )
+    if any(value_of(wanted, name) != value_of(used, name) for name in names):
+        raise _served_already(invocation, flags, server)
+
+
+def _served_already(invocation: Invocation, flags: dict[str, Any], server: Server) -> Busy:
+    return Busy(
+        "INDEX_LOCKED",
+        f"This vault is served already, at {server.address.endpoint}.",
+        remedy=f"To start it with other flags, stop it first: `{STOP}"
+        f"{which_vault(invocation, flags)}`.",
+    )
 
 
 def _tell_running(invocation: Invocation, flags: dict[str, Any], running: Running) -> None:
@@ -344,29 +261,12 @@ def _tell_running(invocation: Invocation, flags: dict[str, Any], running: Runnin
     follow_first_index(address.endpoint, layers)
     state = "runs in the background" if running.is_new else "already runs"
     say(f"vault-agent {state} at {style(address.endpoint, 'strong')}")
-    vault = noted_vault(running.folder)
-    rows = {"vault": in_home(vault), "process": str(address.pid)}
+    rows = {"vault": in_home(noted_vault(running.folder)), "process": str(address.pid)}
     if running.is_new:
         rows["log"] = in_home(running.folder / "server.log")
-    elif before is not None and before.refused:
-        rows["settings"] = f"older ones are in use: {before.refused}"
-    if not running.is_new and address.until_idle:
-        rows["ends"] = f"when agents no longer ask it; to keep it: {START}"
     say_rows(rows)
-    if running.is_new and before is not None:
-        if before.vault != vault:
-            taken = "" if is_folder(before.folder) else " Its index was taken over."
-            tell(f"The server of {in_home(before.vault)} was stopped.{taken}")
-        elif before.in_use is not None and before.in_use.at_terminal:
-            tell("The server that ran in a terminal was stopped.")
-    if running.about_port is not None:
+    if running.about_port:
         tell(running.about_port)
-    if running.beside is not None:
-        tell(
-            f"Another server of yours runs at {running.beside.address.endpoint}, of"
-            f" {in_home(running.beside.vault)}. To stop it: vault-agent serve --stop --vault-root"
-            f" {as_argument(running.beside.vault)}"
-        )
     options = _options(invocation, address.endpoint)
     say()
     say("Next:")
@@ -395,11 +295,9 @@ def follow_first_index(endpoint: str, layers: tuple[Layer, ...]) -> None:
 
 
 def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
-    from vault_agent.cli.servers import stop
-
     layers = invocation.layers(flags)
     chosen = flags["vault.root"] is not None
-    server = stop(layers, only_of_vault=chosen)
+    server = servers.stop(layers, only_of_vault=chosen)
     if invocation.json:
         more = {} if server is None else {"endpoint": server.address.endpoint}
         envelope({"stopped": server is not None, **more})
@@ -435,29 +333,6 @@ def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     elif made:
         tell_prose(KEY_NEEDED)
     return config
-
-
-def _with_source(error: Misconfigured, source: str) -> Misconfigured:
-    """Return the error with the source of vault.root after what happened, before the remedy."""
-    if error.message != explained(error.code, error.what, error.details):
-        return Misconfigured(error.code, f"{error.message} {source}", error.details, remedy="")
-    return Misconfigured(error.code, f"{error.what} {source}", error.details)
-
-
-def _source_of_root(layers: Iterable[Layer]) -> str:
-    """Return where vault.root was set. Its value is shown only if it is not an absolute path.
-
-    A folder in the home is shown with `~`.
-    """
-    layer = next(layer for layer in layers if "vault.root" in layer.values)
-    if layer.origin == "flag":
-        return "It is what --vault-root names now."
-    folder = str(layer.values["vault.root"])
-    with suppress(ValueError):
-        folder = f"~/{Path(folder).relative_to(Path.home()).as_posix()}"
-    value = f"{clean(folder)}, " if folder.startswith("~") else ""
-    place = "the config file" if layer.origin == "file" else "VAULT_AGENT_VAULT_ROOT"
-    return f"It is {value}from {place}: `vault-agent config get vault.root` prints it."
 
 
 def _warn_of_the_network(*, made: bool) -> None:

@@ -16,7 +16,7 @@ from vault_agent.config.followed_file import SettingsInUse, settings_in_use
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.system.address import ServerAddress, live_address, noted_vault
-from vault_agent.system.files import is_folder, make_private_folder
+from vault_agent.system.files import make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,16 +44,6 @@ class Server(NamedTuple):
     def in_use(self) -> SettingsInUse | None:
         """The settings that it uses, if it has noted them."""
         return settings_in_use(self.folder, self.address.pid)
-
-    @property
-    def name(self) -> str:
-        """The name of its vault, for messages."""
-        return clean(self.vault.name) if self.vault is not None else "another vault"
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether the folder of its vault is no longer there."""
-        return self.vault is not None and not is_folder(self.vault)
 
     @property
     def refused(self) -> str:
@@ -178,26 +168,13 @@ class Running(NamedTuple):
         address: where it listens.
         folder: the folder of its index.
         before: the server that ran when the command began, if one did.
-        beside: the server of another vault that keeps the configured port, if one does.
-        taken: why the usual port could not be used.
+        about_port: that the usual port could not be used, for the user.
     """
 
     address: ServerAddress
     folder: Path
     before: Server | None = None
-    beside: Server | None = None
-    taken: Misconfigured | None = None
-
-    @property
-    def about_port(self) -> str | None:
-        """Say that another program has the usual port, and how to keep another one."""
-        if self.taken is None or self.beside is not None:
-            return None
-        return (
-            f"Port {self.taken.details['port']} is in use by another program, so this time it is"
-            f" {urlsplit(self.address.endpoint).port}. To keep one: vault-agent config set"
-            f" server.port {self.taken.details['other']}"
-        )
+    about_port: str = ""
 
     @property
     def is_new(self) -> bool:
@@ -218,38 +195,41 @@ def start(
     from vault_agent.config import index_directory
 
     folder = index_directory(config)
-    taken, beside = port_in_use(invocation, flags, config, until_idle=until_idle)
+    taken = taken_port(invocation, flags, config)
     if taken is not None:
         flags = {**flags, "server.port": "0"}
     how = detached.start_of(invocation.layers(flags), invocation.named_config())
     if until_idle:
         how = how._replace(arguments=(*how.arguments, "--until-idle"))
-    return Running(detached.start(how, folder), folder, beside=beside, taken=taken)
+    running = Running(detached.start(how, folder), folder)
+    if taken is None:
+        return running
+    about_port = (
+        f"Port {taken.details['port']} is in use, so this time it is"
+        f" {urlsplit(running.address.endpoint).port}. To keep one: vault-agent config set"
+        f" server.port {taken.details['other']}"
+    )
+    return running._replace(about_port=about_port)
 
 
-def port_in_use(
-    invocation: Invocation, flags: Mapping[str, Any], config: Config, *, until_idle: bool
-) -> tuple[Misconfigured | None, Server | None]:
-    """Return the error if another program has the port of `config`, and our server if it is one.
+def taken_port(
+    invocation: Invocation, flags: Mapping[str, Any], config: Config
+) -> Misconfigured | None:
+    """Return the error if another program has the port of `config`, which nobody has chosen.
 
     Raises:
         Misconfigured: `PORT_IN_USE` if the port was chosen; `CONFIG_INVALID`.
     """
-    from vault_agent.config import index_directory
     from vault_agent.system.address import require_bindable
 
     try:
         require_bindable(config.server.host, config.server.port)
     except Misconfigured as error:
-        layers = invocation.layers(flags)
-        beside = server_at(layers)
-        chosen = any("server.port" in layer.values for layer in layers)
-        replaced = beside is not None and beside.is_gone and not until_idle
-        if error.code != "PORT_IN_USE" or chosen or replaced:
-            folder = index_directory(config)
-            raise with_way_out(error, beside, folder, which_vault(invocation, flags)) from None
-        return error, beside
-    return None, None
+        chosen = any("server.port" in layer.values for layer in invocation.layers(flags))
+        if error.code != "PORT_IN_USE" or chosen:
+            raise
+        return error
+    return None
 
 
 def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Server | None:
@@ -267,32 +247,6 @@ def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Server | No
     if server is not None:
         detached.stop(server.folder)
     return server
-
-
-def with_way_out(
-    error: Misconfigured, server: Server | None, folder: Path | None = None, vault: str = ""
-) -> Misconfigured:
-    """Return `PORT_IN_USE` with what to do if a server of this user has the port.
-
-    `folder` is that of the index that was to be served, and `vault` the flags that name its vault.
-    """
-    if error.code != "PORT_IN_USE" or server is None:
-        return error
-    if server.folder == folder:
-        return Misconfigured(
-            error.code,
-            f"This vault is served already, at {server.address.endpoint}.",
-            error.details,
-            remedy=f"To stop it: `{STOP}{vault}`.",
-        )
-    gone = " Its folder is no longer there." if server.is_gone else ""
-    both = f"`{START} --port {error.details['other']}{vault}`"
-    return Misconfigured(
-        error.code,
-        f"Your server of {server.name} has port {error.details['port']}.{gone}",
-        error.details,
-        remedy=f"To stop it: `{STOP}`." + ("" if gone else f" To serve both: {both}."),
-    )
 
 
 def wait_until_served(invocation: Invocation) -> Server:

@@ -275,7 +275,7 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
         if running is None:
             raise Misconfigured("VAULT_NOT_FOUND", "The folder does not exist.")
         endpoint = running.address.endpoint
-        if running.about_port is not None:
+        if running.about_port:
             lines.append(running.about_port)
     if wait and not invocation.json:
         follow_first_index(endpoint, invocation.layers())
