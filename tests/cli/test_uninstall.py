@@ -144,4 +144,4 @@ async def test_the_notes_of_a_vault_that_was_forgotten_are_said_to_stay(
     await started(run_apart, "--background")
     await run("config", "unset", "vault.root")
     stays = (await run_apart("uninstall")).out.partition("This stays:")[2]
-    assert "the notes in ~/My Notes" in stays
+    assert "your notes, with all that was written into them: ~/My Notes" in stays

@@ -101,7 +101,7 @@ def _rights_of(name: str, config: Config) -> str:
 
 
 @command.command("connect")
-@click.argument("name", metavar="[CLIENT]", required=False, type=ClientType())
+@click.argument("name", metavar="CLIENT", type=ClientType())
 @click.option("--url", metavar="URL", help="The server, if it runs on another computer.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask: turn on mcp.enabled if it is off.")
 @click.option("--agent", metavar="AGENT", help="Connect it as this agent of the config file.")
@@ -111,7 +111,7 @@ def _rights_of(name: str, config: Config) -> str:
 @click.pass_obj
 def connect(
     invocation: Invocation,
-    name: str | None,
+    name: str,
     *,
     url: str | None,
     yes: bool,
@@ -134,8 +134,6 @@ def connect(
     from vault_agent.cli import connecting
     from vault_agent.cli.features import FEATURES, tell_applied
 
-    if name is None:
-        raise click.UsageError(_which())
     if url is not None:
         invocation.endpoint = url
     require_agent(invocation, agent)
@@ -182,13 +180,6 @@ def _print(invocation: Invocation, name: str, agent: str | None, *, hooks: bool)
         say(clean(agent_hooks.snippet(name, ours), lines=True))
     if connecting.mcp_is_off(invocation):
         tell(_MCP_IS_OFF)
-
-
-def _which() -> str:
-    """Return that an agent must be named: one of those that are here, or of all."""
-    here = [name for name, client in CLIENTS.items() if client.is_here]
-    among = f"here are {', '.join(here)}" if here else f"choose from {', '.join(CLIENTS)}"
-    return f"name an agent: {among}"
 
 
 @command.command("disconnect")

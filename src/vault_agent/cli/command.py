@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent import __version__
-from vault_agent.cli.terminal import clean, complain, pass_on, tell
+from vault_agent.cli.terminal import complain, pass_on, tell
 from vault_agent.config.setting_names import CONFIG_ENV
 from vault_agent.errors import Misconfigured, Unavailable, explained
 from vault_agent.system.files import is_folder
@@ -103,12 +103,12 @@ class Invocation:
             layers = self.layers()  # it may have made its key
             where = connection(layers)
         refuse = changes_index and self.endpoint is None and self.vault is None
-        warn = None if refuse else partial(_warn_of_another_vault, layers, where.endpoint)
-        client = Client(where.endpoint, where.api_key, on_vault=warn)
+        check = partial(_check_vault, layers, where.endpoint, refuse=refuse)
+        client = Client(where.endpoint, where.api_key, on_vault=check)
         client.vault_name = self.vault
         client.on_first_index = _tell_first_index if starts else None
         if refuse:
-            _refuse_another_vault(client, layers, where.endpoint)
+            client.call("GET /health")  # it is checked before anything is changed
         yield client
 
 
@@ -130,12 +130,14 @@ def _configured_vault(layers: Iterable[Layer]) -> tuple[str, Path] | None:
         return None  # not a path: the commands that need the folder report that
 
 
-def _warn_of_another_vault(layers: Iterable[Layer], endpoint: str, served: str) -> None:
-    """Warn if the server serves another vault than the settings name."""
+def _check_vault(layers: Iterable[Layer], endpoint: str, served: str, *, refuse: bool) -> None:
+    """Warn if the server serves another vault than the settings name, or raise VAULT_MISMATCH."""
     configured = _configured_vault(layers)
     if configured is None or configured[0] == served:
         return
     what = f"The server at {endpoint} serves another vault than vault.root names."
+    if refuse:
+        raise Misconfigured("VAULT_MISMATCH", what)
     if is_folder(configured[1]):
         what = explained("VAULT_MISMATCH", what)
     else:
@@ -143,23 +145,12 @@ def _warn_of_another_vault(layers: Iterable[Layer], endpoint: str, served: str) 
     complain("VAULT_MISMATCH", what, look="warning")
 
 
-def _refuse_another_vault(client: Client, layers: Iterable[Layer], endpoint: str) -> None:
-    """Raise VAULT_MISMATCH if the server serves another vault than the settings name."""
-    configured = _configured_vault(layers)
-    if configured is None:
-        return
-
-    served = client.call("GET /health").envelope["data"]["vault"]
-    if served["id"] != configured[0]:
-        raise Misconfigured(
-            "VAULT_MISMATCH",
-            f"The server at {endpoint} serves another vault ({clean(served['name'])}) than"
-            " vault.root names.",
-        )
-
-
 class GlobalOption(click.Option):
     """An option that belongs to the program and may follow any command."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return what the program's own help says. That of a command leaves the option out."""
+        return super().get_help_record(ctx) if ctx.parent is None else None
 
 
 class Repeated(GlobalOption):
@@ -254,16 +245,13 @@ def _global_options() -> list[GlobalOption]:
 
 
 class _WithGlobalOptions(click.Command):
-    """What accepts the global options and shows its own options first."""
+    """What accepts the global options."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("context_settings", CONTEXT)
+        kwargs.setdefault("epilog", "Global options, such as --json: vault-agent --help")
         super().__init__(*args, **kwargs)
         self.params.extend(_global_options())
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the command's own options first."""
-        _format_options(self, ctx, formatter)
 
 
 class Command(_WithGlobalOptions):
@@ -291,7 +279,7 @@ class Group(_WithGlobalOptions, click.Group):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands before the options."""
         self.format_commands(ctx, formatter)
-        super().format_options(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each command with its whole first sentence, which wraps."""
@@ -362,26 +350,6 @@ class Bare(Command):
         if self.noun.commands:
             self.noun.format_commands(ctx, formatter)
         super().format_options(ctx, formatter)
-
-
-def _format_options(
-    command: click.Command, context: click.Context, formatter: click.HelpFormatter
-) -> None:
-    # The program's own help describes the global options once.
-    sections = [("Options", False)] + [("Global options", True)] * (context.parent is None)
-    for title, is_global in sections:
-        records = [
-            record
-            for option in command.get_params(context)
-            if isinstance(option, GlobalOption) == is_global
-            and (record := option.get_help_record(context)) is not None
-        ]
-        if records:
-            with formatter.section(title):
-                formatter.write_dl(records)
-    if context.parent is not None:
-        formatter.write_paragraph()
-        formatter.write_text("Global options, such as --json: vault-agent --help")
 
 
 def require_utf8(arguments: list[str]) -> None:

@@ -319,20 +319,16 @@ def _rerank(config: Config) -> Diagnosis:
 
 def _wrong_agents(agents: Iterable[KnownAgent], config: Config) -> Iterator[Diagnosis]:
     for agent in agents:
-        named = f" --agent {agent.acts_as}" if agent.acts_as is not None else ""
-        again = f"vault-agent agent connect {agent.name}{named} --force"
-        if agent.entry == "other":
-            what = f"{agent.title} starts another command than this vault-agent"
+        if agent.entry == "other" or agent.hooks == "outdated":
+            named = f" --agent {agent.acts_as}" if agent.acts_as is not None else ""
+            again = f"vault-agent agent connect {agent.name}{named} --force"
+            what = f"{agent.title} calls another command than this vault-agent"
             yield Diagnosis("agents", False, what, again)
-        elif agent.entry == "unreadable":
+        if "unreadable" in (agent.entry, agent.hooks):
             yield Diagnosis("agents", False, f"the settings of {agent.title} cannot be read")
         elif agent.acts_as is not None and agent.acts_as not in config.agents:
             what = f"{agent.title} is connected as {agent.acts_as}, which is no agent"
             yield Diagnosis("agents", False, what, f"vault-agent agent disconnect {agent.name}")
-        if agent.hooks == "outdated":
-            yield Diagnosis("hooks", False, f"{agent.title} calls another command", again)
-        elif agent.hooks == "unreadable" and agent.entry != "unreadable":
-            yield Diagnosis("hooks", False, f"the hooks of {agent.title} cannot be read")
     for name, missing in agents_without_folder(config).items():
         what = f"The agent {name} sees {missing}, so it is refused"
         yield Diagnosis("agents", False, what, f"vault-agent agent set {name} --folder FOLDER")

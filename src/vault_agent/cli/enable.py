@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 import asyncclick as click
@@ -20,7 +18,6 @@ from vault_agent.cli.terminal import (
     can_ask,
     clean,
     envelope,
-    quoted,
     say,
     say_prose,
     tell,
@@ -144,7 +141,7 @@ def _tell_on(
     if feature == "write" and now.vault.root is not None:
         for folder in now.write.folders:
             if not is_folder(now.vault.root / folder.strip()):
-                _tell_not_there(now.vault.root, now.write.folders, folder)
+                tell(f"{clean(folder)} is not there yet. Its first note makes it.")
     then = FEATURES[feature].then
     if feature == "write" and now.write.folders and "." not in now.write.folders:
         folder = (*folders, *now.write.folders)[0].strip()
@@ -153,19 +150,6 @@ def _tell_on(
         tell("Your own notes stay closed. To open a folder: vault-agent enable write --folder NAME")
         then = ""  # a note of the user's own cannot be written
     tell_applied(applied, then=then)
-
-
-def _tell_not_there(root: Path, folders: Sequence[str], missing: str) -> None:
-    """Say that a folder of `write.folders` is not there, which one is meant, and how to undo it."""
-    name = missing.strip()
-    names = [path.name for path in root.glob("*") if is_folder(path)]
-    near = get_close_matches(name, names, 1)
-    meant = f" Did you mean {clean(near[0])}?" if near else ""
-    rest = [*(folder for folder in folders if folder not in (missing, *near)), *near]
-    tell(f"{clean(name)} is not there yet. Its first note makes it.{meant}")
-    if rest:  # writing needs a folder
-        value = clean(quote(",".join(rest)))
-        tell(f"To take it out: vault-agent config set write.folders {value}")
 
 
 def _turn_off(invocation: Invocation, feature: str) -> None:
@@ -217,7 +201,8 @@ def _for_write(
     """
     rights = (*config.write.allow, *allow)
     if not allow and can_ask():
-        rights = _ask_rights(rights)
+        question = f"What agents may do there, of {', '.join(Right)}; or none"
+        rights = typed_parts(ask(question, ",".join(rights) or "none"))
     places = (*config.write.folders, *(folder for folder in folders if folder != _PROJECTS))
     chosen = {
         "write.folders": (config.write.folders, places),
@@ -228,17 +213,6 @@ def _for_write(
         for name, (before, values) in chosen.items()
         if values != before
     ]
-
-
-def _ask_rights(rights: Sequence[str]) -> tuple[str, ...]:
-    """Ask what agents may do there, until the answer names rights or none."""
-    question = f"What agents may do there, of {', '.join(Right)}; or none"
-    while True:
-        answer = typed_parts(ask(question, ",".join(rights) or "none"))
-        wrong = [quoted(part) for part in answer if part not in tuple(Right)]
-        if not wrong:
-            return answer
-        tell(f"There is no right {' or '.join(wrong)}.")
 
 
 def _asked_folders(config: Config) -> Sequence[str]:

@@ -168,6 +168,8 @@ def command(invocation: Invocation, private: bool, private_journals: bool, yes: 
     build_config(invocation.layers())  # raises before anything is made
     report = Report()
     project = _project(is_private=private or private_journals)
+    if private or private_journals:
+        _require_no_link(_gitignore(project.folder))
     vaults = read_registry()
     is_known = trusted_entry(project, vaults) is not None
     # All questions come first: who leaves at one leaves nothing behind.
@@ -213,8 +215,6 @@ def _project(*, is_private: bool) -> Project:
         warn(project.warnings)
         if is_private and not project.is_ours:
             raise InvalidRequest("INVALID_REQUEST", f"Only a vault in {OURS} can be made private.")
-        if is_private:
-            _require_no_link(_gitignore(project.folder))
         return project
     named = os.environ.get(PROJECT_ENV)
     folder = Path(os.path.realpath(named)) if named else project_folder()
@@ -222,8 +222,6 @@ def _project(*, is_private: bool) -> Project:
         raise Misconfigured(
             "CONFIG_INVALID", "Your home folder is no project. Change to the folder of a project."
         )
-    if is_private:
-        _require_no_link(_gitignore(folder))
     return Project(folder, folder / OURS / VAULT)
 
 
@@ -262,7 +260,6 @@ def _register(report: Report, project: Project) -> None:
 def _ignore(report: Report, project: Project, line: str) -> None:
     """Add a line to the `.gitignore` of our folder, unless it is there."""
     path = _gitignore(project.folder)
-    _require_no_link(path)
     text = path.read_text("utf-8") if path.is_file() else ""
     if line in text.splitlines():
         return

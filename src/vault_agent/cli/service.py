@@ -17,8 +17,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.cli.command import Exit
-from vault_agent.cli.servers import server_in
-from vault_agent.cli.terminal import clean, envelope, say, tell_prose
+from vault_agent.cli.terminal import clean, envelope, say
 from vault_agent.config.setting_names import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
 from vault_agent.system.files import is_folder, make_private_folder, replace_file
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vault_agent.cli.command import Invocation
-    from vault_agent.cli.servers import Server
 
 _UNIT = "vault-agent.service"
 _LABEL = "org.vault-agent.server"
@@ -164,46 +162,26 @@ def install_service(invocation: Invocation) -> tuple[SystemService, str]:
     if config.vault.root is None or not is_folder(config.vault.root):
         raise Misconfigured("VAULT_NOT_FOUND", "The folder of vault.root does not exist.")
     service = _service(invocation, folder)
-    installed = service.file.is_file()
+    old = service.file.read_bytes() if service.file.is_file() else None
     _require_control(service)
-    server = server_in(folder)
-    by_hand = server is not None and server.in_use is not None and server.in_use.background
     try:
-        old = service.file.read_bytes() if installed else None
         make_private_folder(service.file.parent)
         make_private_folder(folder)
         replace_file(service.file, service.content, mode=0o644)
     except OSError as error:
         raise _failed(error) from None
-    *before, last = service.restart if installed else service.start
-    stopped = None
+    *before, last = service.start if old is None else service.restart
     try:
         _control(before)  # fails where the system runs no services, so a server goes on
-        if by_hand or not installed:
-            stopped = detached.stop(folder)
+        detached.stop(folder)
         _control([last])
     except Failed:
         if old is None:
             service.file.unlink(missing_ok=True)
         else:
             replace_file(service.file, old, mode=0o644)
-        if stopped is not None:
-            _start_again(invocation, server, folder)
         raise
-    if stopped is not None:
-        tell_prose("The server that ran has ended: the service takes its place.")
-    return service, "updated" if installed else "installed"
-
-
-def _start_again(invocation: Invocation, server: Server | None, folder: Path) -> None:
-    """Start the server that was stopped for a service that does not run."""
-    from vault_agent.cli import detached
-    from vault_agent.config.followed_file import flags_to_repeat
-
-    in_use = server.in_use if server is not None else None
-    flags = {} if in_use is None else flags_to_repeat(in_use)
-    how = detached.start_of(invocation.layers(flags), invocation.named_config())
-    detached.start(how, folder)
+    return service, "installed" if old is None else "updated"
 
 
 def is_installed(invocation: Invocation) -> bool:

@@ -267,23 +267,11 @@ def _delete(paths: list[Path]) -> None:
 def _what_stays(
     invocation: Invocation, folders: list[Path], *, keep_indexes: bool, settings: bool
 ) -> Iterator[str]:
-    from vault_agent.config.fast_settings import vault_root
     from vault_agent.config.layers import config_path
-    from vault_agent.config.registry import read_registry
 
-    named: set[Path] = set()
-    with suppress(VaultAgentError):
-        if (root := vault_root(invocation.layers())) is not None:
-            named.add(root.resolve())
-            yield f"your notes, with all that was written into them: {in_home(root)}"
-    with suppress(VaultAgentError):
-        for entry in read_registry():
-            named.add(entry.root.resolve())
-            if entry.is_there:
-                yield f"the vault {clean(entry.address)}: {in_home(entry.root)}"
     for vault in _vaults(invocation, folders):  # also those that were forgotten
-        if vault not in named and is_folder(vault):
-            yield f"the notes in {in_home(vault)}"
+        if is_folder(vault):
+            yield f"your notes, with all that was written into them: {in_home(vault)}"
     path = config_path(invocation.config)
     if not settings and path.is_file():
         yield f"the settings, with the key if there is one: {in_home(path)} (--settings)"
