@@ -490,7 +490,7 @@ async def test_no_job_is_started_for_another_vault_unless_the_endpoint_is_typed(
     assert ended.code == 2
     assert orjson.loads(ended.out)["error"]["code"] == "VAULT_MISMATCH"
     assert ended.err.startswith(
-        f"VAULT_MISMATCH: The server at {server.endpoint} serves another vault (Others) than"
+        f"VAULT_MISMATCH: The server at {server.endpoint} serves another vault than"
         " vault.root names. To serve yours instead: "
     )
     assert [method for method, *_ in server.asked] == ["GET"]

@@ -160,7 +160,7 @@ async def test_the_vaults_of_obsidian_are_offered_with_numbers(
     (home / settings / "obsidian.json").write_bytes(orjson.dumps({"vaults": vaults}))
     done = await run_at_terminal("setup", "--no-agents", stdin="2\n\n\n\n")
     assert done.code == 0, done.err
-    assert "1  ~/Work (open in Obsidian)" in done.err
+    assert "1  ~/Work (Obsidian)" in done.err
     assert "2  ~/Notes (Obsidian)" in done.err
     assert "3  " not in done.err
     assert "Ready: 1 note of ~/Notes" in done.err

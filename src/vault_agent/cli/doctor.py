@@ -364,12 +364,12 @@ def _agents(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
 
 
 def _service(invocation: Invocation) -> Diagnosis:
-    from vault_agent.cli.service import is_active, is_installed
+    from vault_agent.cli.service import installed_service, is_running
 
-    if not is_installed(invocation):
-        return Diagnosis("service", None, "not installed", "vault-agent serve --at-login install")
-    if is_active(invocation):
+    install = "vault-agent serve --at-login install"
+    service = installed_service(invocation)
+    if service is None:
+        return Diagnosis("service", None, "not installed", install)
+    if is_running(service):
         return Diagnosis("service", True, "installed and running")
-    return Diagnosis(
-        "service", False, "installed, but not running", "vault-agent serve --at-login install"
-    )
+    return Diagnosis("service", False, "installed, but not running", install)

@@ -68,13 +68,6 @@ class Sent(NamedTuple):
     message: str | None = None
 
 
-class Handled(NamedTuple):
-    """What is printed for an event, and the settings with which a server is to be started."""
-
-    printed: dict[str, Any] | None = None
-    without_server: tuple[Layer, ...] | None = None
-
-
 def hook_options(arguments: list[str]) -> HookOptions | None:
     """Return the options of a hook, or None if the arguments are those of another command.
 
@@ -97,11 +90,7 @@ def run_hook(options: HookOptions) -> None:
     began = time.monotonic() - time.process_time()
     try:
         _end_at_last(began)
-        handled = _handled(options, began)
-        if handled.printed is not None:
-            _print(handled.printed)
-        if handled.without_server is not None:
-            start_server(handled.without_server, Path(options.config) if options.config else None)
+        _handle(options, began)
     except BaseException:  # noqa: BLE001, S110 - an agent must not see any failure
         pass
     finally:
@@ -212,35 +201,37 @@ def start_server(layers: tuple[Layer, ...], config: Path | None) -> bool:
     return True
 
 
-def _handled(options: HookOptions, began: float) -> Handled:
-    """Return what follows from the event on standard input."""
+def _handle(options: HookOptions, began: float) -> None:
+    """Keep the event on standard input, and print what a server says to it, or start one."""
     if os.environ.get(OFF_ENV, "").lower() not in ("", "0", "false"):
-        return Handled()
-    layers = read_layers(
-        {"server.endpoint": options.endpoint}, Path(options.config) if options.config else None
-    )
+        return
+    config = Path(options.config) if options.config else None
+    layers = read_layers({"server.endpoint": options.endpoint}, config)
     settings = hook_settings(layers)
     if not settings.enabled:
-        return Handled()
+        return
     deadline = began + settings.timeout_seconds
     payload = _read_object(0, deadline)
     folder = payload.get("cwd") if payload is not None else None
     if payload is None or not isinstance(folder, str):
-        return Handled()
+        return
     event_and_trust = event_here(options.agent, payload, Path(folder))
     if event_and_trust is None:
-        return Handled()
+        return
     event, trusted = event_and_trust
     if not trusted:
-        told = explained("VAULT_NOT_TRUSTED", _UNTRUSTED)
-        message = {"systemMessage": f"vault-agent: {told}"} if event.event == START else None
-        return Handled(message)
+        if event.event == START:
+            told = explained("VAULT_NOT_TRUSTED", _UNTRUSTED)
+            _print({"systemMessage": f"vault-agent: {told}"})
+        return
     with suppress(OSError):  # a full disk is no reason to tell the agent nothing
         keep_event(event, settings.folder)
     where = own_server(layers)
-    if where is None:
-        return Handled(without_server=layers if event.event in {START, PROMPT} else None)
-    return Handled(answer_to(event, send_event(event, where, deadline)))
+    if where is not None:
+        if (answer := answer_to(event, send_event(event, where, deadline))) is not None:
+            _print(answer)
+    elif event.event in {START, PROMPT}:
+        start_server(layers, config)
 
 
 def _read_object(source: int, deadline: float) -> dict[str, Any] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -49,36 +48,20 @@ from vault_agent.config.registry import (
 from vault_agent.config.setting_names import PROJECT_ENV
 from vault_agent.errors import Failed, InvalidRequest, Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
-from vault_agent.model.note_types import type_of_folder
-from vault_agent.system.files import PRIVATE_FOLDER, is_folder, read_regular
+from vault_agent.system.files import PRIVATE_FOLDER, is_folder
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 
-MAX_FILES = 20_000
-_HEAD = 4_096
-_TYPE = re.compile(rb"^type:[ \t]*[\"']?([a-z][a-z0-9-]{0,31})[\"']?[ \t]*\r?$", re.MULTILINE)
-
-
-def notes_by_type(vault: Path) -> dict[str, int]:
-    """Return how many notes of each type a vault seems to have, most frequent first.
-
-    It reads only the beginning of each note. Links are not followed.
-    """
-    counts: dict[str, int] = {}
-    for path in _notes(vault):
-        kind = _written_type(vault / path) or type_of_folder(path)
-        counts[kind] = counts.get(kind, 0) + 1
-    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def counts_as_text(counts: dict[str, int]) -> str:
-    """Return counts of notes by type as text: `3 notes (2 decision, 1 bug)`."""
-    number = sum(counts.values())
-    kinds = ", ".join(f"{count} {clean(kind)}" for kind, count in counts.items())
-    return f"{number} note{'s' if number != 1 else ''}" + (f" ({kinds})" if kinds else "")
+def count_notes(vault: Path) -> int:
+    """Return how many notes a vault seems to have. Links are not followed."""
+    number = 0
+    for _, folders, names in os.walk(vault):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        number += sum(is_note(name) and not name.startswith(".") for name in names)
+    return number
 
 
 def entry_of(project: Project) -> Registered:
@@ -110,25 +93,6 @@ def unwritable(error: OSError) -> Failed:
     """Return the error for a file or folder that cannot be written."""
     reason = error.strerror or type(error).__name__
     return Failed("OUTPUT_FAILED", f"A file cannot be written: {reason}.")
-
-
-def _notes(vault: Path) -> Iterator[str]:
-    number = 0
-    for folder, folders, names in os.walk(vault):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            if is_note(name) and not name.startswith("."):
-                number += 1
-                if number > MAX_FILES:
-                    return
-                yield os.path.relpath(os.path.join(folder, name), vault).replace(os.sep, "/")  # noqa: PTH118
-
-
-def _written_type(path: Path) -> str | None:
-    head = read_regular(path, _HEAD) or b""
-    front = head.partition(b"\n---")[0] if head.startswith(b"---") else b""
-    match = _TYPE.search(front)
-    return match[1].decode() if match else None
 
 
 _SECONDS_FOR_INDEXES = 5.0
@@ -240,10 +204,10 @@ def _require_consent(invocation: Invocation, project: Project, *, yes: bool) -> 
     Raises:
         InvalidRequest: if the person says no, or there is nobody to ask.
     """
-    counts = notes_by_type(project.vault) if project.vault.is_dir() else {}
-    if counts:  # it was here before: perhaps others have written it
+    number = count_notes(project.vault)
+    if number:  # it was here before: perhaps others have written it
         if not invocation.json:
-            say(f"{clean(str(project.vault))}: {counts_as_text(counts)}")
+            say(f"{clean(str(project.vault))}: {counted(number, 'note')}")
         if not agreed("Index these notes and give them to agents?", yes=yes):
             raise InvalidRequest("INVALID_REQUEST", "The vault was not allowed.")
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.cli.command import Exit
 from vault_agent.cli.terminal import clean, envelope, say
 from vault_agent.config.setting_names import CONFIG_ENV
-from vault_agent.errors import Failed, Misconfigured, NotFound, VaultAgentError
+from vault_agent.errors import Failed, Misconfigured, NotFound
 from vault_agent.system.files import is_folder, make_private_folder, replace_file
 from vault_agent.system.processes import PROGRAM
 
@@ -134,16 +134,19 @@ def at_login(invocation: Invocation, action: str) -> int:
             raise Failed(error.code, what, error.details, remedy=way) from None
         _tell(invocation, service, state, running=True)
         return Exit.SUCCESS
-    service = _service(invocation, Path.home())
+    installed = installed_service(invocation)
     if action == "remove":
-        if remove_service(invocation) is None:
+        if installed is None:
             raise NotFound("SERVICE_NOT_FOUND", "No service is installed.")
-        _tell(invocation, service, "removed", running=False)
+        remove_service(installed)
+        _tell(invocation, installed, "removed", running=False)
         return Exit.SUCCESS
-    installed = service.file.is_file()
-    state = "installed" if installed else "not installed"
-    _tell(invocation, service, state, running=_is_running(service))
-    return Exit.SUCCESS if installed else Exit.NOT_FOUND
+    if installed is None:
+        service = _service(invocation, Path.home())
+        _tell(invocation, service, "not installed", running=False)
+        return Exit.NOT_FOUND
+    _tell(invocation, installed, "installed", running=is_running(installed))
+    return Exit.SUCCESS
 
 
 def install_service(invocation: Invocation) -> tuple[SystemService, str]:
@@ -184,48 +187,35 @@ def install_service(invocation: Invocation) -> tuple[SystemService, str]:
     return service, "installed" if old is None else "updated"
 
 
-def is_installed(invocation: Invocation) -> bool:
-    """Whether the server is installed as a service."""
+def installed_service(invocation: Invocation) -> SystemService | None:
+    """Return the service if the server is installed as one."""
     try:
-        return _service(invocation, Path.home()).file.is_file()
+        service = _service(invocation, Path.home())
     except Misconfigured:
-        return False
+        return None
+    return service if service.file.is_file() else None
 
 
-def service_file(invocation: Invocation) -> Path:
-    """Return the file of the service, whether or not it is installed."""
-    return _service(invocation, Path.home()).file
-
-
-def is_active(invocation: Invocation) -> bool:
-    """Whether the server is installed as a service, and the service runs."""
+def is_running(service: SystemService) -> bool:
+    """Whether the system runs the service."""
     try:
-        return _is_running(_service(invocation, Path.home()))
-    except VaultAgentError:
+        return _run(service.is_running).returncode == 0
+    except Failed:
         return False
 
 
-def remove_service(invocation: Invocation) -> Path | None:
-    """Stop the service and remove its file. Return the file, None if none is installed.
+def remove_service(service: SystemService) -> None:
+    """Stop the service and remove its file.
 
     Raises:
         Failed: `SERVICE_FAILED` if the file cannot be removed.
     """
-    service = _service(invocation, Path.home())
-    if not service.file.is_file():
-        return None
     if shutil.which(service.stop[0][0]) is not None:
         _control(service.stop, check=False)
     try:
         service.file.unlink()
     except OSError as error:
         raise _failed(error) from None
-    return service.file
-
-
-def _is_running(service: SystemService) -> bool:
-    has_control = service.file.is_file() and shutil.which(service.is_running[0]) is not None
-    return has_control and _run(service.is_running).returncode == 0
 
 
 def _service(invocation: Invocation, folder: Path) -> SystemService:

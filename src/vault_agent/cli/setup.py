@@ -104,13 +104,13 @@ def command(
     vault-agent setup --folder ~/Notes --agent claude-code --no-web --yes
     """  # noqa: D301 - \\b tells the parser to keep these lines
     from vault_agent.cli.features import settings_now
-    from vault_agent.cli.service import is_installed
+    from vault_agent.cli.service import installed_service
 
     config = settings_now(invocation)
     asks = can_ask() and not yes and not invocation.json
     chosen = _folder_of(config, folder, asks=asks)
     # Run again, it offers what is set.
-    serves = is_installed(invocation)
+    serves = installed_service(invocation) is not None
     old = config if config is not None and config.vault.root is not None else None
     watches, has_page = (old.watch.enabled, old.web.enabled) if old is not None else (True, True)
     answers = Answers(
@@ -208,17 +208,14 @@ def _offered(current: Path | None) -> dict[Path, str]:
     if is_folder(here / ".obsidian"):
         offered.setdefault(here, " (this folder)")
     for vault in obsidian_vaults():
-        offered.setdefault(vault.folder, " (open in Obsidian)" if vault.is_open else " (Obsidian)")
+        offered.setdefault(vault, " (Obsidian)")
     return offered or {folder: "" for folder in usual if is_folder(folder)}
 
 
 def _agents(*, asks: bool) -> tuple[str, ...]:
     """Return the agents to connect: those that the person names, of those that are here."""
     here = [name for name, client in CLIENTS.items() if client.is_here]
-    if not asks:
-        return ()
-    if not here:
-        tell("No agent was found here. To connect one later: vault-agent agent connect CLIENT")
+    if not (asks and here):
         return ()
     while True:
         answer = ask("Agents that may search and read them, or none", ",".join(here))
@@ -319,18 +316,10 @@ def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
     say("  vault-agent doctor")
 
 
-class ObsidianVault(NamedTuple):
-    """A folder that Obsidian has opened as a vault."""
-
-    folder: Path
-    is_open: bool
-
-
-def obsidian_vaults() -> list[ObsidianVault]:
+def obsidian_vaults() -> list[Path]:
     """Return the vaults that are there: open ones first, then the last used ones."""
     rows = sorted(row for place in _settings() for row in _rows(place / "obsidian.json"))
-    vaults = {folder: ObsidianVault(Path(folder), not closed) for closed, _, folder in rows}
-    return [vault for vault in vaults.values() if is_folder(vault.folder)]
+    return [folder for _, _, name in rows if is_folder(folder := Path(name))]
 
 
 def _settings() -> list[Path]:

@@ -13,7 +13,6 @@ from vault_agent.cli.servers import START, in_home, server_in
 from vault_agent.cli.terminal import ago, clean, counted, fitted, say, style, warn
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.health import Health
-from vault_agent.model.jobs import OneJob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -111,16 +110,13 @@ def command(invocation: Invocation) -> None:
         here = vaults_here(invocation) if not invocation.json else ()
         searched = _searched(client, here)
         health = reply.read(Health)
-        last = last_run(health)
-        if health.running_job is not None and not invocation.json:
-            last += _waiting(client, health.running_job)
     if invocation.passed_on(reply):
         return
     root = root_of(invocation.vault) or (vault.root if vault is not None else None)
     rows = {
         "vault": in_home(root) if root is not None else clean(health.vault.name),
         "index": index_state(health, reply.warnings),
-        "last run": last,
+        "last run": last_run(health),
     }
     if health.index.available and health.running_job is None:
         rows["freshness"] = freshness(health)
@@ -142,15 +138,6 @@ def command(invocation: Invocation) -> None:
         say()
         say(f"This command is version {__version__}. To start the same one: {START}")
     warn(warning for warning in reply.warnings if warning.code != "INDEX_STALE")
-
-
-def _waiting(client: Client, job_id: str) -> str:
-    """Return which endpoint a running job waits for, after a comma, or nothing."""
-    from vault_agent.cli.jobs import waiting_for
-
-    reply = client.call("GET /jobs/{jobId}", job_id=job_id)
-    waiting = reply.read(OneJob).job.waiting
-    return "" if waiting is None else f", {waiting_for(waiting)}"
 
 
 def _searched(client: Client, vaults: Sequence[str]) -> str:

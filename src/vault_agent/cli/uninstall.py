@@ -158,11 +158,10 @@ def _of_agents(invocation: Invocation) -> Iterator[Step]:
 
 
 def _of_service(invocation: Invocation) -> Iterator[Step]:
-    from vault_agent.cli.service import is_installed, remove_service, service_file
+    from vault_agent.cli.service import installed_service, remove_service
 
-    if is_installed(invocation):
-        place = in_home(service_file(invocation))
-        yield Step("the service", place, lambda: remove_service(invocation))
+    if (service := installed_service(invocation)) is not None:
+        yield Step("the service", in_home(service.file), partial(remove_service, service))
 
 
 def _of_vaults(invocation: Invocation, folders: list[Path]) -> Iterator[Step]:

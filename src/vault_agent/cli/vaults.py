@@ -14,11 +14,11 @@ import asyncclick as click
 
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.features import Applied, apply, switch, tell_applied
-from vault_agent.cli.init import counts_as_text, entry_of, notes_by_type, shown_name
+from vault_agent.cli.init import count_notes, entry_of, shown_name
 from vault_agent.cli.jobs import follow
 from vault_agent.cli.names import name_of
 from vault_agent.cli.servers import in_home
-from vault_agent.cli.terminal import DECLINED, agreed, clean, envelope, say, tell, warn
+from vault_agent.cli.terminal import DECLINED, agreed, clean, counted, envelope, say, tell, warn
 from vault_agent.config import build_config, rules
 from vault_agent.config.fast_settings import index_folders, several_vaults, vault_root
 from vault_agent.config.project import (
@@ -318,18 +318,18 @@ def _allow(invocation: Invocation, project: Project, *, yes: bool) -> int | None
     """Put the vault of a project on the list, after a question if it has notes."""
     warn((*project.warnings, *read_project_file(project.folder).warnings))
     is_known = trusted_entry(project, read_registry()) is not None
-    counts = notes_by_type(project.vault)
+    number = count_notes(project.vault)
     if not is_known:
         if not invocation.json:
             say(f"{clean(str(project.vault))}")
-            say(f"project {shown_name(project)}: {counts_as_text(counts)}")
+            say(f"project {shown_name(project)}: {counted(number, 'note')}")
         if not agreed("Index these notes and give them to agents?", yes=yes):
             tell("Nothing was changed.")
             return DECLINED
     entry = add_vault(entry_of(project))
     applied = _turn_on(invocation)
     if invocation.json:
-        row = {"name": entry.address, "path": str(entry.root), "types": counts}
+        row = {"name": entry.address, "path": str(entry.root), "notes": number}
         envelope({**row, "added": not is_known})
         return None
     tell(f"{clean(entry.address)} is allowed{' already' if is_known else ''}.")
