@@ -23,7 +23,7 @@ _CATEGORY = "Productivity"
 
 def files() -> dict[str, str]:
     """Return the text of each file, by its path in the repository."""
-    entry = {"mcpServers": {NAME: CLIENTS["claude-code"].entry([NAME, "mcp"])}}
+    entry = {"mcpServers": {NAME: CLIENTS["claude-code"].entry_of([NAME, "mcp"])}}
     made: dict[str, Any] = {
         "plugin/.claude-plugin/plugin.json": _manifest("claude-code"),
         "plugin/.codex-plugin/plugin.json": {
