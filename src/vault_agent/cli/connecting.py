@@ -34,18 +34,6 @@ def entry_command(invocation: Invocation, agent: str | None = None) -> list[str]
     return agent_programs.our_command(arguments)
 
 
-def add_entry(name: str, command: list[str], *, force: bool = False) -> str:
-    """Tell a client of our server unless it knows it, and return what was done, in a sentence.
-
-    Raises:
-        Misconfigured: `CLIENT_CONFIG_INVALID`.
-    """
-    client = CLIENTS[name]
-    if not force and agent_programs.state(client, command) == "installed":
-        return f"{client.title} knows vault-agent already."
-    return agent_programs.install(client, command, force=force)
-
-
 class Connected(NamedTuple):
     """What was done to connect a client, in sentences, and the exit code of what failed."""
 
@@ -69,7 +57,11 @@ def connect(
     done: list[str] = []
     code: int = Exit.SUCCESS
     try:
-        done.append(add_entry(name, entry_command(invocation, agent), force=force))
+        client, command = CLIENTS[name], entry_command(invocation, agent)
+        if not force and agent_programs.state(client, command) == "installed":
+            done.append(f"{client.title} knows vault-agent already.")
+        else:
+            done.append(agent_programs.install(client, command, force=force))
     except VaultAgentError as error:
         code = _refused(error)
     try:

@@ -41,15 +41,6 @@ class RelayOptions(NamedTuple):
     no_start: bool = False
 
 
-_VALUES = {
-    "--config": "config",
-    "--endpoint": "endpoint",
-    "--api-key": "api_key",
-    "--vault-root": "vault_root",
-    "--agent": "agent",
-}
-
-
 def options_of(arguments: list[str]) -> RelayOptions | None:
     """Return the options of a relay, or None if these arguments need the parser.
 
@@ -61,15 +52,16 @@ def options_of(arguments: list[str]) -> RelayOptions | None:
     remaining = iter(arguments)
     for argument in remaining:
         name, assigned, value = argument.partition("=")
+        field = name.removeprefix("--").replace("-", "_")
         if argument == "mcp" and not command:
             command = True
         elif argument == "--no-start":
             values["no_start"] = True
-        elif name in _VALUES:
+        elif name.startswith("--") and field in RelayOptions._fields:
             chosen = value if assigned else next(remaining, None)
             if chosen is None:
                 return None
-            values[_VALUES[name]] = chosen
+            values[field] = chosen
         else:
             return None
     return RelayOptions(**values) if command else None  # type: ignore[arg-type]  # by name, as above

@@ -21,7 +21,6 @@ from vault_agent.cli.servers import (
     require_servable,
     running_servers,
     server_in,
-    warn_of_folders_of_agents,
     which_vault,
 )
 from vault_agent.cli.status import embedding_state, index_state, say_rows, watch_state
@@ -145,7 +144,6 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
         require_servable(config)
         if (server := server_in(index_directory(config))) is not None:
             raise _served_already(invocation, flags, server)
-    warn_of_folders_of_agents(config)
 
     def announce(server: Listening, health: Health) -> None:
         endpoint = rules.endpoint_of(server.host, server.port)
@@ -315,12 +313,9 @@ def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
 def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     """Return the settings of a server. Warn if other computers can reach it."""
     from vault_agent.config import build_config
-    from vault_agent.config.layers import config_path, read_text, unused_settings
     from vault_agent.config.server_key import require_key
 
     config = build_config(invocation.layers(flags))
-    for problem in unused_settings(read_text(config_path(invocation.config)) or ""):
-        complain("CONFIG_INVALID", f"{problem}.", look="warning")
     exposed = not rules.is_loopback(config.server.host)
     if exposed:
         from vault_agent.system.address import require_bindable

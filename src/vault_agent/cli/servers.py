@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from vault_agent.cli import detached
-from vault_agent.cli.terminal import clean, warn
+from vault_agent.cli.terminal import clean
 from vault_agent.config.fast_settings import configured_endpoint, index_folder, index_folders
 from vault_agent.config.followed_file import SettingsInUse, settings_in_use
 from vault_agent.errors import Failed, Misconfigured
-from vault_agent.model.warning import Warning as Notice
 from vault_agent.system.address import ServerAddress, live_address, noted_vault
 from vault_agent.system.files import make_private_folder
 
@@ -150,15 +149,6 @@ def agents_without_folder(config: Config) -> dict[str, str]:
         for name, agent in config.agents.items()
         if (missing := agent.missing_folders(root, writes=writes))
     }
-
-
-def warn_of_folders_of_agents(config: Config) -> None:
-    """Name the agents that the server refuses, if agents may use it."""
-    if not config.mcp.enabled:
-        return
-    for name, missing in agents_without_folder(config).items():
-        what = f"The agent {name} sees {missing}, so it is refused."
-        warn([Notice.of("AGENT_FOLDER_NOT_FOUND", what)])
 
 
 class Running(NamedTuple):

@@ -239,9 +239,8 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
     from vault_agent.cli import connecting
     from vault_agent.cli.features import apply
     from vault_agent.cli.serve import follow_first_index, started
-    from vault_agent.cli.servers import wait_until_served, warn_of_folders_of_agents
+    from vault_agent.cli.servers import wait_until_served
     from vault_agent.cli.service import install_service
-    from vault_agent.config import build_config
 
     settings = [
         ("vault.root", str(answers.folder)),
@@ -251,7 +250,6 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
         *([("mcp.enabled", "true")] if answers.agents else []),
     ]
     apply(invocation, settings, must_serve=True)
-    warn_of_folders_of_agents(build_config(invocation.layers()))
     lines = []
     for name in answers.agents:
         lines += connecting.connect(invocation, name).done
