@@ -16,11 +16,11 @@ from tests.support.node import node
 from tests.support.systems import posix
 
 from vault_agent.cli.agent_hooks import hook_command, install, remove, state
-from vault_agent.cli.agent_programs import CLIENTS, with_hooks
+from vault_agent.cli.agent_programs import CLIENTS
 from vault_agent.errors import Misconfigured
 
 PROGRAM = ["/opt/with space/bin/vault-agent"]
-EVENTS = {name: list(hooks.events) for name, (_, hooks) in with_hooks().items()}
+EVENTS = {name: list(hooks.events) for name, client in CLIENTS.items() if (hooks := client.hooks)}
 JSON_AGENTS = [name for name, events in EVENTS.items() if events]
 
 FILES = {

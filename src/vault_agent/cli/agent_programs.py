@@ -111,13 +111,6 @@ class ClientType(click.Choice[str]):
         return super().convert(ALIASES.get(value, value), param, ctx)
 
 
-def with_hooks() -> dict[str, tuple[Program, Hooks]]:
-    """Return the clients that have hooks, by name."""
-    return {
-        name: (client, client.hooks) for name, client in CLIENTS.items() if client.hooks is not None
-    }
-
-
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
 _BROKEN = (ValueError, RecursionError, yaml.YAMLError)
@@ -331,10 +324,7 @@ def uninstall(client: Program) -> str:
     if client.program:
         _run(client, client.remove, [])
         return f"{client.title} does not know vault-agent any more."
-    if client.file is None:
-        raise Misconfigured(
-            "CLIENT_CONFIG_INVALID", f"Remove vault-agent in {client.title}, at {client.by_hand}."
-        )
+    assert client.file is not None  # noqa: S101 - nothing is known of an entry without a file
 
     def take_out(settings: Settings) -> None:
         _section(client, settings).pop(NAME, None)

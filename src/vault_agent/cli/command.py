@@ -194,26 +194,17 @@ def _print_version(context: click.Context, option: click.Parameter, value: bool)
 
 
 def _global_options() -> list[GlobalOption]:
+    option = partial(GlobalOption, expose_value=False, callback=_keep)
     return [
-        GlobalOption(
+        option(
             ["--config"],
             type=click.Path(dir_okay=False, path_type=Path),
-            expose_value=False,
-            callback=_keep,
             help="Config file to use instead of the default one.",
         ),
-        GlobalOption(
-            ["--endpoint"],
-            metavar="URL",
-            expose_value=False,
-            callback=_keep,
-            help="URL of the server.",
-        ),
-        GlobalOption(
+        option(["--endpoint"], metavar="URL", help="URL of the server."),
+        option(
             ["--api-key"],
             metavar="KEY",
-            expose_value=False,
-            callback=_keep,
             help="Key for the server. Prefer VAULT_AGENT_SERVER_API_KEY: other users can see"
             " arguments.",
         ),
@@ -226,18 +217,11 @@ def _global_options() -> list[GlobalOption]:
             help="Use another vault, as `vault-agent vaults` names it."
             " `search` and `related` take several.",
         ),
-        GlobalOption(
-            ["--json"],
-            is_flag=True,
-            expose_value=False,
-            callback=_keep,
-            help="Print JSON.",
-        ),
-        GlobalOption(
+        option(["--json"], is_flag=True, help="Print JSON."),
+        option(
             ["--version"],
             is_flag=True,
             is_eager=True,
-            expose_value=False,
             callback=_print_version,
             help="Print the version.",
         ),

@@ -326,12 +326,12 @@ def _name_agents(invocation: Invocation, report: Report) -> None:
 
     The settings of another program are not changed unasked.
     """
-    from vault_agent.cli.agent_programs import with_hooks
+    from vault_agent.cli.agent_programs import CLIENTS
     from vault_agent.cli.connecting import hooks_state
 
-    for name, (agent, _) in with_hooks().items():
-        if agent.is_here and hooks_state(invocation, name) != "installed":
-            report.notes.append(f"To let {agent.title} remember: vault-agent agent connect {name}")
+    for name, client in CLIENTS.items():
+        if client.is_here and hooks_state(invocation, name) in ("missing", "outdated"):
+            report.notes.append(f"To let {client.title} remember: vault-agent agent connect {name}")
 
 
 def _count_past_sessions(invocation: Invocation, project: Project, switched: Sequence[str]) -> int:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import asyncclick as click
-from asyncclick.shell_completion import CompletionItem
 
 from vault_agent import __version__
 from vault_agent.cli import detached, servers
@@ -51,24 +50,11 @@ _SECONDS_TO_LOCK: Final = 3.0
 """A server that has just got its port locks its index within these seconds."""
 
 
-def _folders(
-    context: click.Context, parameter: click.Parameter, text: str
-) -> list[CompletionItem[str]]:
-    """Let the shell complete folders."""
-    del context, parameter
-    return [CompletionItem(text, type="dir")]
-
-
 @click.command("serve", cls=Command)
-@click.option("--vault-root", metavar="PATH", help="The folder of notes.", shell_complete=_folders)
+@click.option("--vault-root", type=click.Path(), help="The folder of notes.")
 @click.option("--host", metavar="ADDRESS", help="Address to listen on. Default: 127.0.0.1.")
 @click.option("--port", type=int, help="Port to listen on. Default: 8787.")
-@click.option(
-    "--index-dir",
-    metavar="PATH",
-    help="Folder for the indexes.",
-    shell_complete=_folders,
-)
+@click.option("--index-dir", type=click.Path(), help="Folder for the indexes.")
 @click.option(
     "--watch/--no-watch", default=None, help="Notice changes of notes. Default: watch.enabled."
 )

@@ -17,7 +17,7 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import installer
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import DECLINED, agreed, clean, complain, counted, envelope, say, tell
-from vault_agent.errors import Failed, Misconfigured, VaultAgentError
+from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.system.files import is_folder
 from vault_agent.text.names import IGNORE_ALL, SPARE
 
@@ -134,27 +134,15 @@ def end(
 
 def _of_agents(invocation: Invocation) -> Iterator[Step]:
     """Yield our entries and hooks in the settings of agents."""
-    from vault_agent.cli import agent_hooks, agent_programs
-    from vault_agent.cli.agent_programs import CLIENTS, with_hooks
-    from vault_agent.cli.connecting import entry_command, hooks_command
+    from vault_agent.cli.connecting import known_agents, take_out
 
-    command = entry_command(invocation)
-    for client in CLIENTS.values():
-        place = client.file or client.kept
-        if place is not None and agent_programs.state(client, command) in ("installed", "other"):
+    for agent in known_agents(invocation):
+        if agent.entry in ("installed", "other") or agent.hooks in ("installed", "outdated"):
             yield Step(
-                f"the entry in {client.title}",
-                in_home(place()),
-                partial(agent_programs.uninstall, client),
+                f"our entry and hooks in {agent.title}",
+                "its settings",
+                partial(take_out, invocation, agent.name),
             )
-    for name, (agent, hooks) in with_hooks().items():
-        with suppress(Misconfigured):
-            if agent_hooks.state(name, hooks.user(), hooks_command(invocation, name)) != "missing":
-                yield Step(
-                    f"the hooks in {agent.title}",
-                    in_home(hooks.user()),
-                    partial(agent_hooks.remove, name, hooks.user()),
-                )
 
 
 def _of_service(invocation: Invocation) -> Iterator[Step]:
