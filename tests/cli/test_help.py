@@ -45,7 +45,7 @@ async def test_the_help_of_searches_tells_numbers_dates_and_exit_codes(run: Run)
 
 async def test_a_client_and_an_agent_have_names_of_their_own(run: Run):
     connect = (await run("agent", "connect", "--help")).out
-    assert "[CLIENT]" in connect
+    assert " CLIENT" in connect
     assert "--agent AGENT" in connect
     for verb in ("add", "set", "rotate", "remove"):
         assert " AGENT" in (await run("agent", verb, "--help")).out.splitlines()[0]

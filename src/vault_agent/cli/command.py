@@ -107,7 +107,7 @@ class Invocation:
         client = Client(where.endpoint, where.api_key, on_vault=check)
         client.vault_name = self.vault
         client.on_first_index = _tell_first_index if starts else None
-        if refuse:
+        if refuse and _configured_vault(layers) is not None:
             client.call("GET /health")  # it is checked before anything is changed
         yield client
 

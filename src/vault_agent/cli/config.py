@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Exit, Invocation, Noun
-from vault_agent.cli.servers import as_argument
+from vault_agent.cli.servers import as_argument, require_servable
 from vault_agent.cli.terminal import (
     clean,
     complain,
@@ -141,6 +143,15 @@ def unset(invocation: Invocation, name: str) -> None:
     _change(invocation, key, None)
 
 
+def _require_place(name: str, file: Layer) -> None:
+    """Refuse a folder for the indexes that cannot be made, once all settings are right."""
+    from vault_agent.config import build_config
+
+    if name == "index.dir":
+        with suppress(Misconfigured):  # the user may be repairing the file step by step
+            require_servable(build_config([file]))
+
+
 def _change(invocation: Invocation, key: Key, value: str | None) -> None:
     """Write a setting, or remove it with None, and say what follows from that."""
     from vault_agent.cli.features import after_change, before_change
@@ -156,7 +167,9 @@ def _change(invocation: Invocation, key: Key, value: str | None) -> None:
             "VAULT_NOT_FOUND", "The folder does not exist.", remedy="Make it, or name another one."
         )
     try:
-        problems = set_values(config_path(invocation.config), {name: value})
+        problems = set_values(
+            config_path(invocation.config), {name: value}, accept=partial(_require_place, name)
+        )
     except Misconfigured as error:
         if not key.needs or "needs" not in error.message:
             raise

@@ -174,15 +174,19 @@ def install_service(invocation: Invocation) -> tuple[SystemService, str]:
     except OSError as error:
         raise _failed(error) from None
     *before, last = service.start if old is None else service.restart
+    stopped = None
     try:
         _control(before)  # fails where the system runs no services, so a server goes on
-        detached.stop(folder)
+        stopped = detached.stop(folder)
         _control([last])
     except Failed:
         if old is None:
             service.file.unlink(missing_ok=True)
         else:
             replace_file(service.file, old, mode=0o644)
+        if stopped is not None:
+            how = detached.start_of(invocation.layers(), invocation.named_config())
+            detached.start(how, folder)
         raise
     return service, "installed" if old is None else "updated"
 
