@@ -17,7 +17,7 @@ from vault_agent.errors import Conflict, IndexUnavailable, NotFound, VaultAgentE
 from vault_agent.markdown import edit
 from vault_agent.markdown import frontmatter_edit as keys
 from vault_agent.memory.dialogue import SECTIONS
-from vault_agent.memory.facts import type_of
+from vault_agent.memory.facts import may_be_remembered, type_of
 from vault_agent.memory.safe_text import escaped, one_line
 from vault_agent.memory.score import file_key
 from vault_agent.model.link_resolver import LinkResolver
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from vault_agent.memory.collected import Collected
     from vault_agent.memory.dialogue import Draft
     from vault_agent.memory.session import Session
+    from vault_agent.store.index.lists import NoteFacts
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.writing.vault_writer import VaultWriter
 
@@ -157,18 +158,6 @@ _WORDS = re.compile(r"\w+")
 _SCOPE = re.compile(r"^[a-z]+\(([\w./-]{2,40})\)!?:", re.IGNORECASE)
 
 
-class LinkTarget(NamedTuple):
-    """A note of the vault. `updated` is ISO 8601."""
-
-    path: str
-    title: str
-    type: str
-    updated: str = ""
-    aliases: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-
-
 class Related(NamedTuple):
     """A note to link to, and why. `target` is what stands in the link."""
 
@@ -178,12 +167,7 @@ class Related(NamedTuple):
 
 
 def related(
-    notes: Sequence[LinkTarget],
-    *,
-    own: str,
-    files: Iterable[str],
-    text: str,
-    before: str,
+    vault: VaultNotes, *, own: str, files: Iterable[str], text: str, before: str
 ) -> list[Related]:
     """Return the notes that a journal should link to, at most 12, the modules first.
 
@@ -191,24 +175,29 @@ def related(
     its session began: only earlier journals count.
     """
     changed = list(dict.fromkeys(map(file_key, files)))
-    usable = [note for note in notes if note.path != own and not _NOT_IN_LINKS.search(note.path)]
+    usable = [
+        note for note in vault.notes if note.path != own and not _NOT_IN_LINKS.search(note.path)
+    ]
     links: dict[str, Related] = {}
 
-    def add(note: LinkTarget, why: str) -> None:
+    def add(note: NoteFacts, why: str) -> None:
         target = note.path.removesuffix(".md")
         title = one_line(_NOT_IN_LINKS.sub(" ", note.title))
         links.setdefault(note.path, Related(target, title, why))
 
-    for module in _modules([note for note in usable if note.type == "module"], changed):
+    for module in _modules([note for note in usable if type_of(note) == "module"], changed):
         add(module, "module that was changed")
     said = f" {' '.join(_WORDS.findall(fold_words(text)))} "
-    for note in sorted(usable):
-        if note.type in _NAMED_TYPES and _is_named(note, said):
-            add(note, f"{note.type} that is mentioned")
+    for note in usable:
+        kind = type_of(note)
+        if kind in _NAMED_TYPES and _is_named((note.title, *vault.aliases[note.path]), said):
+            add(note, f"{kind} that is mentioned")
     earlier = [
         note
         for note in usable
-        if note.type == "journal" and note.updated < before and _shares(note, changed)
+        if type_of(note) == "journal"
+        and note.updated < before
+        and not set(map(file_key, note.files)).isdisjoint(changed)
     ]
     if earlier:
         add(max(earlier, key=lambda note: (note.updated, note.path)), "earlier session")
@@ -216,10 +205,10 @@ def related(
 
 
 def tags_of(
-    notes: Sequence[LinkTarget], linked: Iterable[Related], *, title: str, subjects: Iterable[str]
+    notes: Sequence[NoteFacts], linked: Iterable[Related], *, title: str, subjects: Iterable[str]
 ) -> list[str]:
     """Return tags: the names of changed modules, scopes of commits, and known tags in the title."""
-    modules = {note.path.removesuffix(".md"): note for note in notes if note.type == "module"}
+    modules = {note.path.removesuffix(".md") for note in notes if type_of(note) == "module"}
     tags: dict[str, None] = {}
     for link in linked:
         if link.target in modules:
@@ -246,14 +235,14 @@ def related_section(linked: Iterable[Related]) -> str:
     )
 
 
-def _modules(modules: Sequence[LinkTarget], changed: Sequence[str]) -> list[LinkTarget]:
+def _modules(modules: Sequence[NoteFacts], changed: Sequence[str]) -> list[NoteFacts]:
     """Return the modules with a changed file, or with the longest folder of one."""
-    by_file: dict[str, list[LinkTarget]] = {}
+    by_file: dict[str, list[NoteFacts]] = {}
     for module in modules:
         for file in module.files:
             by_file.setdefault(file_key(file).rstrip("/"), []).append(module)
     hits: dict[str, int] = {}
-    named: dict[str, LinkTarget] = {}
+    named: dict[str, NoteFacts] = {}
     for path in changed:
         place = path
         while place and place not in by_file:
@@ -264,23 +253,19 @@ def _modules(modules: Sequence[LinkTarget], changed: Sequence[str]) -> list[Link
     return sorted(named.values(), key=lambda module: (-hits[module.path], module.path))
 
 
-def _is_named(note: LinkTarget, said: str) -> bool:
-    for name in (note.title, *note.aliases):
+def _is_named(names: Iterable[str], said: str) -> bool:
+    for name in names:
         words = _WORDS.findall(fold_words(name))
         if len(words) > 1 and f" {' '.join(words)} " in said:
             return True
     return False
 
 
-def _shares(note: LinkTarget, changed: Sequence[str]) -> bool:
-    own = set(map(file_key, note.files))
-    return any(path in own for path in changed)
-
-
 class VaultNotes(NamedTuple):
-    """The notes of a vault: what a journal may link to."""
+    """The notes of a vault that a journal may link to, and the aliases of each path."""
 
-    notes: Sequence[LinkTarget]
+    notes: Sequence[NoteFacts]
+    aliases: Mapping[str, Sequence[str]]
     is_known: Callable[[str], bool]
 
 
@@ -292,26 +277,15 @@ async def notes_of(vault: OpenVault) -> VaultNotes:
     """
     async with vault.snapshot() as snapshot:
         rows = await snapshot.read(lists.read_facts)
-        named = dict(await snapshot.read(reading.names))
-    resolver = LinkResolver(named.items())
-    notes = [
-        LinkTarget(
-            row.path,
-            row.title,
-            type_of(row),
-            row.updated,
-            tuple(alias for alias in named.get(row.path, ()) if alias.isprintable()),
-            row.files,
-            row.tags,
-        )
-        for row in rows
-        if (row.status or "").lower() != "superseded" and not row.path.startswith("templates/")
-    ]
+        names = dict(await snapshot.read(reading.names))
+    resolver = LinkResolver(names.items())
+    notes = [row for row in rows if may_be_remembered(row)]
+    aliases = {row.path: [*filter(str.isprintable, names.get(row.path, ()))] for row in notes}
 
     def is_known(target: str) -> bool:
         return resolver.resolve("", target, LinkKind.WIKILINK).is_note
 
-    return VaultNotes(notes, is_known)
+    return VaultNotes(notes, aliases, is_known)
 
 
 # --- writing --------------------------------------------------------------------------------------

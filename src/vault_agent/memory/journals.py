@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 IDLE_SECONDS: Final = 1_800.0
 """A session that says nothing for so long has ended."""
 _INDEX_SECONDS = 3.0
-_NO_NOTES = VaultNotes((), lambda _: False)
+_NO_NOTES = VaultNotes((), {}, lambda _: False)
 _TELLS_ITS_END = frozenset({"claude-code", "gemini"})
 """Agents that tell when a session ends: one that did not has crashed."""
 
@@ -203,7 +203,7 @@ class Journals:
         draft, generator, reason = await self._draft(session, collected, notes)
         name = await name_for(vault, session, collected.started_at)
         linked = related(
-            notes.notes,
+            notes,
             own=name.path,
             files=(file.path for file in collected.files),
             text="\n".join((draft.title, *draft.sections.values())),
