@@ -15,11 +15,11 @@ from tests.support.session_desk import Desk
 from vault_agent.memory.transcripts.read import (
     MAX_BYTES,
     MAX_LINE,
-    TranscriptLines,
     open_transcript,
     past_sessions,
     read_transcript,
     take_over_sessions,
+    transcript_lines,
     transcript_of,
 )
 from vault_agent.memory.transcripts.recorder import Transcript
@@ -176,7 +176,7 @@ def test_a_file_that_is_cut_or_replaced_while_it_is_read_gives_what_there_was(tm
     path.write_bytes(made.data() * 400)
     file = open_transcript("claude-code", str(path), home=tmp_path)
     with file:
-        lines = iter(TranscriptLines(file))
+        lines = transcript_lines(file)
         first = [next(lines), next(lines)]
         path.with_suffix(".new").write_bytes(b"{}\n")
         path.with_suffix(".new").replace(path)
@@ -185,7 +185,7 @@ def test_a_file_that_is_cut_or_replaced_while_it_is_read_gives_what_there_was(tm
     path.write_bytes(made.data() * 400)
     file = open_transcript("claude-code", str(path), home=tmp_path)
     with file:
-        lines = iter(TranscriptLines(file))
+        lines = transcript_lines(file)
         next(lines)
         os.truncate(path, 10)
         assert len(list(lines)) < 400 * len(made.lines)

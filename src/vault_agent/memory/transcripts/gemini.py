@@ -117,7 +117,7 @@ def objects(lines: Iterable[bytes]) -> Iterator[bytes]:
     lines = iter(lines)
     first = next(lines, b"")
     if first.rstrip() == b"{":
-        yield b"\n".join((first, *lines))
+        yield b"".join((first, *lines))
         return
     yield first
     yield from lines

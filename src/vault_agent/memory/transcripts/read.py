@@ -67,7 +67,7 @@ def read_transcript(
         return None
     with file:
         try:
-            return transcript_of(agent, TranscriptLines(file), clean)
+            return transcript_of(agent, transcript_lines(file), clean)
         except OSError:
             return None
 
@@ -104,49 +104,20 @@ _PART: Final = 1 << 20
 _LINK_FREE: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-class TranscriptLines:
-    """The lines of an open transcript, but those that are too long."""
+def transcript_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of an open transcript; of a large one, those of its beginning and its end.
 
-    def __init__(self, file: BinaryIO) -> None:
-        """Take a file at its start. At most `MAX_BYTES` of its present size are read."""
-        self._file = file
-        self._size = os.fstat(file.fileno()).st_size
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield each line without its end. A line that is cut at a bound is left out."""
-        if self._size <= MAX_BYTES:
-            yield from self._some(self._size)
-            return
-        yield from self._some(HEAD_BYTES)
-        self._file.seek(self._size - (MAX_BYTES - HEAD_BYTES) - 1)
-        rest = MAX_BYTES - HEAD_BYTES + 1
-        rest -= self._pass(rest)
-        yield from self._some(rest)
-
-    def _some(self, left: int) -> Iterator[bytes]:
-        """Yield the lines within so many bytes, and the last one even without an end."""
-        whole = left >= self._size
-        while left > 0:
-            line = self._file.readline(min(MAX_LINE, left))
-            left -= len(line)
-            if line.endswith(b"\n"):
-                yield line[:-1]
-            elif not line:
-                return
-            elif len(line) == MAX_LINE:
-                left -= self._pass(left)
-            elif whole:
-                yield line
-
-    def _pass(self, left: int) -> int:
-        """Read to the end of a line, keeping nothing. Return the number of bytes."""
-        passed = 0
-        while passed < left:
-            part = self._file.readline(min(_PART, left - passed))
-            passed += len(part)
-            if not part or part.endswith(b"\n"):
-                break
-        return passed
+    A line that is too long, or cut at a bound, comes in parts, which nobody understands.
+    """
+    size = os.fstat(file.fileno()).st_size
+    bounds = [(0, size)]
+    if size > MAX_BYTES:
+        bounds = [(0, HEAD_BYTES), (size - MAX_BYTES + HEAD_BYTES, size)]
+    for start, end in bounds:
+        at = file.seek(start)
+        while at < end and (line := file.readline(min(MAX_LINE, end - at))):
+            at += len(line)
+            yield line
 
 
 _FOLDERS: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
