@@ -79,25 +79,16 @@ class _Source(NamedTuple):
         return key_of(self.original, self.origin)
 
 
-class _GlobalVault(NamedTuple):
-    """The global vault."""
-
-    vault: OpenVault
-    writing: VaultWriter
-
-
-class _FoundCopy(NamedTuple):
-    """A copy in the global vault."""
+class _Copy(NamedTuple):
+    """A note of the global vault, and what it says about its original."""
 
     path: str
-    said: Copied | None
+    key: str | None  # the vault and the note that it was made of
+    id: str | None
 
     @property
-    def copy(self) -> GlobalCopy:
-        return GlobalCopy(identify(self.path), self.path, self.said.id if self.said else None)
-
-    def is_of(self, source: _Source) -> bool:
-        return self.said is not None and self.said.key == source.key
+    def shown(self) -> GlobalCopy:
+        return GlobalCopy(identify(self.path), self.path, self.id)
 
 
 class Promotion:
@@ -140,15 +131,15 @@ class Promotion:
             if copy is not None:
                 has_marks = source.original.names_copy(copy.path)
                 done = () if has_marks else await self._mark(source, copy.path, writer)
-                return Promoted(copy.copy, warnings=tuple(done))
+                return Promoted(copy.shown, warnings=tuple(done))
             self._check_secrets(source.original)
             if not force:
-                await self._check_similar(source.original, shared.vault)
+                await self._check_similar(source.original, shared)
             # Before anything is written: whether the original can be marked at all.
             await in_thread(marked, source.original.text.encode(), "x.md")
             made, created, warnings = await self._create(source, shared, writer, folder)
             warnings += await self._mark(source, made.path, writer)
-            return Promoted(made, created=created, warnings=tuple(warnings))
+            return Promoted(made.shown, created=created, warnings=tuple(warnings))
 
     async def undo(
         self, vault: OpenVault, note_id: str, writer: Writer, *, section: str | None = None
@@ -165,13 +156,13 @@ class Promotion:
             trash = None
             if copy is not None and await self._was_copied(shared, copy.path):
                 write = _write(UNDO, Right.DELETE, writer)
-                removed = await shared.writing.remove(copy.path, write)
+                removed = await shared.writes.by_itself.remove(copy.path, write)
                 trash = removed.trash_path
                 warnings += removed.warnings
             changed, more = await self._unmark(source, writer, copy)
             return Demoted(
                 changed=changed or trash is not None,
-                copy=copy.copy if copy is not None else None,
+                copy=copy.shown if copy is not None else None,
                 trash_path=trash,
                 warnings=(*warnings, *more),
             )
@@ -225,8 +216,8 @@ class Promotion:
             )
 
     async def _create(
-        self, source: _Source, shared: _GlobalVault, writer: Writer, folder: str | None
-    ) -> tuple[GlobalCopy, bool, list[Warning]]:
+        self, source: _Source, shared: OpenVault, writer: Writer, folder: str | None
+    ) -> tuple[_Copy, bool, list[Warning]]:
         """Create the copy under a free name, or find one that a crash has left without marks."""
         place = place_of_copy(source.original, folder)
         write = _write(PROMOTE, Right.CREATE, writer)
@@ -238,16 +229,15 @@ class Promotion:
         for number in range(1, _NAMES_TRIED):
             path = f"{place}.md" if number == 1 else f"{place}-{number}.md"
             try:
-                change = await shared.writing.create(path, write, note)
+                change = await shared.writes.by_itself.create(path, write, note)
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
                 left = await self._read_copy(shared, str(error.details.get("path", path)), writer)
-                if left is not None and left.is_of(source):
-                    return left.copy, False, []
+                if left is not None and left.key == source.key:
+                    return left, False, []
                 continue
-            made = _FoundCopy(change.path, copied(note))
-            return made.copy, True, list(change.warnings)
+            return _Copy(change.path, source.key, identifier), True, list(change.warnings)
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
     async def _mark(self, source: _Source, path: str, writer: Writer) -> Sequence[Warning]:
@@ -260,7 +250,7 @@ class Promotion:
         return change.warnings
 
     async def _unmark(
-        self, source: _Source, writer: Writer, copy: _FoundCopy | None
+        self, source: _Source, writer: Writer, copy: _Copy | None
     ) -> tuple[bool, Sequence[Warning]]:
         """Remove the marks of a note: as the log knows what was there before, else by their names.
 
@@ -286,13 +276,12 @@ class Promotion:
     # --- finding --------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def _global(self) -> AsyncIterator[_GlobalVault]:
+    async def _global(self) -> AsyncIterator[OpenVault]:
         """Lend the global vault once it can be written and searched."""
         try:
             async with self._vaults.open(GLOBAL) as vault:
-                writing = vault.writes.by_itself
-                await ready(vault, writing)
-                yield _GlobalVault(vault, writing)
+                await ready(vault, vault.writes.by_itself)
+                yield vault
         except NotFound as error:
             if error.code != "VAULT_UNKNOWN":
                 raise
@@ -325,38 +314,34 @@ class Promotion:
         await ready(vault, writing)
         return writing, (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
 
-    async def _copy(
-        self, source: _Source, shared: _GlobalVault, writer: Writer
-    ) -> _FoundCopy | None:
+    async def _copy(self, source: _Source, shared: OpenVault, writer: Writer) -> _Copy | None:
         """Return the copy of a note: the one that it names, or one that names it."""
         rows = await ask(
-            shared.vault,
+            shared,
             lambda connection: notes_with_value(connection, FROM, source.key, limit=MAX_SIMILAR),
         )
         for path in (source.original.promoted_path, *(path for _, path in rows)):
             copy = await self._read_copy(shared, path, writer) if path is not None else None
-            if copy is not None and copy.is_of(source):
+            if copy is not None and copy.key == source.key:
                 return copy
         return None
 
-    async def _was_copied(self, shared: _GlobalVault, path: str) -> bool:
+    async def _was_copied(self, shared: OpenVault, path: str) -> bool:
         """Whether the log of writes says that a promotion made this note.
 
         A note says what somebody wrote into it, perhaps in a clone. The log is the server's own.
         """
         return any(
             write.operation == PROMOTE and write.state is WriteState.DONE
-            for write in await shared.writing.writes(path=path)
+            for write in await shared.writes.by_itself.writes(path=path)
         )
 
-    async def _read_copy(
-        self, shared: _GlobalVault, path: str, writer: Writer
-    ) -> _FoundCopy | None:
+    async def _read_copy(self, shared: OpenVault, path: str, writer: Writer) -> _Copy | None:
         try:
-            note = await shared.writing.read(path, _write(PROMOTE, Right.EDIT, writer))
+            note = await shared.writes.by_itself.read(path, _write(PROMOTE, Right.EDIT, writer))
         except (NotFound, InvalidRequest, Forbidden):
             return None  # it is gone, or a person has written another name
-        return _FoundCopy(path, await in_thread(copied, note))
+        return await in_thread(copied, path, note)
 
 
 async def _undo_last(writing: VaultWriter, path: str, write: Write) -> Written | None:
@@ -385,9 +370,7 @@ _COMPARED = 30
 _READ = 4_000
 _MAX_QUERY = 1_000
 _WORDS = re.compile(r"[^\W_]+")
-_SHORT = 60
-"""Words of a text whose single words are compared."""
-_SAME, _SAME_SHORT = 0.8, 0.7
+_SAME = 0.7
 
 
 async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> list[dict[str, str]]:
@@ -428,18 +411,9 @@ async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> l
 
 
 def is_same_text(first: str, second: str) -> bool:
-    """Whether two texts are almost the same, by their groups of words.
-
-    Of short texts single words are compared: one other word changes five groups of five.
-    """
-    one, other = (_WORDS.findall(fold_words(text)) for text in (first, second))
-    size = 1 if min(len(one), len(other)) < _SHORT else 5
-    groups = [
-        {tuple(words[at : at + size]) for at in range(len(words) - size + 1)}
-        for words in (one, other)
-    ]
-    least = _SAME_SHORT if size == 1 else _SAME
-    return one == other or len(groups[0] & groups[1]) >= least * len(groups[0] | groups[1]) > 0
+    """Whether two texts have almost the same words."""
+    one, other = (set(_WORDS.findall(fold_words(text))) for text in (first, second))
+    return len(one & other) >= _SAME * len(one | other) > 0
 
 
 # --- the texts: the copy for the global vault, and the marks of the original ----------------------
@@ -488,13 +462,6 @@ class Original:
         if self.section:
             return GLOBAL_PREFIX + path in _items(self.values.get(LINKS))
         return self.promoted_path == path
-
-
-class Copied(NamedTuple):
-    """What a copy says about its original."""
-
-    key: str  # the vault and the note that it was made of
-    id: str | None
 
 
 class Origin(NamedTuple):
@@ -600,13 +567,13 @@ def copy_of(
     return (head.replace("\n", original.line_end) + original.body).encode()
 
 
-def copied(note: bytes) -> Copied | None:
-    """Return what a note of the global vault says about its original, or None if it is no copy."""
+def copied(path: str, note: bytes) -> _Copy:
+    """Return what a note of the global vault says about its original, if it is a copy."""
     values = keys_of(editable(note).text)
-    key, identifier = values.get(FROM), values.get("id")
-    if not isinstance(key, str):
-        return None
-    return Copied(key, identifier if isinstance(identifier, str) else None)
+    key, identifier = (
+        value if isinstance(value := values.get(name), str) else None for name in (FROM, "id")
+    )
+    return _Copy(path, key, identifier)
 
 
 def marked(note: bytes, path: str, *, whole: bool = True) -> tuple[Splice, ...]:

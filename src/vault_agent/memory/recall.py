@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.memory.facts import (
@@ -492,15 +492,9 @@ def _recalled(
     note = scored.candidate.note
     is_pinned = why is None and scored.address in query.pinned
     return RecalledNote(
-        vault=scored.candidate.vault,
-        note_id=scored.candidate.note_id,
-        id=note.identifier,
+        **_named(scored),
         path=scope.inner(note.path),
-        title=note.title,
-        type=scored.candidate.type,
         updated=note.updated,
-        score=round(scored.score, 4),
-        match_type=match_type(scored),
         tag=round(scored.tag, 4),
         semantic=round(scored.semantic, 4),
         recency=round(scored.recency, 4),
@@ -515,15 +509,19 @@ def _found_note(
 ) -> FoundNote:
     note = scored.candidate.note
     return FoundNote(
-        vault=scored.candidate.vault,
-        note_id=scored.candidate.note_id,
-        id=note.identifier,
-        path=note.path,
-        title=note.title,
-        type=scored.candidate.type,
-        score=round(scored.score, 4),
-        match_type=match_type(scored),
-        snippet=snippet,
-        matches=matches,
-        created=note.created,
+        **_named(scored), path=note.path, snippet=snippet, matches=matches, created=note.created
     )
+
+
+def _named(scored: Scored) -> dict[str, Any]:
+    """Return what names a note in a reply, with its score."""
+    note = scored.candidate.note
+    return {
+        "vault": scored.candidate.vault,
+        "note_id": scored.candidate.note_id,
+        "id": note.identifier,
+        "title": note.title,
+        "type": scored.candidate.type,
+        "score": round(scored.score, 4),
+        "match_type": match_type(scored),
+    }
