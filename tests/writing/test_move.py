@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.support.index_runs import Vault
@@ -19,10 +17,9 @@ from tests.support.vault_links import compare
 from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.model.writing import ChangeKind
 from vault_agent.store.current import CurrentIndex, Snapshot
-from vault_agent.system.workers import SMALL_BYTES, Allowance
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.move import MoveControl, MoveRequest, plan_move
-from vault_agent.writing.plan import NeedsJob, NoteWork, Transaction
+from vault_agent.writing.plan import NeedsJob, Transaction
 
 
 @asynccontextmanager
@@ -52,7 +49,7 @@ async def planned(tmp_path: Path, files: dict[str, str], path: str, to: str, **o
     for name, text in files.items():
         vault.write(name, text)
     async with indexed(vault) as (snapshot, root):
-        return plan_move(snapshot, root, asked(path, to, **options), NoteWork())
+        return plan_move(snapshot, root, asked(path, to, **options))
 
 
 def texts(transaction: Transaction) -> dict[str, str]:
@@ -182,15 +179,15 @@ async def test_the_number_of_links_is_limited(tmp_path: Path, monkeypatch):
         vault.write(name, text)
     async with indexed(vault) as (snapshot, root):
         with pytest.raises(NeedsJob):
-            plan_move(snapshot, root, asked("Old.md", "New", control=MoveControl(50)), NoteWork())
-        plan = plan_move(snapshot, root, asked("Old.md", "New"), NoteWork())
+            plan_move(snapshot, root, asked("Old.md", "New", control=MoveControl(50)))
+        plan = plan_move(snapshot, root, asked("Old.md", "New"))
         assert texts(plan) == {"Many.md": "[[New]] " * 11}
     vault.write("More.md", "[[Old]] " * 10)
     async with indexed(vault) as (snapshot, root):
         with pytest.raises(TooLarge, match="MOVE_TOO_LARGE") as refused:
-            plan_move(snapshot, root, asked("Old.md", "New"), NoteWork())
+            plan_move(snapshot, root, asked("Old.md", "New"))
         assert refused.value.details == {"links": 21, "limit": 20}
-        plan = plan_move(snapshot, root, asked("Old.md", "New", rewrite_links=False), NoteWork())
+        plan = plan_move(snapshot, root, asked("Old.md", "New", rewrite_links=False))
         assert moves(plan) == [("Old.md", "New.md")]
 
 
@@ -298,12 +295,6 @@ async def test_bases_are_named_and_not_changed(tmp_path: Path):
     assert plan.warnings[0].details["paths"] == ["folder.base", "link.base", "wiki.base"]
 
 
-async def test_a_broken_link_that_begins_to_lead_somewhere_is_a_warning(tmp_path: Path):
-    plan = await planned(tmp_path, {"Old.md": "", "B.md": "[[New]]"}, "Old.md", "New")
-    assert texts(plan) == {}
-    assert [warning.code for warning in plan.warnings] == ["LINKS_LEAD_ELSEWHERE"]
-
-
 async def test_a_link_that_cannot_be_written_refuses_the_move(tmp_path: Path):
     files = {"a/Old.md": "", "a`b/X.md": "", "B.md": "\n[[a/Old]]", "c/New.md": ""}
     with pytest.raises(Conflict, match="LINK_NOT_EXPRESSIBLE") as caught:
@@ -317,36 +308,7 @@ async def test_a_note_that_is_not_utf_8_refuses_the_move(tmp_path: Path):
     vault.write("B.md", b"\xff [[Old]]")
     async with indexed(vault) as (snapshot, root):
         with pytest.raises(Conflict, match="ENCODING_NOT_WRITABLE"):
-            plan_move(snapshot, root, asked("Old.md", "New"), NoteWork())
-
-
-class Counting(Allowance):
-    """Notes the sizes of what is worked on."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sizes: list[int] = []
-
-    async def run(self, size: int, *work: Any, **more: Any) -> Any:
-        self.sizes.append(size)
-        return await super().run(size, *work, **more)
-
-
-@pytest.mark.fault(
-    "Writing",
-    "a move changes links of large notes, which anyone may have written",
-    "the notes are parsed in other processes, and others write meanwhile",
-)
-async def test_large_notes_of_a_move_are_parsed_in_other_processes(tmp_path: Path):
-    vault = Vault(tmp_path)
-    vault.write("Old.md")
-    for name in ("A.md", "B.md", "C.md"):
-        vault.write(name, "[[Old]]" + "\n" * SMALL_BYTES)
-    async with indexed(vault) as (snapshot, root), Counting() as allowance:
-        work = NoteWork(allowance)
-        plan = await asyncio.to_thread(plan_move, snapshot, root, asked("Old.md", "New"), work)
-    assert len(allowance.sizes) == 6  # the notes, then the proofs
-    assert len([change for change in plan.changes if change.kind is ChangeKind.EDIT]) == 3
+            plan_move(snapshot, root, asked("Old.md", "New"))
 
 
 async def test_a_note_that_was_changed_is_planned_anew(tmp_path: Path):
@@ -356,7 +318,7 @@ async def test_a_note_that_was_changed_is_planned_anew(tmp_path: Path):
     vault.write("a/Y.md")
     vault.write("B.md", "[[Old]]")
     async with indexed(vault) as (snapshot, root):
-        plan = plan_move(snapshot, root, asked("a/Old.md", "New"), NoteWork())
+        plan = plan_move(snapshot, root, asked("a/Old.md", "New"))
         edits = {change.path: change for change in plan.changes if change.kind is ChangeKind.EDIT}
 
         def anew(path: str, note: bytes) -> bytes:
@@ -385,7 +347,7 @@ async def test_random_moves_in_vaults_of_all_languages(tmp_path: Path, seed: int
         for _ in range(40):
             move = random_moves.next()
             try:
-                plan = plan_move(snapshot, root, asked(move.path, move.to), NoteWork())
+                plan = plan_move(snapshot, root, asked(move.path, move.to))
             except Conflict as refused:
                 # A name like `[c] x` below a folder of ours: only what no link can say.
                 assert refused.code == "LINK_NOT_EXPRESSIBLE"  # noqa: PT017

@@ -6,7 +6,6 @@ of them, so a move first brings it up to date.
 
 from __future__ import annotations
 
-import asyncio
 import posixpath
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +21,7 @@ from vault_agent.errors import (
 from vault_agent.model.writing import OWNER, VaultChange
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.links import LinkReader
-from vault_agent.system.cancelling import ended, in_thread
+from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault.paths import validate
 from vault_agent.writing.canvases import links_to_parts
@@ -36,7 +35,7 @@ from vault_agent.writing.move import (
     plan_move,
 )
 from vault_agent.writing.placing import folder_exists, place_for_folder
-from vault_agent.writing.plan import NoteWork, Overtaken, Transaction
+from vault_agent.writing.plan import Overtaken, Transaction
 from vault_agent.writing.relinking import links_taken
 from vault_agent.writing.sections import rename_heading
 
@@ -124,16 +123,15 @@ class Files:
 
     async def _move(self, write: Write, request: MoveRequest, since: int | None) -> Written:
         """Plan a move and carry it out. Without `since` it is planned while nobody else writes."""
-        work = NoteWork() if since is None else NoteWork(self.writing.allowance)
         async with self.index.snapshot(up_to_date=True) as snapshot:
 
             def plan() -> Transaction:
                 with coded(), self.open_root() as root:
-                    return plan_move(snapshot, root, request, work)
+                    return plan_move(snapshot, root, request)
 
             if since is None:
                 return await self.writing.transact(write, plan)
-            planned = await _make_plan(plan, work)
+            planned = await in_thread(plan)
             return await self.writing.transact(write, lambda: planned, since)
 
     async def rename_heading(
@@ -261,14 +259,3 @@ def _links_from_outside(reader: LinkReader, path: str) -> list[LinkFrom]:
     files = [file.path for file in reader.files_at(path)]
     links = [link for file in files for link in reader.links_into(file)]
     return [link for link in links if not lies_in(link.source, path)]
-
-
-async def _make_plan(plan: Callable[[], Transaction], work: NoteWork) -> Transaction:
-    """Make a plan in a thread. If the caller is cancelled, its work on large notes ends."""
-    planning = asyncio.ensure_future(asyncio.to_thread(plan))
-    try:
-        return await asyncio.shield(planning)
-    except asyncio.CancelledError:
-        work.stop()
-        await ended(planning)
-        raise

@@ -23,7 +23,7 @@ from vault_agent.vault.paths import NOTE_SUFFIX, validate
 from vault_agent.writing.canvases import bases_with_names, rewrite_canvas, rewrite_canvases
 from vault_agent.writing.disk import hash_file, read_file
 from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
-from vault_agent.writing.plan import NeedsJob, NoteWork, Planned, Transaction, text_after
+from vault_agent.writing.plan import NeedsJob, Planned, Transaction, text_after
 from vault_agent.writing.relinking import NamedFiles, PathChange, find_affected, rewrite_notes
 
 if TYPE_CHECKING:
@@ -96,9 +96,7 @@ class MoveRequest:
     most_notes: int = 5_000
 
 
-def plan_move(
-    snapshot: Snapshot, root: VaultRoot, request: MoveRequest, work: NoteWork
-) -> Transaction:
+def plan_move(snapshot: Snapshot, root: VaultRoot, request: MoveRequest) -> Transaction:
     """Return the changes of a move. Nothing to do is a transaction without changes.
 
     Raises:
@@ -133,18 +131,13 @@ def plan_move(
         stale = [canvas.path for canvas in canvases if canvas not in complete]
         bases = bases_with_names(root, reader, [path, *change.moved])
         warnings = [
-            *notice_of_links(
-                "LINKS_LEAD_ELSEWHERE",
-                "Broken links that now lead to a file by its new name: {}.",
-                [row for row in links.surprises if request.may_see(row.source)],
-            ),
             *notice_of_files(CANVASES_LEFT, filter(request.may_see, stale)),
             *notice_of_files(_BASES_LEFT, filter(request.may_see, bases)),
         ]
         edits: list[VaultChange] = []
         if request.rewrite_links:
             _check(links, request, len(links.notes) + len(writable))
-            edits = _edits(snapshot, files, _read_notes(root, links, request), work)
+            edits = _edits(snapshot, files, _read_notes(root, links, request))
             edits += [_canvas_edit(canvas, change) for canvas in writable]
         else:
             warnings += notice_of_links(
@@ -263,9 +256,7 @@ def _read_notes(root: VaultRoot, links: Affected, request: MoveRequest) -> dict[
     return notes
 
 
-def _edits(
-    snapshot: Snapshot, files: NamedFiles, notes: Mapping[str, bytes], work: NoteWork
-) -> list[VaultChange]:
+def _edits(snapshot: Snapshot, files: NamedFiles, notes: Mapping[str, bytes]) -> list[VaultChange]:
     change = files.change
     return [
         VaultChange.edit(
@@ -275,7 +266,7 @@ def _edits(
             redo=partial(text_after, _again(snapshot, source, change)),
             links=len(splices),
         )
-        for source, splices in rewrite_notes(notes, files, work).items()
+        for source, splices in rewrite_notes(notes, files).items()
         if splices
     ]
 
@@ -296,7 +287,7 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
     def plan(note: bytes) -> Planned:
         with snapshot.connection() as connection:
             files = NamedFiles(LinkReader(connection), change)
-            return Planned(rewrite_notes({source: note}, files, NoteWork())[source])
+            return Planned(rewrite_notes({source: note}, files)[source])
 
     return plan
 

@@ -7,7 +7,6 @@ up no other write, and ends when its caller is cancelled.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -17,8 +16,6 @@ from vault_agent.markdown.edit import Splice, spliced
 from vault_agent.system.workers import WorkerCrashed
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from vault_agent.model.warning import Warning
     from vault_agent.model.writing import VaultChange
     from vault_agent.system.workers import Allowance
@@ -82,10 +79,13 @@ Work: TypeAlias = Callable[[bytes], _T]
 
 @dataclass(frozen=True)
 class Costly(Generic[_T]):
-    """A plan that parses the note. `planned` makes an edit of the note and the result of `work`."""
+    """A plan that parses the note. `planned` makes an edit of the note and the result of `work`.
+
+    Without it the result is the edit.
+    """
 
     work: Work[_T]
-    planned: Callable[[bytes, _T], Sequence[Splice] | Planned]
+    planned: Callable[[bytes, Any], Sequence[Splice] | Planned] = lambda _, edit: edit
 
     def __call__(self, note: bytes) -> Sequence[Splice] | Planned:
         """Return the edit of a note. All is done here, however large it is."""
@@ -98,61 +98,16 @@ class Costly(Generic[_T]):
             TooLarge: `NOTE_TOO_LARGE`.
             VaultAgentError: what the work raises.
         """
-        result = await _do_work(self.work, note, allowance)
+        try:
+            result = await allowance.run(len(note), self.work, note)
+        except WorkerCrashed:
+            raise TooLarge(
+                "NOTE_TOO_LARGE",
+                "Finding the place in this note takes more time or memory than one write may use.",
+                remedy="Split the note, or append to it.",
+            ) from None
 
         def plan(now: bytes) -> Sequence[Splice] | Planned:
             return self.planned(now, result if now == note else self.work(now))
 
         return plan
-
-
-class NoteWork:
-    """Does work on the notes of a plan that is made in a thread, which waits for the results.
-
-    Without an allowance all of it is done in that thread.
-    """
-
-    def __init__(self, allowance: Allowance | None = None) -> None:
-        self._allowance = allowance
-        self._loop = None if allowance is None else asyncio.get_running_loop()
-        self._waiting: list[Future[Any]] = []
-
-    def all(self, tasks: Sequence[tuple[Work[_T], bytes]]) -> list[_T]:
-        """Return the results of work on several notes, in their order.
-
-        Raises:
-            TooLarge: `NOTE_TOO_LARGE`.
-            CancelledError: after `stop`.
-        """
-        allowance, loop = self._allowance, self._loop
-        if allowance is None or loop is None:
-            return [work(note) for work, note in tasks]
-        large = {
-            place: asyncio.run_coroutine_threadsafe(_do_work(work, note, allowance), loop)
-            for place, (work, note) in enumerate(tasks)
-            if not allowance.is_small(len(note))
-        }
-        self._waiting = list(large.values())
-        try:
-            return [
-                large[place].result() if place in large else work(note)
-                for place, (work, note) in enumerate(tasks)
-            ]
-        finally:
-            self.stop()
-
-    def stop(self) -> None:
-        """End the work that is not done."""
-        for future in self._waiting:
-            future.cancel()
-
-
-async def _do_work(work: Work[_T], note: bytes, allowance: Allowance) -> _T:
-    try:
-        return await allowance.run(len(note), work, note)
-    except WorkerCrashed:
-        raise TooLarge(
-            "NOTE_TOO_LARGE",
-            "Finding the place in this note takes more time or memory than one write may use.",
-            remedy="Split the note, or append to it.",
-        ) from None

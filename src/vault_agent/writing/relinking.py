@@ -28,12 +28,11 @@ from vault_agent.model.note_types import type_of_folder
 from vault_agent.text.names import TYPE_MARK, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from vault_agent.model.link_resolver import Resolution
     from vault_agent.model.notes import Link
     from vault_agent.store.index.links import LinkFrom, LinkReader
-    from vault_agent.writing.plan import NoteWork
 
 
 # --- the links of one note, over values -----------------------------------------------------------
@@ -167,7 +166,6 @@ def rewrite_links(
     source: str,
     targets: LinkTargets,
     parsed: NoteLinks | None = None,
-    parse: Callable[[bytes], NoteLinks] = note_links,
 ) -> tuple[Splice, ...]:
     """Return the splices after which each link of a note leads to the same file as before.
 
@@ -179,7 +177,7 @@ def rewrite_links(
         Conflict: `LINK_NOT_EXPRESSIBLE` if a link can't be written so that it leads to its file;
             `ENCODING_NOT_WRITABLE` if a link must be rewritten and the note isn't UTF-8.
     """
-    parsed = parsed or parse(note)
+    parsed = parsed or note_links(note)
     place = targets.place(source)
     links = resolve_links(source, parsed.links, targets)
     texts: dict[tuple[int, int], bytes] = {}  # a definition of several links is written once
@@ -191,7 +189,7 @@ def rewrite_links(
             raise not_expressible(source, link.line)
     splices = tuple(Splice(*span, text) for span, text in sorted(texts.items()))
     if splices:
-        after = parse(spliced(note, splices))
+        after = note_links(spliced(note, splices))
         if after.rest != parsed.rest or len(after.links) != len(links):
             raise not_expressible(source, 1)
         _prove(links, after.links, source, targets)
@@ -325,8 +323,6 @@ class Affected:
     """Paths of the notes with a link that must be rewritten, before the change."""
     links: tuple[LinkFrom, ...]
     """Links that would lead elsewhere or nowhere."""
-    surprises: tuple[LinkFrom, ...]
-    """Links that lead nowhere now, and would lead to a file."""
     count: int
     """The number of `links`, each of one line counted."""
 
@@ -343,18 +339,16 @@ def find_affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Nam
     targets = files.read_for(by_source)
     gone = set(change.removed)
     changed: list[LinkFrom] = []
-    surprises: list[LinkFrom] = []
     for row in links:
         if row.source in gone:
             continue
-        [(link, before)] = resolve_links(row.source, [row.link], targets)
-        if any(find_stale_links(row.source, [(link, before)], targets)):
+        if any(
+            find_stale_links(row.source, resolve_links(row.source, [row.link], targets), targets)
+        ):
             changed.append(row)
-        elif before is None and _leads_later(row, targets):
-            surprises.append(row)
     notes = tuple(dict.fromkeys(row.source for row in changed))
     count = sum(rows[row] for row in changed)
-    return Affected(notes, tuple(changed), tuple(surprises), count), files
+    return Affected(notes, tuple(changed), count), files
 
 
 def links_taken(reader: LinkReader, path: str) -> tuple[LinkFrom, ...]:
@@ -371,31 +365,18 @@ def links_taken(reader: LinkReader, path: str) -> tuple[LinkFrom, ...]:
     return result.links
 
 
-def _leads_later(row: LinkFrom, targets: LinkTargets) -> bool:
-    place = targets.place(row.source)
-    return targets.resolve(place, row.link.target, row.link.kind).path is not None
-
-
-def rewrite_notes(
-    notes: Mapping[str, bytes], files: NamedFiles, work: NoteWork
-) -> dict[str, tuple[Splice, ...]]:
+def rewrite_notes(notes: Mapping[str, bytes], files: NamedFiles) -> dict[str, tuple[Splice, ...]]:
     """Rewrite the links of notes as they are on the disk, by their paths before the change.
 
+    The index has their links, so a parser with an allowance has read them as they were.
     See `rewrite_links`.
 
     Raises:
-        TooLarge: `NOTE_TOO_LARGE`.
         Conflict: `LINK_NOT_EXPRESSIBLE`, `ENCODING_NOT_WRITABLE`.
     """
-    parsed = dict(
-        zip(notes, work.all([(note_links, note) for note in notes.values()]), strict=True)
-    )
-
-    def parse(note: bytes) -> NoteLinks:
-        return work.all([(note_links, note)])[0]
-
+    parsed = {source: note_links(note) for source, note in notes.items()}
     targets = files.read_for({source: note.links for source, note in parsed.items()})
     return {
-        source: rewrite_links(note, source, targets, parsed[source], parse)
+        source: rewrite_links(note, source, targets, parsed[source])
         for source, note in notes.items()
     }
