@@ -15,12 +15,15 @@ from tests.writing.authored import write
 from tests.writing.opened import Vault
 
 from vault_agent.errors import NotFound, TooLarge
+from vault_agent.markdown import section_edit
 from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.edit import append
+from vault_agent.markdown.replace import replace
+from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress
 from vault_agent.model.writing import Right
 from vault_agent.system.workers import SMALL_BYTES, Allowance
-from vault_agent.writing.notes import add_task, change_tags, replace_text, set_task
+from vault_agent.writing.notes import add_task, set_task
 from vault_agent.writing.plan import Costly, Planned
 from vault_agent.writing.sections import edit_section
 
@@ -127,12 +130,17 @@ async def test_a_note_that_is_saved_while_it_is_worked_on_is_worked_on_again(vau
 async def test_every_edit_of_a_large_note_does_what_it_does_to_a_small_one(vault: Vault):
     vault.put("Large.md", LARGE)
     writing, made = vault.writing, write(right=Right.EDIT)
-    await edit_section(writing, "Large.md", made, PartAddress(("A",)), "prepend", content="first\n")
-    await replace_text(
-        writing, "Large.md", made, "Some", "Any", regex=False, case_sensitive=True,
+    section = partial(
+        section_edit.edit_section, address=PartAddress(("A",)), action="prepend", content="first\n"
+    )
+    await edit_section(writing, "Large.md", made, "prepend", section)
+    work = partial(
+        replace, search="Some", replacement="Any", regex=False, case_sensitive=True,
         whole_word=False, in_frontmatter=False, expected_count=1,
     )  # fmt: skip
-    await change_tags(writing, "Large.md", made, add=["t"], remove=[], where="frontmatter")
+    await writing.edit("Large.md", made, Costly(work))
+    tags = partial(edit_tags, add=["t"], remove=[], where="frontmatter")
+    await writing.edit("Large.md", made, Costly(tags))
 
     async def open_tasks(_: object) -> list[str]:
         return []
@@ -147,6 +155,7 @@ async def test_every_edit_of_a_large_note_does_what_it_does_to_a_small_one(vault
     assert "# A\nfirst\n\nAny text.\n\n- [-] buy milk" in text
     assert text.endswith("- [ ] call\n")
     assert (done.changed, added.changed) == (True, True)
+    nowhere = partial(section, address=PartAddress(("No",)))
     with pytest.raises(NotFound) as refused:
-        await edit_section(writing, "Large.md", made, PartAddress(("No",)), "append", content="x")
+        await edit_section(writing, "Large.md", made, "append", nowhere)
     assert refused.value.code == "HEADING_NOT_FOUND"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -9,9 +10,11 @@ import pytest
 from tests.writing.opened import Vault, write
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
+from vault_agent.markdown import section_edit
 from vault_agent.markdown.address import PartAddress
+from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.model.writing import Right, Written
-from vault_agent.writing.notes import change_tags
+from vault_agent.writing.plan import Costly
 from vault_agent.writing.sections import edit_section
 
 NOTE = "# A\n\n## Log\n\none\n\n## Next\n"
@@ -20,15 +23,12 @@ LOG = sha256(b"## Log\n\none\n\n").hexdigest()
 
 async def edited(vault: Vault, action: Any, content: str, *heading: str, **options: Any) -> Written:
     extra = {name: options.pop(name) for name in ("expected_hash", "dry_run") if name in options}
-    return await edit_section(
-        vault.writing,
-        "a.md",
-        write("section", Right.EDIT, **extra),
-        PartAddress(heading or ("Log",)),
-        action,
-        content=content,
-        **options,
+    address = PartAddress(heading or ("Log",))
+    work = partial(
+        section_edit.edit_section, address=address, action=action, content=content, **options
     )
+    made = write("section", Right.EDIT, **extra)
+    return await edit_section(vault.writing, "a.md", made, action, work)
 
 
 async def test_a_section_is_edited_and_the_reply_has_its_hash(vault: Vault):
@@ -98,14 +98,11 @@ async def test_a_heading_is_made_only_if_asked_for(vault: Vault):
 async def test_tags_are_one_write(vault: Vault):
     vault.put("a.md", "---\ntags: [a]\n---\ntext #b\n")
     made = write("tags", Right.EDIT, retries=True)
-    written = await change_tags(
-        vault.writing, "a.md", made, add=["c"], remove=["a", "b"], where="both"
-    )
+    tags = Costly(partial(edit_tags, add=["c"], remove=["a", "b"], where="both"))
+    written = await vault.writing.edit("a.md", made, tags)
     assert vault.bytes("a.md") == b"---\ntags: [c]\n---\ntext\n\n#c\n"
     assert written.changed
-    again = await change_tags(
-        vault.writing, "a.md", made, add=["c"], remove=["a", "b"], where="both"
-    )
+    again = await vault.writing.edit("a.md", made, tags)
     assert not again.changed
     await vault.undo(written.write_id)
     assert vault.bytes("a.md") == b"---\ntags: [a]\n---\ntext #b\n"

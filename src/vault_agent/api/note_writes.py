@@ -7,6 +7,7 @@ same everywhere. What names a note that exists is a `NoteBody`: `path` or `noteI
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,7 +15,11 @@ from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Result, write
 from vault_agent.api.replies import shown_job
 from vault_agent.errors import InvalidRequest, NotFound
+from vault_agent.markdown import edit, section_edit
 from vault_agent.markdown.address import PartAddress
+from vault_agent.markdown.frontmatter_edit import set_keys
+from vault_agent.markdown.replace import replace as replace_text
+from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.model.fields import (
     BlockId,
     Content,
@@ -36,7 +41,7 @@ from vault_agent.model.writing import Right, Write, Written
 from vault_agent.search.resolve import resolve
 from vault_agent.text.names import is_note
 from vault_agent.writing import notes
-from vault_agent.writing.notes import change_tags
+from vault_agent.writing.plan import Costly
 from vault_agent.writing.sections import edit_section
 
 if TYPE_CHECKING:
@@ -240,17 +245,12 @@ def visible_path(caller: Caller, path: str) -> str:
     return path
 
 
-MAX_FILES = 200
-"""Files that a reply lists."""
-
-
 def write_result(result: Written) -> Result[Written]:
     """Return the reply to a write."""
     index = result.index
     reply = replace(
         result,
         note_id=identify(result.path) if is_note(result.path) else None,
-        files=result.files[:MAX_FILES],
         index=replace(index, state="indexed" if index.indexed else "pending"),
     )
     return Result(reply)
@@ -285,11 +285,14 @@ async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Writte
                 await notes.create(writing, path, write, content, request.frontmatter), write.caller
             )
         case "append":
-            result = await notes.append(writing, path, write, content, blank_line=blank)
+            plan = partial(edit.append, content=content, blank_line=blank)
+            result = await writing.edit(path, write, plan)
         case "prepend":
-            result = await notes.prepend(writing, path, write, content, blank_line=blank)
+            plan = partial(edit.prepend, content=content, blank_line=blank)
+            result = await writing.edit(path, write, plan)
         case "overwrite":
-            result = await notes.overwrite(writing, path, write, content, request.frontmatter)
+            text = notes.whole(content, request.frontmatter).decode()
+            result = await writing.edit(path, write, partial(edit.overwrite, content=text))
         case _:
             result = await notes.upsert(
                 writing, path, write, content, request.frontmatter, blank_line=blank
@@ -302,9 +305,8 @@ async def write_frontmatter(call: CallContext, request: FrontmatterBody) -> Resu
     """Set and delete keys of a note's frontmatter."""
     path = await path_of(call, request)
     write = make_write(call.caller, request, "frontmatter", Right.EDIT, retries=True)
-    return write_result(
-        await notes.set_properties(call.vault.writing, path, write, request.set, request.delete)
-    )
+    plan = partial(set_keys, values=request.set, delete=request.delete)
+    return write_result(await call.vault.writing.edit(path, write, plan))
 
 
 @write("/write/replace")
@@ -315,19 +317,17 @@ async def write_replace(call: CallContext, request: ReplaceBody) -> Result[Writt
     write = make_write(
         call.caller, request, "replace", Right.EDIT, hash_required=request.regex and several
     )
-    result = await notes.replace_text(
-        call.vault.writing,
-        path,
-        write,
-        request.search,
-        request.replace,
+    work = partial(
+        replace_text,
+        search=request.search,
+        replacement=request.replace,
         regex=request.regex,
         case_sensitive=request.case_sensitive,
         whole_word=request.whole_word,
         in_frontmatter=request.in_frontmatter,
         expected_count=request.expected_count,
     )
-    return write_result(result)
+    return write_result(await call.vault.writing.edit(path, write, Costly(work)))
 
 
 @write("/write/tags")
@@ -335,10 +335,8 @@ async def write_tags(call: CallContext, request: TagsBody) -> Result[Written]:
     """Add and remove tags of a note."""
     path = await path_of(call, request)
     write = make_write(call.caller, request, "tags", Right.EDIT, retries=True)
-    result = await change_tags(
-        call.vault.writing, path, write, add=request.add, remove=request.remove, where=request.where
-    )
-    return write_result(result)
+    work = partial(edit_tags, add=request.add, remove=request.remove, where=request.where)
+    return write_result(await call.vault.writing.edit(path, write, Costly(work)))
 
 
 @write("/write/section")
@@ -354,14 +352,12 @@ async def write_section(call: CallContext, request: SectionBody) -> Result[Writt
         return write_result(
             await call.vault.files.rename_heading(path, write, address, request.content)
         )
-    result = await edit_section(
-        call.vault.writing,
-        path,
-        write,
-        address,
-        request.action,
+    work = partial(
+        section_edit.edit_section,
+        address=address,
+        action=request.action,
         content=request.content,
         create_if_missing=request.create_if_missing,
         deep=request.deep,
     )
-    return write_result(result)
+    return write_result(await edit_section(call.vault.writing, path, write, request.action, work))

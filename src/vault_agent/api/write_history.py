@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.note_writes import MAX_FILES, WriteBody, done_or_job, make_write
+from vault_agent.api.note_writes import WriteBody, done_or_job, make_write
 from vault_agent.api.operation import Result, operation, write
 from vault_agent.api.pages import encode_cursor, position_of
 from vault_agent.model.fields import Cursor, FilePath, WriteId
@@ -24,6 +24,7 @@ from vault_agent.model.writing import (
     WrittenFile,
 )
 from vault_agent.vaults.write_access import undo
+from vault_agent.writing.replies import MAX_FILES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

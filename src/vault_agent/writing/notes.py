@@ -1,4 +1,4 @@
-"""Writes of one note: its whole text, its frontmatter, its tags, replaced text, and tasks."""
+"""Writes of one note: new ones, and tasks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable, InvalidRequest
-from vault_agent.markdown import edit, tag_edit, task_edit
+from vault_agent.markdown import edit, task_edit
 from vault_agent.markdown import frontmatter_edit as keys
-from vault_agent.markdown import replace as replacing
 from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.section_edit import edit_section
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from vault_agent.markdown.edit import Splice
-    from vault_agent.markdown.tag_edit import Where
     from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress, TaskEdit
     from vault_agent.markdown.yaml_values import Json
     from vault_agent.model.writing import Write, Written
@@ -45,24 +43,6 @@ async def create(
     return await writing.create(note_path(path), write, whole(content, properties))
 
 
-async def append(
-    writing: VaultWriter, path: str, write: Write, content: str, *, blank_line: bool
-) -> Written:
-    """Add text at the end of a note. Raises as `VaultWriter.edit`."""
-    return await writing.edit(
-        path, write, lambda note: edit.append(note, content, blank_line=blank_line)
-    )
-
-
-async def prepend(
-    writing: VaultWriter, path: str, write: Write, content: str, *, blank_line: bool
-) -> Written:
-    """Add text at the start of a note, after its frontmatter. Raises as `VaultWriter.edit`."""
-    return await writing.edit(
-        path, write, lambda note: edit.prepend(note, content, blank_line=blank_line)
-    )
-
-
 async def upsert(
     writing: VaultWriter,
     path: str,
@@ -74,7 +54,7 @@ async def upsert(
 ) -> Written:
     """Create a note with its frontmatter, or add text at its end if it exists.
 
-    Raises as `create` and `append`.
+    Raises as `VaultWriter.upsert`.
     """
     reply = await writing.upsert(
         note_path(path),
@@ -88,60 +68,6 @@ async def upsert(
     return replace(reply, warnings=(*reply.warnings, ignored))
 
 
-async def overwrite(
-    writing: VaultWriter, path: str, write: Write, content: str, properties: Properties | None
-) -> Written:
-    """Replace the whole text of a note that exists. Raises as `VaultWriter.edit`."""
-    text = whole(content, properties).decode()
-    return await writing.edit(path, write, lambda note: edit.overwrite(note, text))
-
-
-async def set_properties(
-    writing: VaultWriter, path: str, write: Write, values: Properties, delete: Sequence[str]
-) -> Written:
-    """Set and delete keys of a note's frontmatter, all in one write.
-
-    Raises:
-        Conflict: `FRONTMATTER_INVALID`, `ENCODING_NOT_WRITABLE`.
-        VaultAgentError: as `VaultWriter.edit`.
-    """
-    return await writing.edit(path, write, lambda note: keys.set_keys(note, values, delete))
-
-
-async def replace_text(
-    writing: VaultWriter,
-    path: str,
-    write: Write,
-    search: str,
-    replacement: str,
-    *,
-    regex: bool,
-    case_sensitive: bool,
-    whole_word: bool,
-    in_frontmatter: bool,
-    expected_count: int | None,
-) -> Written:
-    """Replace text in a note.
-
-    Raises:
-        InvalidRequest: `REGEX_INVALID`.
-        NotFound: `TEXT_NOT_FOUND`.
-        Conflict: `MATCH_COUNT_MISMATCH`, `ENCODING_NOT_WRITABLE`.
-        VaultAgentError: as `VaultWriter.edit`.
-    """
-    work = partial(
-        replacing.replace,
-        search=search,
-        replacement=replacement,
-        regex=regex,
-        case_sensitive=case_sensitive,
-        whole_word=whole_word,
-        in_frontmatter=in_frontmatter,
-        expected_count=expected_count,
-    )
-    return await writing.edit(path, write, Costly(work, lambda _, splices: splices))
-
-
 def whole(content: str, properties: Properties | None) -> bytes:
     """Return the bytes of a new note.
 
@@ -152,26 +78,6 @@ def whole(content: str, properties: Properties | None) -> bytes:
     edit.insertable(content)
     note = content.encode()
     return spliced(note, keys.set_keys(note, properties)) if properties else note
-
-
-async def change_tags(
-    writing: VaultWriter,
-    path: str,
-    write: Write,
-    *,
-    add: Sequence[str],
-    remove: Sequence[str],
-    where: Where = "frontmatter",
-) -> Written:
-    """Add and remove tags of a note, as `markdown.tag_edit` does.
-
-    Raises:
-        InvalidRequest: `INVALID_REQUEST` for what is no tag.
-        Conflict: `FRONTMATTER_INVALID`, `ENCODING_NOT_WRITABLE`.
-        VaultAgentError: as `VaultWriter.edit`.
-    """
-    work = partial(tag_edit.edit_tags, add=add, remove=remove, where=where)
-    return await writing.edit(path, write, Costly(work, lambda _, splices: splices))
 
 
 async def add_task(
@@ -193,7 +99,7 @@ async def add_task(
     """
     address = None if section is None else PartAddress(heading=section)
     work = partial(_add, task=task, form=form, address=address)
-    return await writing.edit(path, write, Costly(work, lambda _, planned: planned))
+    return await writing.edit(path, write, Costly(work))
 
 
 async def set_task(

@@ -17,7 +17,7 @@ from vault_agent.writing.move import CANVASES_LEFT, notice_of_files, notice_of_l
 from vault_agent.writing.plan import Costly, Planned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from vault_agent.markdown.address import PartAddress
     from vault_agent.markdown.section_edit import Action, SectionEdit
@@ -31,14 +31,10 @@ async def edit_section(
     writing: VaultWriter,
     path: str,
     write: Write,
-    address: PartAddress,
     action: Action,
-    *,
-    content: str,
-    create_if_missing: bool = False,
-    deep: bool = False,
+    work: Callable[[bytes], SectionEdit],
 ) -> Written:
-    """Edit a section or block of a note, as `markdown.section_edit` does.
+    """Edit a section or block of a note. `work` does the action, as `markdown.section_edit` does.
 
     `write.expected_hash` is that of the section or of the whole note. `replace` requires one,
     except in a dry run.
@@ -57,15 +53,6 @@ async def edit_section(
             "Replacing a section needs its hash.",
             remedy="Read the section, then send its `sectionHash` as `expectedHash`.",
         )
-
-    work = partial(
-        section_edit.edit_section,
-        address=address,
-        action=action,
-        content=content,
-        create_if_missing=create_if_missing,
-        deep=deep,
-    )
 
     def planned(note: bytes, edit: SectionEdit) -> Planned:
         _check_hash(note, edit, expected)
