@@ -142,7 +142,7 @@ def kept(tmp_path: Path) -> int:
 def test_an_upgrade_keeps_the_log_of_writes_and_its_bytes(log_file: Path, tmp_path: Path):
     differ(log_file)
     log = WriteLog.open(log_file, tmp_path / "before")
-    log.expire(2, days=30, writes=1_000, size=1 << 29)
+    log.expire(2, days=30, size=1 << 29)
     [unfinished] = log.unfinished()
     assert log.bytes_of(unfinished.changes[0].hash_before) == BYTES[0]
     assert kept(tmp_path) == 2

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.waiting import eventually_async
 
 from vault_agent.markdown.edit import append, overwrite
 from vault_agent.model.identifiers import content_hash
@@ -162,6 +163,16 @@ class Vault:
     ) -> Written:
         made = write("undo", Right.EDIT, **more)
         return await self.writing.undo(write_id, made, copy_beside=copy)
+
+
+async def settled(vault: Vault) -> None:
+    """Look at displaced files until none is left."""
+
+    def hurried() -> list[str]:
+        vault.writing._executor.linger.hurry()
+        return vault.temporaries()
+
+    await eventually_async(hurried, lambda left: not left)
 
 
 def write(operation: str, right: Right, **more: Any) -> Write:

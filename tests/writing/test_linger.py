@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
-from tests.writing.opened import QUIET, Vault, lingering, save_by_rename, write
+from tests.writing.opened import QUIET, Vault, lingering, save_by_rename, settled, write
 
 from vault_agent.markdown.edit import append, spliced
 from vault_agent.model.writing import SERVER, Right, VaultChange, WriteLimits, WriteTimes
@@ -28,11 +28,6 @@ def limits() -> WriteLimits:
 
 def append_ours(note: bytes) -> bytes:
     return spliced(note, append(note, "ours\n"))
-
-
-async def settled(vault: Vault) -> None:
-    vault.writing._executor.linger.hurry()
-    await eventually_async(vault.temporaries, lambda left: not left)
 
 
 async def test_an_append_is_made_of_what_the_editor_saved(vault: Vault):

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.systems import linux, posix
-from tests.support.waiting import eventually_async
-from tests.writing.opened import Vault, lingering, separate_file_systems
+from tests.writing.opened import Vault, lingering, separate_file_systems, settled
 
 from vault_agent.model.writing import WriteLimits
 from vault_agent.text.names import SPARE
@@ -130,8 +129,7 @@ async def test_a_folder_on_another_file_system_has_its_own_temporary_files(
         editor.write(b"ONE\n")
     await vault.remove("Mounted/B.md", permanent=True)
     assert {path.rpartition("/")[0] for path in vault.temporaries()} == {"Mounted"}
-    vault.writing._executor.linger.hurry()
-    await eventually_async(vault.temporaries, lambda left: not left)
+    await settled(vault)
     assert vault.tree() == {"Mounted/A.md": b"ONE\nours\n"}
 
 

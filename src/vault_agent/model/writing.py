@@ -84,7 +84,6 @@ class WriteLimits:
     max_note_bytes: int = 4 << 20
     max_per_minute: int = 60
     undo_days: int = 30
-    undo_writes: int = 10_000
     undo_bytes: int = 512 << 20
     times: WriteTimes = WriteTimes()
     dates: bool = False

@@ -101,7 +101,6 @@ class KeptBytes:
 
 
 KEY_MILLISECONDS = 24 * 3_600_000
-KEYS_OF_A_CALLER = 10_000
 ROWS = 100_000
 """How many writes the log remembers. Their bytes are kept for a shorter time."""
 
@@ -114,6 +113,16 @@ _WRITE = (
     *("reply", "undoes", "kept", "warning"),
 )
 """The columns of the tables `change` and `write`, named as the fields of the values."""
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    """Return the statement that adds a row with these fields of a value."""
+    names = ", ".join("id" if name == "write_id" else name for name in columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"
+
+
+_INSERT_WRITE = _insert("write", _WRITE[1:])
+_INSERT_CHANGE = _insert("change", ("seq", "position", "in_place", "swept", *_CHANGE))
 _OPEN = "('prepared', 'committed')"
 _LAST = "state = 'done' AND undoes IS NULL"
 
@@ -165,25 +174,36 @@ class WriteLog:
 
     def bytes_of(self, digest: bytes | None) -> bytes | None:
         """Return the bytes with a hash, or None if they are not kept."""
-        if digest is None:
-            return None
         with _refuse():
-            return self._kept.get(digest)
+            return None if digest is None else self._kept.get(digest)
 
     # --- writing --------------------------------------------------------------------------------
 
     def begin(self, write: LoggedWrite) -> LoggedWrite:
-        """Log a write durably before it is carried out. Return it with its number.
+        """Keep the bytes of a write and log it, durably, before it is carried out.
+
+        After a power cut its first change is there, or nothing is: the text after it may be lost.
+
+        Return it with its number.
 
         Raises:
             Failed: `DISK_FULL`.
         """
+        first = write.changes[0]
+        durable = [
+            text
+            for change in write.changes
+            if change.kind is not ChangeKind.MOVE
+            for text in (change.before, None if change is first else change.after)
+            if text is not None
+        ]
+        self.keep(durable, [] if first.after is None else [first.after])
         with self._transaction(durable=True) as connection:
             fields = [getattr(write, name) for name in _WRITE[1:]]
-            cursor = connection.execute(_insert("write", _WRITE[1:]), fields)
+            cursor = connection.execute(_INSERT_WRITE, fields)
             seq = int(cursor.lastrowid or 0)
             connection.executemany(
-                _insert("change", ("seq", "position", "in_place", "swept", *_CHANGE)),
+                _INSERT_CHANGE,
                 [
                     (
                         *(seq, position, False, change.temporary is None),
@@ -193,7 +213,8 @@ class WriteLog:
                 ],
             )
             connection.executemany(
-                _insert("made", ("seq", "path")), [(seq, path) for path in write.folders]
+                "INSERT INTO made (seq, path) VALUES (?, ?)",
+                [(seq, path) for path in write.folders],
             )
             empties = _folders_made_by(connection, write.undoes)
         return replace(write, seq=seq, empties=empties)
@@ -237,7 +258,8 @@ class WriteLog:
             connection.execute("UPDATE write SET warning = ? WHERE seq = ?", (code, seq))
 
     def revise(self, seq: int, position: int, change: VaultChange) -> None:
-        """Log durably that a change was planned anew, before it is carried out."""
+        """Log durably that an edit was planned anew, before it is carried out."""
+        self.keep((change.before or b"", change.after or b""))
         with self._transaction(durable=True) as connection:
             connection.execute(
                 "UPDATE change SET hash_before = ?, hash_after = ?, size_before = ?,"
@@ -271,12 +293,10 @@ class WriteLog:
         with self._reading() as connection:
             return int(connection.execute("SELECT max(seq) FROM write").fetchone()[0] or 0)
 
-    def last(self) -> LoggedWrite | None:
-        """Return the last write of anyone that is done and is no undo."""
-        return self._one(_LAST)
-
-    def last_of(self, caller: Writer) -> LoggedWrite | None:
-        """Return the last write of one caller that is done and is no undo."""
+    def last_of(self, caller: Writer | None) -> LoggedWrite | None:
+        """Return the last write of one caller, or of anyone, that is done and is no undo."""
+        if caller is None:
+            return self._one(_LAST)
         if caller.name:
             return self._one(f"{_LAST} AND agent = ? AND client <> ?", caller.name, SERVER)
         clients = PERSON if caller.client in PERSON else (caller.client,)
@@ -333,10 +353,10 @@ class WriteLog:
 
     # --- expiry ---------------------------------------------------------------------------------
 
-    def expire(self, now: int, *, days: int, writes: int, size: int) -> None:
+    def expire(self, now: int, *, days: int, size: int) -> None:
         """Forget the bytes of old writes, what was not done, old keys, and the oldest rows.
 
-        `days`, `writes` and `size` (bytes) are limits of what is kept; the first to be met ends it.
+        `days` and `size` (bytes) are limits of what is kept; the first to be met ends it.
         """
         sizes = self._kept.sizes()
         with self._transaction() as connection:
@@ -346,38 +366,30 @@ class WriteLog:
                 f" WHERE kept = 1 AND state NOT IN {_OPEN} ORDER BY seq DESC"
             ).fetchall()
             counted: set[bytes] = set()
-            seen: set[int] = set()
             total = 0
             forgotten = set()
             for seq, at, *hashes in rows:
-                seen.add(seq)
                 new = {digest for digest in hashes if digest is not None} - counted
                 total += sum(sizes.get(digest, 0) for digest in new)
                 counted |= new
-                if len(seen) > writes or at < now - days * 86_400_000 or total > size:
+                if days == 0 or at < now - days * 86_400_000 or total > size:
                     forgotten.add(seq)
-            if days == 0:
-                forgotten = seen
-            self._forget(connection, forgotten)
+            connection.execute(
+                "UPDATE write SET kept = 0 WHERE seq IN (SELECT value FROM json_each(?))",
+                (json_array(sorted(forgotten)),),
+            )
         self.remove_unneeded()
 
     def forget(self, *, write_id: str | None = None, before: int | None = None) -> int:
         """Forget the bytes of one write, or of those before a time, or of all. Return how many."""
         with self._transaction() as connection:
-            rows = connection.execute(
-                f"SELECT seq FROM write WHERE kept = 1 AND state NOT IN {_OPEN}"
+            forgotten = connection.execute(
+                f"UPDATE write SET kept = 0 WHERE kept = 1 AND state NOT IN {_OPEN}"
                 " AND coalesce(id = ?, TRUE) AND coalesce(at < ?, TRUE)",
                 (write_id, before),
-            ).fetchall()
-            self._forget(connection, {seq for (seq,) in rows})
+            )
         self.remove_unneeded()
-        return len(rows)
-
-    def _forget(self, connection: sqlite3.Connection, numbers: set[int]) -> None:
-        connection.execute(
-            "UPDATE write SET kept = 0 WHERE seq IN (SELECT value FROM json_each(?))",
-            (json_array(sorted(numbers)),),
-        )
+        return forgotten.rowcount
 
     def _forget_rows(self, connection: sqlite3.Connection, now: int) -> None:
         unswept = "SELECT seq FROM change WHERE swept = 0"
@@ -389,11 +401,8 @@ class WriteLog:
         for table in ("change", "made"):
             connection.execute(f"DELETE FROM {table} WHERE seq NOT IN (SELECT seq FROM write)")
         connection.execute(
-            f"UPDATE write SET key = NULL WHERE key IS NOT NULL AND state NOT IN {_OPEN} AND"
-            " (at < ? OR seq IN (SELECT seq FROM (SELECT seq, row_number() OVER"
-            " (PARTITION BY agent ORDER BY seq DESC) AS place FROM write WHERE key IS NOT NULL)"
-            " WHERE place > ?))",
-            (now - KEY_MILLISECONDS, KEYS_OF_A_CALLER),
+            f"UPDATE write SET key = NULL WHERE key NOTNULL AND at < ? AND state NOT IN {_OPEN}",
+            (now - KEY_MILLISECONDS,),
         )
 
     def remove_unneeded(self) -> None:
@@ -451,12 +460,6 @@ class WriteLog:
 
 def _list_columns(columns: Sequence[str]) -> str:
     return ", ".join("id AS write_id" if name == "write_id" else name for name in columns)
-
-
-def _insert(table: str, columns: Sequence[str]) -> str:
-    """Return the statement that adds a row with these fields of a value."""
-    names = ", ".join("id" if name == "write_id" else name for name in columns)
-    return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"
 
 
 def _folders_made_by(connection: sqlite3.Connection, write_id: str | None) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ The log and the files must agree after every failure, so one class sees both.
 
 from __future__ import annotations
 
-import errno
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -19,30 +18,26 @@ from vault_agent.errors import (
     VaultAgentError,
 )
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.warning import Warning
 from vault_agent.model.writing import SERVER, ChangeKind, VaultChange, WriteState
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.replacing import Changed, probe
 from vault_agent.writing import replies
-from vault_agent.writing.disk import Disk, coded, coded_error, missing_folders
+from vault_agent.writing.disk import Disk, Disturbed, coded, coded_error, missing_folders
 from vault_agent.writing.finish import Finisher, new_write, now_ms
 from vault_agent.writing.linger import Linger
 from vault_agent.writing.permission import Permission
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Sequence
 
     from vault_agent.model.writing import LoggedWrite, Write, WriteLimits, Written
     from vault_agent.store.write_log import WriteLog
-    from vault_agent.vault.folder import FileBytes, FileHash
+    from vault_agent.vault.folder import FileHash
     from vault_agent.vault.paths import Exclusions
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.linger import Lingering
-
-
-class Disturbed(Exception):
-    """Somebody else has just changed the note, or is writing it. Wait, then look again."""
 
 
 class WriteExecutor:
@@ -60,7 +55,7 @@ class WriteExecutor:
         self.limits = limits
         self.permission = Permission(limits, exclusions)
         self.disk = Disk()
-        self.finisher = Finisher(self.disk, log)
+        self.finisher = Finisher(self.disk, log, self.left)
         self.linger = Linger(self.disk, log, self.finisher, limits.times)
         self.is_interrupted = False  # whether `recover` has something to do
         self._unsure: list[str] = []  # paths that a failed write may have changed
@@ -89,7 +84,7 @@ class WriteExecutor:
             with self.open_root() as root:
                 for logged in self.log.unfinished():
                     self.may_have_changed(logged)
-                    self.finisher.settle(root, logged, self.left)
+                    self.finisher.settle(root, logged)
                 for logged, position in self.log.unswept():
                     if not self.linger.has(logged, position):
                         self.linger.add(logged, position, seconds=0.0)
@@ -120,16 +115,15 @@ class WriteExecutor:
         """Look at a displaced file. Return whether somebody had saved into it."""
         try:
             return self.linger.look(root, lingering, self.rewrite)
-        except (VaultAgentError, CannotOpen, Changed, Disturbed, OSError):
+        except Exception as error:
             self.linger.again(lingering)
-            return False
+            if isinstance(error, (VaultAgentError, CannotOpen, Changed, OSError)):
+                return False
+            raise
 
     def expire(self) -> None:
         """Forget what is older than the limits. No write may run."""
-        limits = self.limits
-        self.log.expire(
-            now_ms(), days=limits.undo_days, writes=limits.undo_writes, size=limits.undo_bytes
-        )
+        self.log.expire(now_ms(), days=self.limits.undo_days, size=self.limits.undo_bytes)
 
     @contextmanager
     def opened(self, write: Write) -> Iterator[tuple[VaultRoot, Written | None]]:
@@ -138,7 +132,7 @@ class WriteExecutor:
         with coded(), self.open_root() as root:
             if self._unrecorded:
                 self._log_ends()
-            yield root, self._replay(write)
+            yield root, None if write.key is None or write.dry_run else self._replay(write)
 
     def _log_ends(self) -> None:
         """Log the ends that could not be logged when the disk was full. Threads share the list."""
@@ -152,9 +146,7 @@ class WriteExecutor:
                     raise
 
     def _replay(self, write: Write) -> Written | None:
-        if write.key is None or write.dry_run:
-            return None
-        earlier = self.log.with_key(write.caller.name, write.key)
+        earlier = self.log.with_key(write.caller.name, write.key or "")
         if earlier is None:
             return None
         if earlier.request != write.request:
@@ -166,7 +158,7 @@ class WriteExecutor:
         texts = [self.log.bytes_of(digest) for digest in (change.hash_before, change.hash_after)]
         if change.hash_before is not None and texts[0] is None:
             return reply
-        text, cut = replies.diff(reply.path, texts[0], texts[1])
+        text, cut = replies.diff([(reply.path, texts[0], texts[1])])
         return replace(reply, diff=text, diff_truncated=cut)
 
     def real(self, root: VaultRoot, write: Write, path: str) -> str:
@@ -177,29 +169,25 @@ class WriteExecutor:
             self.permission.check_path(write.caller, real)
         return real
 
-    def find(self, root: VaultRoot, path: str, write: Write, *, edits: bool) -> FileBytes:
-        """Read a file that is to be changed, unless it has another hash than the caller expects.
+    def find(self, root: VaultRoot, path: str, write: Write, *, edits: bool) -> bytes:
+        """Read a file that is to be changed.
 
-        Raises `Disturbed` while somebody writes it.
+        Raises as `Disk.find`, `check_hash`, and `Disturbed` while somebody changes it.
         """
-        with _watch_for_changes():
-            file = self.disk.find(root, path, edits=edits)
-        digest = content_hash(file.data)
-        check_hash(write, digest)
-        self._check_quiet(path, digest, file.stat.st_mtime)
-        return file
+        file = self.disk.find(root, path, edits=edits)
+        self._check_file(write, path, content_hash(file.data), file.stat)
+        return file.data
 
     def find_hash(self, root: VaultRoot, path: str, write: Write) -> FileHash:
         """Hash a file that is to be moved to the trash. Raises as `find`."""
-        with _watch_for_changes():
-            file = self.disk.find_hash(root, path)
-        check_hash(write, file.digest)
-        self._check_quiet(path, file.digest, file.stat.st_mtime)
+        file = self.disk.find_hash(root, path)
+        self._check_file(write, path, file.digest, file.stat)
         return file
 
-    def _check_quiet(self, path: str, digest: bytes, modified: float) -> None:
-        """Raise `Disturbed` if somebody else has changed a file within the quiet time."""
-        age = time.time() - modified
+    def _check_file(self, write: Write, path: str, digest: bytes, status: os.stat_result) -> None:
+        """Check the hash of a file, and that nobody else has changed it within the quiet time."""
+        check_hash(write, digest)
+        age = time.time() - status.st_mtime
         if 0 <= age < self.limits.quiet_seconds and digest != self.log.hash_at(path):
             raise Disturbed
 
@@ -213,13 +201,6 @@ class WriteExecutor:
                 {"bytes": len(data), "maxBytes": most},
                 remedy="Write to another note.",
             )
-
-    def warnings(self) -> tuple[Warning, ...]:
-        """Return the warnings that every write here has."""
-        if self.disk.durable:
-            return ()
-        what = "The vault is on a drive that may upload or keep the change only later."
-        return (Warning("WRITE_NOT_DURABLE", what),)
 
     def begin(
         self,
@@ -237,7 +218,7 @@ class WriteExecutor:
             if change.kind in kinds
             for folder in missing_folders(root, change.place)
         }
-        return self._log(
+        return self.log.begin(
             new_write(
                 write.caller.name,
                 SERVER if write.by_itself else write.caller.client,
@@ -251,22 +232,6 @@ class WriteExecutor:
                 folders=tuple(made),
             )
         )
-
-    def _log(self, new: LoggedWrite) -> LoggedWrite:
-        """Keep the bytes of a write and log it, durably.
-
-        After a power cut the first change is there, or nothing is: the text after it may be lost.
-        """
-        first = new.changes[0]
-        durable = [
-            text
-            for change in new.changes
-            if change.kind is not ChangeKind.MOVE
-            for text in (change.before, None if change is first else change.after)
-            if text is not None
-        ]
-        self.log.keep(durable, [] if first.after is None else [first.after])
-        return self.log.begin(new)
 
     def carry_out(self, root: VaultRoot, logged: LoggedWrite) -> tuple[LoggedWrite, list[int]]:
         """Carry out a logged write. Return it as it is now, and the changes that were not possible.
@@ -326,7 +291,7 @@ class WriteExecutor:
     def _carry_out_rest(self, root: VaultRoot, logged: LoggedWrite) -> list[VaultChange | None]:
         try:
             self.log.commit(logged.seq)
-            return self.finisher.finish(root, logged, self.left)
+            return self.finisher.finish(root, logged)
         except BaseException as error:
             self.may_have_changed(logged)
             self.is_interrupted = True
@@ -342,7 +307,7 @@ class WriteExecutor:
     def _is_done(self, root: VaultRoot, logged: LoggedWrite) -> bool:
         """Whether a write that has failed is done all the same. If unknown, recovery finds out."""
         try:
-            return self.finisher.settle(root, logged, self.left) is WriteState.DONE
+            return self.finisher.settle(root, logged) is WriteState.DONE
         except (VaultAgentError, CannotOpen, OSError):
             self.is_interrupted = True
             return False
@@ -359,18 +324,7 @@ class WriteExecutor:
             raise Changed
         change = VaultChange.edit(path, now, new)
         again = new_write(logged.agent, logged.client, logged.operation, (change,))
-        self.carry_out(root, self._log(again))
-
-
-@contextmanager
-def _watch_for_changes() -> Iterator[None]:
-    """Raise `Disturbed` if a file changes while it is read."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno == errno.ESTALE:
-            raise Disturbed from None
-        raise
+        self.carry_out(root, self.log.begin(again))
 
 
 def check_hash(write: Write, digest: bytes) -> None:

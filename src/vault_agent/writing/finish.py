@@ -49,15 +49,17 @@ _TRIES = 3
 class Finisher:
     """Brings the files of logged writes to a state that the log describes."""
 
-    def __init__(self, disk: Disk, log: WriteLog) -> None:
+    def __init__(self, disk: Disk, log: WriteLog, on_left: OnLeft) -> None:
+        """Tell `on_left` of each temporary file that a save at the same moment has left."""
         self._disk = disk
         self._log = log
+        self._on_left = on_left
         self.copies: list[str] = []
         """Paths of copies beside notes that the index does not follow yet."""
 
     # --- the first change decides ---------------------------------------------------------------
 
-    def settle(self, root: VaultRoot, logged: LoggedWrite, on_left: OnLeft) -> WriteState:
+    def settle(self, root: VaultRoot, logged: LoggedWrite) -> WriteState:
         """Finish a write that was interrupted if its first change was carried out, and log it.
 
         Else nothing of it was. A person's file that the first change had displaced gets its name
@@ -74,7 +76,7 @@ class Finisher:
         if is_begun:
             self._log.commit(logged.seq)
             self.sweep(root, logged, 0)
-        done = self.finish(root, logged, on_left, first=int(is_begun))
+        done = self.finish(root, logged, first=int(is_begun))
         self._log.finish(logged.seq, warning="RECOVERY_CONFLICT" if None in done else None)
         return WriteState.DONE
 
@@ -113,11 +115,9 @@ class Finisher:
     # --- after it, the write is always finished -------------------------------------------------
 
     def finish(
-        self, root: VaultRoot, logged: LoggedWrite, on_left: OnLeft, first: int = 1
+        self, root: VaultRoot, logged: LoggedWrite, first: int = 1
     ) -> list[VaultChange | None]:
         """Carry out the changes of a write from the position `first` on.
-
-        `on_left` is told of each temporary file that a save at the same moment has left.
 
         Return these changes as they were carried out, with None for each that was not possible.
         Where somebody has changed a note since, it is another change than that of `logged`.
@@ -126,11 +126,9 @@ class Finisher:
             VaultAgentError, OSError, CannotOpen: the disk fails. The write can be finished later.
         """
         positions = range(first, len(logged.changes))
-        return [self._bring(root, logged, position, on_left) for position in positions]
+        return [self._bring(root, logged, position) for position in positions]
 
-    def _bring(
-        self, root: VaultRoot, logged: LoggedWrite, position: int, on_left: OnLeft
-    ) -> VaultChange | None:
+    def _bring(self, root: VaultRoot, logged: LoggedWrite, position: int) -> VaultChange | None:
         """Carry out one change unless it is done. Return None if it is not possible any more."""
         change = logged.changes[position]
         try:
@@ -138,7 +136,7 @@ class Finisher:
                 if change.before is None:  # it was interrupted
                     self._clear_displaced(root, logged, change)
                     change = self._with_bytes(change)
-                return self._bring_edit(root, logged, position, change, on_left)
+                return self._bring_edit(root, logged, position, change)
             self._disk.sweep_unfinished(root, change)  # a crash may have left them
             if self.is_done(root, change):
                 pass
@@ -167,16 +165,16 @@ class Finisher:
         if change.kind == ChangeKind.REMOVE:
             return self._disk.hash(root, change.path) is None
         if change.kind in (ChangeKind.MAKE_FOLDER, ChangeKind.REMOVE_FOLDER):
-            return _exists(root, change.path) is (change.kind == ChangeKind.MAKE_FOLDER)
+            return root.has(change.path) is (change.kind == ChangeKind.MAKE_FOLDER)
         return self._finish_respelling(root, change) or (
-            not _exists(root, change.path) and _exists(root, change.place)
+            not root.has(change.path) and root.has(change.place)
         )
 
     def _finish_respelling(self, root: VaultRoot, change: VaultChange) -> bool:
         """Finish a move in two steps. Return whether the first one was done."""
         with suppress(CannotOpen), at(root, change.path) as (folder, _):
             if change.temporary and folder.exists(change.temporary):
-                parent, _, to = (change.place).rpartition("/")
+                parent, _, to = change.place.rpartition("/")
                 if parent == folder.path and not folder.exists(to):
                     move_new(folder, change.temporary, folder, to)
                 return True
@@ -188,7 +186,6 @@ class Finisher:
         logged: LoggedWrite,
         position: int,
         change: VaultChange,
-        on_left: OnLeft,
     ) -> VaultChange | None:
         for _ in range(_TRIES):
             try:
@@ -211,7 +208,7 @@ class Finisher:
                     return change
             except Changed as changed:
                 if changed.left is not None:
-                    on_left(logged, position, change, changed.left)
+                    self._on_left(logged, position, change, changed.left)
         return None
 
     def _clear_displaced(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> None:
@@ -250,7 +247,6 @@ class Finisher:
         self, seq: int, position: int, change: VaultChange, before: bytes, after: bytes
     ) -> VaultChange:
         """Log an edit of other bytes in the place of an edit."""
-        self._log.keep((before, after))
         revised = VaultChange.edit(change.path, before, after, redo=change.redo, links=change.links)
         revised = replace(revised, temporary=temporary_name())
         self._log.revise(seq, position, revised)
@@ -280,13 +276,12 @@ class Finisher:
         """
         to = free_beside(root, self._disk, path, "conflict", data)
         if not root.has(to):
-            self._log.keep([data])
             change = VaultChange.create(to, data)
             copy = self._log.begin(new_write("", SERVER, "conflict", (change,)))
             try:
                 self._disk.apply(root, copy.changes[0])
             finally:
-                self.settle(root, copy, lambda *_: None)
+                self.settle(root, copy)
         self.copies.append(to)
         self._log.warn(logged.seq, "WRITE_CONFLICT")
 
@@ -337,11 +332,3 @@ def _plan_anew(change: VaultChange, now: bytes) -> bytes | None:
         with suppress(VaultAgentError):
             return change.redo(now)
     return merge_texts(change.before or b"", change.after or b"", now)
-
-
-def _exists(root: VaultRoot, path: str) -> bool:
-    try:
-        with at(root, path) as (folder, name):
-            return folder.exists(name)
-    except CannotOpen:
-        return False

@@ -50,7 +50,7 @@ class Lingering:
     base: bytes | None
     result: bytes | None
     expected: frozenset[bytes]
-    due: float
+    due: float = 0.0
 
     @property
     def change(self) -> VaultChange:
@@ -68,7 +68,6 @@ class Linger:
         self._times = times
         self._lock = threading.Lock()
         self._files: list[Lingering] = []
-        self._is_closing = False
 
     def add(
         self,
@@ -84,29 +83,19 @@ class Linger:
         """
         change = logged.changes[position]
         expected = frozenset(filter(None, (change.hash_before, change.hash_after, left)))
-        due = time.monotonic() + (self._seconds if seconds is None else seconds)
-        self._add(
-            Lingering(
-                *(logged, position, change.redo, change.hash_before, change.hash_after),
-                *(expected, due),
-            )
-        )
+        of_change = (logged, position, change.redo, change.hash_before, change.hash_after)
+        self.again(Lingering(*of_change, expected), seconds)
+
+    def again(self, lingering: Lingering, seconds: float | None = None) -> None:
+        """Look at a file once more: somebody has saved into it, or the disk has failed."""
+        due = time.monotonic() + (self._times.linger if seconds is None else seconds)
+        with self._lock:
+            self._files.append(replace(lingering, due=due))
 
     def hurry(self) -> None:
-        """Look at all files sooner from now on, because the vault is being closed."""
+        """Look at all files that are waiting now."""
         with self._lock:
-            before, self._is_closing = self._seconds, True
-            saved = before - self._seconds
-            self._files = [replace(file, due=file.due - saved) for file in self._files]
-
-    @property
-    def _seconds(self) -> float:
-        times = self._times
-        return min(times.linger, times.closing) if self._is_closing else times.linger
-
-    def _add(self, lingering: Lingering) -> None:
-        with self._lock:
-            self._files.append(lingering)
+            self._files = [replace(file, due=0.0) for file in self._files]
 
     def has(self, logged: LoggedWrite, position: int) -> bool:
         """Whether the displaced file of a change waits to be looked at."""
@@ -124,12 +113,6 @@ class Linger:
 
     def __len__(self) -> int:
         return len(self._files)
-
-    @property
-    def next_due(self) -> float | None:
-        """When the next file is to be looked at, by the monotonic clock."""
-        with self._lock:
-            return min((file.due for file in self._files), default=None)
 
     @property
     def due_paths(self) -> list[str]:
@@ -182,12 +165,8 @@ class Linger:
             self._finisher.sweep(root, lingering.logged, lingering.position)
             return False
         # The editor may still have it open: once more.
-        self._add(self._put_in_place(root, lingering, displaced, rewrite))
+        self.again(self._put_in_place(root, lingering, displaced, rewrite))
         return True
-
-    def again(self, lingering: Lingering) -> None:
-        """Look at a file later: the disk has failed, or somebody writes."""
-        self._add(replace(lingering, due=time.monotonic() + self._seconds))
 
     def _put_in_place(
         self,
@@ -215,7 +194,6 @@ class Linger:
             base=base,
             result=None if new is None else content_hash(new),
             expected=lingering.expected | {base},
-            due=time.monotonic() + self._seconds,
         )
 
     def _merge(self, lingering: Lingering, saved: bytes, now: bytes | None) -> bytes | None:

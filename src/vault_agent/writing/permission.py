@@ -11,8 +11,6 @@ from vault_agent.text.names import covers, fold, lies_in
 from vault_agent.vault.paths import Verdict, validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from vault_agent.model.writing import Write, WriteLimits, Writer
     from vault_agent.vault.paths import Exclusions
 
@@ -49,16 +47,18 @@ class Permission:
         """
         validate(path)
         if not self.allows(caller, path):
-            raise _outside("is outside the folders that may be written")
+            what = "The path is outside the folders that may be written."
+            raise Forbidden("WRITE_OUTSIDE_SCOPE", what)
         if (reason := self._exclusions.reason(path, is_dir=is_dir)) is not None:
             raise _excluded(*reason)
 
     def allows(self, caller: Writer, path: str) -> bool:
         """Whether a path lies in the folders that this caller may write."""
         folded = fold(path)
-        if not _lies_in_any(folded, self._limits.folders):
-            return False
-        if caller.folders is not None and not _lies_in_any(folded, caller.folders):
+        scopes = [self._limits.folders]
+        if caller.folders is not None:
+            scopes.append(caller.folders)
+        if not all(any(lies_in(folded, fold(name)) for name in scope) for scope in scopes):
             return False
         return not any(covers(fold(folder), folded) for folder in caller.deny)
 
@@ -85,10 +85,6 @@ class Permission:
         times.append(now)
 
 
-def _lies_in_any(folded: str, folders: Iterable[str]) -> bool:
-    return any(lies_in(folded, fold(folder)) for folder in folders)
-
-
 def _excluded(name: str, verdict: Verdict) -> Forbidden:
     """Return the error for a path with a name that is excluded."""
     if verdict is Verdict.HIDDEN:
@@ -101,7 +97,3 @@ def _excluded(name: str, verdict: Verdict) -> Forbidden:
         f"Folders named {name} are left out of the vault: most are made by tools.",
         remedy=f"If it has notes, the owner adds !{name}/ to vault.exclude.",
     )
-
-
-def _outside(what: str) -> Forbidden:
-    return Forbidden("WRITE_OUTSIDE_SCOPE", f"The path {what}.")

@@ -3,60 +3,73 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import time
 from dataclasses import asdict
 from difflib import unified_diff
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.markdown.lines import equal_lines
 from vault_agent.model.warning import Warning
-from vault_agent.model.writing import PENDING, Written, WrittenFile
+from vault_agent.model.writing import Written, WrittenFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from vault_agent.model.writing import VaultChange, Write
 
 MAX_DIFF_BYTES = 64 * 1024
 MAX_FILES = 200
-_MOST_LINES = 20_000
-_SLOW_LINES = 2_000
+_MOST_LINES = 2_000
 _CONTEXT = 3
+_START = re.compile(r"(?<=[-+])\d+")
 _NOT_LOGGED = ("diff", "diff_truncated", "replayed", "index")
 
 
-def diff(path: str, before: bytes | None, after: bytes | None) -> tuple[str, bool]:
-    """Return a unified diff of at most `MAX_DIFF_BYTES`, and whether it was cut."""
+def diff(texts: Iterable[tuple[str, bytes | None, bytes | None]]) -> tuple[str, bool]:
+    """Return the unified diffs of files, and whether they were cut at `MAX_DIFF_BYTES`.
+
+    A file is its path, and its text before and after.
+    """
+    parts: list[str] = []
+    size, is_cut = 0, False
+    for path, before, after in texts:
+        part = _diff_of(path, before, after)
+        is_cut = is_cut or part is None
+        parts.append("Too many lines differ.\n" if part is None else part)
+        size += len(parts[-1])
+        if size > MAX_DIFF_BYTES:
+            break
+    data = "".join(parts).encode("utf-8", "replace")
+    is_cut = is_cut or len(data) > MAX_DIFF_BYTES
+    return data[:MAX_DIFF_BYTES].decode("utf-8", "ignore"), is_cut
+
+
+def _diff_of(path: str, before: bytes | None, after: bytes | None) -> str | None:
+    """Return the diff of one file, or None if comparing its lines would take too long."""
     if before == after:
-        return "", False
-    old, new = _lines(before), _lines(after)
+        return ""
+    old, new = (
+        (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
+        for data in (before, after)
+    )
     first = equal_lines(old, new)
     last = equal_lines(old[first:][::-1], new[first:][::-1])
-    changed = len(old) + len(new) - 2 * (first + last)
-    if changed > _MOST_LINES:
-        return f"{changed} lines differ\n", True
-    if changed > _SLOW_LINES:
-        lines = _whole(old, new, first, last)
-    else:
-        skip, keep = max(0, first - _CONTEXT), max(0, last - _CONTEXT)
-        lines = list(
-            unified_diff(old[skip : len(old) - keep], new[skip : len(new) - keep], n=_CONTEXT)
-        )[2:]
-        lines = [_shifted(line, skip) if line.startswith("@@") else line for line in lines]
+    if len(old) + len(new) - 2 * (first + last) > _MOST_LINES:
+        return None
+    skip, keep = max(0, first - _CONTEXT), max(0, last - _CONTEXT)
+    hunks = unified_diff(old[skip : len(old) - keep], new[skip : len(new) - keep], n=_CONTEXT)
     names = ["/dev/null" if before is None else path, "/dev/null" if after is None else path]
-    text = f"--- {names[0]}\n+++ {names[1]}\n" + "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
-    return _cut(text)
-
-
-def _cut(text: str) -> tuple[str, bool]:
-    """Return a diff of at most `MAX_DIFF_BYTES`, and whether it was cut."""
-    data = text.encode("utf-8", "replace")
-    if len(data) <= MAX_DIFF_BYTES:
-        return text, False
-    return data[:MAX_DIFF_BYTES].decode("utf-8", "ignore"), True
+    lines = [f"--- {names[0]}\n", f"+++ {names[1]}\n"]
+    for line in islice(hunks, 2, None):
+        if line.startswith("@@"):  # its numbers are those of the part that was compared
+            lines.append(_START.sub(lambda start: str(int(start[0]) + skip), line))
+        else:
+            ends = line.endswith("\n")
+            lines.append(line if ends else f"{line}\n\\ No newline at end of file\n")
+    return "".join(lines)
 
 
 def dump_reply(reply: Written) -> str:
@@ -73,46 +86,31 @@ def load_reply(reply: str) -> Written:
     return Written(**fields, replayed=True)
 
 
-def unchanged_reply(
-    write: Write, path: str, data: bytes, digest: bytes, *warnings: Warning, **more: Any
-) -> Written:
-    """Return the reply of a write that changes nothing."""
-    return Written(
-        write_id=None,
-        operation=write.operation,
-        changed=False,
-        path=path,
-        dry_run=write.dry_run,
-        hash_before=digest.hex(),
-        hash_after=digest.hex(),
-        bytes_before=len(data),
-        bytes_after=len(data),
-        warnings=warnings,
-        index=PENDING,
-        **more,
-    )
-
-
 def make_reply(write: Write, path: str, changes: Sequence[VaultChange], **more: Any) -> Written:
-    """Return the reply of a write that changes files, with their diffs.
+    """Return the reply of a write with the diffs of its changes. The main one may change nothing.
 
     `path` is the one that the reply names, and `more` are other fields of `Written`.
     """
     main = next((change for change in changes if path in (change.path, change.target)), changes[0])
     of_main = WrittenFile.of(main)
+    changed = main.before is None or main.before != main.after
+    is_logged = changed and not write.dry_run
     others = [WrittenFile.of(change) for change in changes if change is not main]
-    text, is_cut = _diffs(path if not main.target else main.path, main, changes)
+    text, is_cut = diff(
+        (path if change is main and not main.target else change.path, change.before, change.after)
+        for change in changes
+    )
     return Written(
-        write_id=None if write.dry_run else new_id(),
+        write_id=new_id() if is_logged else None,
         operation=write.operation,
-        changed=True,
+        changed=changed,
         path=path,
         dry_run=write.dry_run,
         hash_before=of_main.hash_before,
         hash_after=of_main.hash_after,
         bytes_before=main.size_before,
         bytes_after=main.size_after,
-        undoable=not write.dry_run,
+        undoable=is_logged,
         files=tuple(others[:MAX_FILES]),
         file_count=len(others),
         diff=text,
@@ -121,47 +119,6 @@ def make_reply(write: Write, path: str, changes: Sequence[VaultChange], **more: 
     )
 
 
-def _diffs(path: str, main: VaultChange, changes: Sequence[VaultChange]) -> tuple[str, bool]:
-    """Return the diffs of all changes, cut at their limit, and whether they were cut."""
-    parts: list[str] = []
-    size, is_cut = 0, False
-    for change in changes:
-        if size >= MAX_DIFF_BYTES:
-            is_cut = True
-            break
-        text, one_is_cut = diff(
-            path if change is main else change.path, change.before, change.after
-        )
-        parts.append(text)
-        size += len(text.encode("utf-8", "replace"))
-        is_cut = is_cut or one_is_cut
-    text, is_longer = _cut("".join(parts))
-    return text, is_cut or is_longer
-
-
 def new_id() -> str:
     """Return a new ID of a write."""
     return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(4)}"
-
-
-def _lines(data: bytes | None) -> list[str]:
-    return (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
-
-
-def _whole(old: list[str], new: list[str], first: int, last: int) -> list[str]:
-    """Return all that differs as one hunk: comparing so many lines would take too long."""
-    removed, added = old[first : len(old) - last], new[first : len(new) - last]
-    head = f"@@ -{first + 1},{len(removed)} +{first + 1},{len(added)} @@\n"
-    return [head, *(f"-{line}" for line in removed), *(f"+{line}" for line in added)]
-
-
-def _shifted(head: str, lines: int) -> str:
-    """Return the head of a hunk for a text with more lines before it."""
-    if not lines:
-        return head
-    _, *ranges, _ = head.split(" ")
-    moved = []
-    for lines_range in ranges:
-        start, comma, count = lines_range[1:].partition(",")
-        moved.append(f"{lines_range[0]}{int(start) + lines}{comma}{count}")
-    return f"@@ {' '.join(moved)} @@\n"

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from vault_agent.errors import Conflict, Failed, NotFound, TooLarge, VaultAgentError
 from vault_agent.markdown.edit import overwrite, spliced
 from vault_agent.markdown.frontmatter_edit import read_keys, set_keys
-from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import (
-    SERVER,
     ChangeKind,
     LoggedWrite,
     Right,
@@ -28,8 +26,8 @@ from vault_agent.model.writing import (
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.writing import replies
-from vault_agent.writing.disk import MAX_KEPT_BYTES, coded, missing
-from vault_agent.writing.executor import Disturbed, WriteExecutor, check_hash
+from vault_agent.writing.disk import MAX_KEPT_BYTES, Disturbed, coded, missing
+from vault_agent.writing.executor import WriteExecutor, check_hash
 from vault_agent.writing.finish import free_beside, numbered
 from vault_agent.writing.permission import TRASH
 from vault_agent.writing.placing import folder_exists, place_for_new
@@ -54,12 +52,6 @@ if TYPE_CHECKING:
 Done: TypeAlias = "tuple[Written, LoggedWrite | None]"
 """The reply to a write, and the entry of the log if it has changed something."""
 
-_CLIENTS: Final = {
-    "cli": "the command line",
-    "http": "a program over HTTP",
-    "web": "the web page",
-    SERVER: "the server itself",
-}
 _MARKS: Final = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (rb"^<{7}[ \r\n]", rb"^={7}\r?$", rb"^>{7}[ \r\n]")
@@ -100,30 +92,31 @@ class Transactions:
             status = root.status(real)
             if status is None or status.st_size <= more_than:
                 return None
-            return self._executor.find(root, real, write, edits=True).data
+            return self._executor.find(root, real, write, edits=True)
 
     def edit(self, path: str, write: Write, plan: Plan, root: VaultRoot) -> Done:
         """Edit a note. Raises `Changed` or `Disturbed` if it is worth another try."""
         real = self._executor.real(root, write, path)
         if not is_note(real):
             raise missing()
-        before = self._executor.find(root, real, write, edits=True).data
+        before = self._executor.find(root, real, write, edits=True)
         if all(mark.search(before) for mark in _MARKS):
             raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
         if self._executor.limits.dates and not write.by_itself:
             plan = dating(plan, datetime.now(UTC), whole=write.right is Right.OVERWRITE)
         planned = run_plan(plan, before)
         after = spliced(before, planned.splices)
-        said: dict[str, Any] = {"section_hash": planned.section_hash, "line": planned.line}
-        if after == before:
-            digest = content_hash(before)
-            warnings = planned.warnings
-            return replies.unchanged_reply(write, path, before, digest, *warnings, **said), None
-        self._executor.check_size(real, after)
+        if after != before:
+            self._executor.check_size(real, after)
         redo = partial(text_after, plan) if write.retries else None
-        change = VaultChange.edit(real, before, after, redo=redo)
-        said |= {"spans": len(planned.splices), "created": planned.created}
-        return self._carry_out(root, write, path, [change], planned.warnings, **said)
+        return self._carry_out(
+            *(root, write, path, [VaultChange.edit(real, before, after, redo=redo)]),
+            planned.warnings,
+            section_hash=planned.section_hash,
+            line=planned.line,
+            spans=len(planned.splices) if after != before else 0,
+            created=planned.created,
+        )
 
     def create(self, path: str, write: Write, content: bytes, root: VaultRoot) -> Done:
         """Create a file and its folders."""
@@ -150,21 +143,16 @@ class Transactions:
         real = self._executor.real(root, write, path)
         if permanent:
             _check_kept(root, real)
-            before = self._executor.find(root, real, write, edits=False).data
+            before = self._executor.find(root, real, write, edits=False)
             change = VaultChange.remove(real, before)
             return self._carry_out(root, write, real, [change])
         target = self._free_in_trash(root, real)
         if write.caller.is_person and folder_exists(root, real):
             move = VaultChange.move(real, target)
             return self._carry_out(root, write, path, [move], trash_path=target)
-        text = None  # only a note has a diff
-        if is_note(real):
-            text = self._executor.find(root, real, write, edits=False).data
-            digest, size = content_hash(text), len(text)
-        else:
-            file = self._executor.find_hash(root, real, write)
-            digest, size = file.digest, file.stat.st_size
-        move = VaultChange.move(real, target, digest, size)
+        file = self._executor.find_hash(root, real, write)
+        move = VaultChange.move(real, target, file.digest, file.stat.st_size)
+        text = self._executor.disk.read(root, real) if is_note(real) else None  # for its diff
         gone = replace(move, before=text, hash_after=None)
         return self._carry_out(root, write, path, [gone], trash_path=target)
 
@@ -267,7 +255,7 @@ class Transactions:
                 raise NotFound("WRITE_NOT_FOUND", "There is no such write of yours.")
             return logged, ()
         logged = log.last_of(caller)
-        last = log.last() if caller.is_owner else None
+        last = log.last_of(None) if caller.is_owner else None
         whose, details = ("", {}) if last is None else _whose(last)
         if logged is None:
             what = f"You have no write to take back.{whose}"
@@ -298,8 +286,7 @@ class Transactions:
         hashes = (change.hash_before for change in changes)
         if (first := next(filter(None, hashes), None)) is not None:
             check_hash(write, first)
-        if not changes:
-            return replies.unchanged_reply(write, path, b"", content_hash(b""), *warnings), None
+        changes = changes or [VaultChange.edit(path, b"", b"")]
         return self._carry_out(
             *(root, write, path, changes, warnings, undoes),
             created=transaction.created,
@@ -319,9 +306,11 @@ class Transactions:
     ) -> Done:
         """Log a write, carry it out, and return its reply, which names `path`."""
         executor = self._executor
-        warnings = (*warnings, *executor.warnings())
+        if not executor.disk.durable:
+            what = "The vault is on a drive that may upload or keep the change only later."
+            warnings = (*warnings, Warning("WRITE_NOT_DURABLE", what))
         reply = replies.make_reply(write, path, changes, warnings=warnings, **said)
-        if write.dry_run:
+        if write.dry_run or not reply.changed:
             return reply, None
         for change in changes:
             if change.kind is ChangeKind.MOVE and change.is_of_folder:
@@ -393,10 +382,7 @@ class Transactions:
 
 def _whose(last: LoggedWrite) -> tuple[str, dict[str, str]]:
     """Return a sentence that says whose the last write of the vault is, and its details."""
-    path = last.changes[0].place
-    who = _CLIENTS.get(last.client, last.client)
-    if last.agent:
-        who = f"the agent {last.agent} ({last.client})"
+    path, who = last.changes[0].place, last.agent or last.client
     what = (
         f" The last write of the vault is by {who}: {last.operation} of {path} ({last.write_id})."
     )

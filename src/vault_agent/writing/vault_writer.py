@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import anyio
 
-from vault_agent.errors import Busy, Conflict, NotFound, VaultAgentError
+from vault_agent.errors import Busy, NotFound, VaultAgentError
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import WriteHealth
-from vault_agent.system.cancelling import Threads, to_its_end
+from vault_agent.system.cancelling import Threads
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.workers import SMALL_BYTES
 from vault_agent.text.names import fold, is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.replacing import Changed
-from vault_agent.writing.disk import coded_error
-from vault_agent.writing.executor import Disturbed
+from vault_agent.writing.disk import Disturbed, coded_error
 from vault_agent.writing.finish import now_ms
 from vault_agent.writing.plan import Costly
 from vault_agent.writing.transactions import Transactions
@@ -46,6 +45,8 @@ THREADS = 4
 TRIES = 3
 _EXPIRE_SECONDS = 3_600.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+_CLOSING_LOOKS = 2
+"""A file that somebody has saved into is looked at once more."""
 
 _T = TypeVar("_T")
 
@@ -280,17 +281,14 @@ class VaultWriter:
 
     async def close(self) -> None:
         """Look at all displaced files, sooner than otherwise, and close the log."""
-        self._executor.linger.hurry()
-        while (due := self._executor.linger.next_due) is not None and self._state == "ready":
-            await anyio.sleep(max(0.0, min(due - time.monotonic(), self._times.look)))
-            before, is_due = len(self._executor.linger), due <= time.monotonic()
-            try:
-                await self.look()
-            except Exception as error:  # noqa: BLE001 - the log is closed all the same
-                self._on_crash(describe_crash(error))
-                break
-            if is_due and len(self._executor.linger) >= before:
-                break  # the disk fails: the next start looks at them
+        try:
+            for _ in range(_CLOSING_LOOKS):
+                if len(self._executor.linger) and self._state == "ready":
+                    await anyio.sleep(self._times.closing)
+                    self._executor.linger.hurry()
+                    await self.look()
+        except Exception as error:  # noqa: BLE001 - the log is closed all the same
+            self._on_crash(describe_crash(error))
         for task in self._following:
             task.cancel()
         self._looking.close()
@@ -367,21 +365,12 @@ class VaultWriter:
 
     def _look(self, paths: Sequence[str]) -> list[str]:
         """Look at the displaced files of notes. Return the notes that somebody had saved into."""
-        # Taken here, so that a caller who is cancelled before the thread starts loses nothing.
-        # A move of its folder may have looked at one.
-        waiting = [*filter(None, map(self._executor.linger.take_due, paths))]
-        saved = []
-        try:
-            with self._executor.open_root() as root:
-                while waiting:
-                    if self._executor.look(root, waiting[-1]):
-                        saved.append(waiting[-1].change.path)
-                    waiting.pop()
-        except (VaultAgentError, CannotOpen, OSError):  # the vault is away
-            pass
-        finally:
-            for lingering in waiting:
-                self._executor.linger.again(lingering)
+        executor, saved = self._executor, []
+        with suppress(VaultAgentError, CannotOpen, OSError), executor.open_root() as root:
+            for path in paths:  # a move of its folder may have looked at one
+                lingering = executor.linger.take_due(path)
+                if lingering is not None and executor.look(root, lingering):
+                    saved.append(path)
         return saved
 
     async def _wait_until_back(self, path: str) -> None:
@@ -427,9 +416,7 @@ class VaultWriter:
                 path = None
             except Disturbed:
                 if time.monotonic() >= deadline:
-                    raise Conflict(
-                        "NOTE_BUSY", "Somebody is changing the note.", {"retryAfter": 3}
-                    ) from None
+                    raise
                 await anyio.sleep(self._times.look)
 
     async def _carry_out(
@@ -464,32 +451,30 @@ class VaultWriter:
                 )
             finally:
                 self._follow_unsure()
-                if done:
-                    following = await to_its_end(self._announce_write(*done[0], write))
+                for reply, logged in done:
+                    if logged is not None:
+                        self._on_written(logged)
+                    following = self._keep(self._wait_for_index(reply, logged, write))
         return await asyncio.shield(following)
-
-    async def _announce_write(
-        self, reply: Written, logged: LoggedWrite | None, write: Write
-    ) -> asyncio.Future[Written]:
-        if logged is not None:
-            self._on_written(logged)
-            if logged.warning is not None:
-                await self._read_conflicts()
-        return self._keep(asyncio.create_task(self._wait_for_index(reply, write)))
 
     def _follow_unsure(self) -> None:
         """Hand what failed writes may have changed, and copies beside, to the index."""
         if paths := self._executor.take_unsure():
-            self._keep(asyncio.ensure_future(self._follow(paths, 0)))
+            self._keep(self._follow(paths, 0))
 
-    def _keep(self, task: asyncio.Future[_T]) -> asyncio.Future[_T]:
-        """Keep a task until it ends, since the loop itself keeps none alive."""
+    def _keep(self, work: Awaitable[_T]) -> asyncio.Future[_T]:
+        """Run work to its end, in a task of its own. The loop itself keeps no task alive."""
+        task = asyncio.ensure_future(work)
         self._following.add(task)
         task.add_done_callback(self._following.discard)
         return task
 
-    async def _wait_for_index(self, reply: Written, write: Write) -> Written:
+    async def _wait_for_index(
+        self, reply: Written, logged: LoggedWrite | None, write: Write
+    ) -> Written:
         """Wait until searches find a write, and return its reply."""
+        if logged is not None and logged.warning is not None:
+            await self._read_conflicts()
         if reply.write_id is None:
             return reply
         named = [path for file in reply.files for path in (file.path, file.before)]
@@ -509,41 +494,39 @@ class Locks:
         self._held: set[str] = set()
         self._everything = False
         self._waiting = 0  # tasks that want everything: they go first
-        self._change = asyncio.Condition()
+        self._freed = asyncio.Event()
 
     @asynccontextmanager
     async def names(self, *names: str) -> AsyncIterator[None]:
         """Hold these names."""
         wanted = set(names)
-        async with self._change:
-            await self._change.wait_for(
-                lambda: not (self._everything or self._waiting or self._held & wanted)
-            )
-            self._held |= wanted
+        while self._everything or self._waiting or self._held & wanted:
+            await self._freed.wait()
+        self._held |= wanted
         try:
             yield
         finally:
             self._held -= wanted
-            await to_its_end(self._announce())
+            self._free()
 
     @asynccontextmanager
     async def everything(self) -> AsyncIterator[None]:
         """Hold every name."""
         self._waiting += 1
         try:
-            async with self._change:
-                await self._change.wait_for(lambda: not (self._everything or self._held))
-                self._everything = True
+            while self._everything or self._held:
+                await self._freed.wait()
+            self._everything = True
         finally:
             self._waiting -= 1
-            if not self._everything:
-                await to_its_end(self._announce())
+            self._free()
         try:
             yield
         finally:
             self._everything = False
-            await to_its_end(self._announce())
+            self._free()
 
-    async def _announce(self) -> None:
-        async with self._change:
-            self._change.notify_all()
+    def _free(self) -> None:
+        """Let all that wait look again."""
+        self._freed.set()
+        self._freed = asyncio.Event()
