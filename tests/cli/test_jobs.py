@@ -14,7 +14,7 @@ from tests.cli.fake import PROGRAM, FakeServer, Run, job
 from tests.cli.test_output import needs_pty
 from tests.support.clocks import PATIENCE
 
-from vault_agent.cli.jobs import count, duration, summary_line
+from vault_agent.cli.jobs import duration, summary_line
 from vault_agent.model.jobs import Job, PhaseProgress, Trigger, Waiting
 from vault_agent.model.warning import Warning
 
@@ -44,12 +44,6 @@ async def test_options_of_a_job_reach_the_server(run: Run, server: FakeServer):
     assert (await run("reindex", "--require-embeddings")).code == 0
     assert server.asked[0][:2] == ("POST", "/reindex")
     assert server.asked[0][2].require_embeddings
-
-
-async def test_with_json_only_the_finished_job_is_printed(run: Run, server: FakeServer):
-    ended = await run("index", "--json")
-    assert orjson.loads(ended.out)["data"]["job"]["state"] == "succeeded"
-    assert ended.err == ""
 
 
 async def test_detach_prints_the_id_at_once(run: Run, server: FakeServer):
@@ -120,26 +114,6 @@ async def test_a_terminal_shows_progress_bars(run_at_terminal: Run, server: Fake
 
 @needs_pty
 @pytest.mark.parametrize(
-    ("ended", "says", "full"),
-    [
-        (job(phase="embed", phases=(PhaseProgress(name="embed", done=0, total=0),)), "none", 0),
-        (job("cancelled", phases=(PhaseProgress(name="parse", done=2, total=8),)), "2/8", 6),
-        (job(phases=(PhaseProgress(name="parse", done=8, total=8),)), "8/8", 24),
-    ],
-)
-async def test_a_bar_shows_the_share_done(
-    run_at_terminal: Run, server: FakeServer, ended: Job, says: str, full: int
-):
-    server.history = [ended]
-    # Without colour the rest of a bar is blank.
-    last = (await run_at_terminal("index", NO_COLOR="1")).err.split("\r")[-1]
-    bar = next(line for line in last.splitlines() if says in line)
-    assert bar.count("━") + bar.count("╸") == full
-    assert "0/0" not in last
-
-
-@needs_pty
-@pytest.mark.parametrize(
     ("columns", "bar", "details"),
     [
         (40, 0, "1 min 1 s left"),
@@ -166,29 +140,6 @@ async def test_a_narrow_terminal_keeps_the_counts(
 async def test_a_bar_is_visible_with_sixteen_colours(run_at_terminal: Run, server: FakeServer):
     seen = (await run_at_terminal("index", TERM="xterm")).err
     assert "\x1b[32m━" in seen
-
-
-@needs_pty
-async def test_a_narrow_terminal_breaks_no_word_of_the_summary(
-    run_at_terminal: Run, server: FakeServer
-):
-    shown = (await run_at_terminal("jobs", "show", NO_COLOR="1", COLUMNS="40")).err
-    assert shown.splitlines() == [
-        "job-1  succeeded    index",
-        "  2025-01-01  2.0 s",
-        "  scan 4/4",
-        "  parse 4/4",
-        "index done in 2.0 s. 4 notes: 3 added. 9",
-        "chunks, 5 links (2 unresolved).",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("done", "total", "text"),
-    [(0, 0, "none"), (1200, None, "1,200"), (0, 4, "0/4"), (1200, 10_000, "1,200/10,000")],
-)
-def test_a_phase_shows_its_progress(done: int, total: int | None, text: str):
-    assert count(PhaseProgress(name="embed", done=done, total=total)) == text
 
 
 async def test_a_broken_event_stream_is_reopened(run: Run, server: FakeServer):

@@ -54,15 +54,6 @@ async def test_results_of_filters_alone_show_no_score(run: Run, server: FakeServ
     assert explained.endswith("      votes: body 2.5, heading 0.2\n")
 
 
-async def test_json_prints_only_the_servers_envelope(run: Run, server: FakeServer):
-    server.warnings = [Warning(code="INDEX_STALE", message="Old.")]
-    ended = await run("--json", "search", "bones")
-    reply = orjson.loads(ended.out)
-    assert set(reply) == {"data", "warnings"}
-    assert reply["data"]["results"][0]["noteId"] == NOTE
-    assert ended.err == ""
-
-
 async def test_warnings_go_to_stderr_with_their_code(run: Run, server: FakeServer):
     server.warnings = [Warning(code="INDEX_STALE", message="Run vault-agent index.")]
     ended = await run("search", "bones")

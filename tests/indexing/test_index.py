@@ -140,48 +140,6 @@ async def test_links_resolve_to_names_aliases_and_attachments(vault: Vault):
     assert (await vault.links("folder/Rye.md"))["Missing"] == (None, False)
 
 
-async def test_a_new_note_resolves_links_to_it(vault: Vault):
-    await vault.index()
-    vault.write("deep/Missing.md", "here")
-    assert (await vault.index()).unresolved_links == 0
-    assert (await vault.links("folder/Rye.md"))["Missing"] == ("deep/Missing.md", False)
-
-
-async def test_a_removed_note_leaves_links_to_it_unresolved(vault: Vault):
-    await vault.index()
-    (vault.root / "Starter.md").unlink()
-    await vault.index()
-    assert (await vault.links("Bread.md"))["Starter"] == (None, False)
-
-
-async def test_a_removed_alias_no_longer_resolves(vault: Vault):
-    await vault.index()
-    vault.write("Bread.md", "# Bread\n")
-    await vault.index()
-    assert (await vault.links("Starter.md"))["Loaf"] == (None, False)
-
-
-async def test_removing_two_notes_with_one_name_unresolves_their_links(vault: Vault):
-    vault.write("a/Twin.md", "one")
-    vault.write("b/Twin.md", "two")
-    vault.write("Ask.md", "[[Twin]]")
-    await vault.index()
-    (vault.root / "a/Twin.md").unlink()
-    (vault.root / "b/Twin.md").unlink()
-    await vault.index()
-    assert await vault.links("Ask.md") == {"Twin": (None, False)}
-
-
-async def test_new_and_removed_attachments_are_detected(vault: Vault):
-    await vault.index()
-    (vault.root / "jar.png").unlink()
-    await vault.index()
-    assert (await vault.links("Starter.md"))["jar.png"] == (None, False)
-    vault.write("pictures/jar.png", b"\x89PNG")
-    await vault.index()
-    assert (await vault.links("Starter.md"))["jar.png"] == ("pictures/jar.png", False)
-
-
 async def test_a_rebuild_keeps_the_old_index_until_it_is_complete(vault: Vault):
     await vault.index()
     await vault.index(rebuild=True)

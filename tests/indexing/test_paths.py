@@ -167,15 +167,6 @@ async def test_a_removed_folder_removes_its_notes(vault: Vault):
     assert await leaves_what_a_whole_run_leaves(vault, "folder")
 
 
-async def test_a_moved_folder_is_reported_as_renames(vault: Vault, walks: list[bool]):
-    await vault.index()
-    (vault.root / "folder").rename(vault.root / "moved")
-    summary = await vault.index(paths=("folder", "moved"))
-    assert (summary.renamed, summary.added, summary.removed) == (2, 0, 0)
-    assert walks == [True, False]
-    assert await state(vault) == await fresh_state(vault)
-
-
 @pytest.mark.fault(
     "Paths",
     "a run of paths gets a path that is outside the vault, hidden, excluded or malformed",
@@ -233,29 +224,6 @@ async def test_a_rename_to_another_spelling_keeps_one_note(
     assert await state(vault) == await fresh_state(vault)
 
 
-async def test_an_unreadable_note_keeps_its_index_entry_until_it_is_readable(vault: Vault):
-    await vault.index()
-    vault.write("Bread.md", "changed")
-    vault.write("New.md", "new")
-    vault.unreadable = {"Bread.md", "New.md"}
-    assert (await vault.index(paths=("Bread.md", "New.md"))).changed == 0
-    by_paths = await state(vault)
-    await vault.index()
-    assert await state(vault) == by_paths
-    assert "note Bread.md" in by_paths
-    vault.unreadable = set()
-    assert await leaves_what_a_whole_run_leaves(vault, "Bread.md", "New.md")
-
-
-async def test_new_and_removed_attachments_update_links(vault: Vault):
-    await vault.index()
-    (vault.root / "jar.png").unlink()
-    await vault.index(paths=("jar.png",))
-    assert (await vault.links("Starter.md"))["jar.png"] == (None, False)
-    vault.write("deep/jar.png", b"")
-    assert await leaves_what_a_whole_run_leaves(vault, "deep/jar.png")
-
-
 @pytest.mark.fault(
     "Jobs",
     "a run of paths would remove all, or very many, notes",
@@ -271,18 +239,6 @@ async def test_a_run_of_paths_never_empties_an_index(vault: Vault):
         await vault.index(paths=tuple(paths))
     shutil.rmtree(vault.root)
     with pytest.raises(Misconfigured, match="VAULT_NOT_FOUND"):
-        await vault.index(paths=("Bread.md",))
-    assert await state(vault) == before
-
-
-async def test_a_run_of_one_path_in_an_empty_mount_point_removes_nothing(vault: Vault):
-    for number in range(9):
-        vault.write(f"{number}.md", "more notes")
-    await vault.index()
-    before = await state(vault)
-    shutil.rmtree(vault.root)
-    vault.root.mkdir()
-    with pytest.raises(Failed, match="VAULT_EMPTY"):
         await vault.index(paths=("Bread.md",))
     assert await state(vault) == before
 
@@ -414,16 +370,6 @@ async def test_a_failed_merge_does_not_fail_the_run(vault: Vault, monkeypatch: p
     monkeypatch.undo()
     vault.write("Last.md", "flour")
     assert await leaves_what_a_whole_run_leaves(vault, "Last.md")
-
-
-async def test_leftover_files_do_not_grow_with_the_number_of_runs(vault: Vault):
-    await vault.index()
-    counts = []
-    for number in range(17):
-        vault.write("New.md", f"flour {number}")
-        await vault.run(paths=("New.md",))
-        counts.append(sum(1 for _ in vault.directory.fulltext(1).rglob("*")))
-    assert max(counts) < 200
 
 
 class Editor:

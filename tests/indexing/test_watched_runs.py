@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import unicodedata
 from pathlib import Path
 
 import pytest
@@ -22,22 +21,6 @@ async def vault(tmp_path: Path) -> Vault:
     made.write("Starter.md", "flour\n")
     await made.index()
     return made
-
-
-async def paths_of(vault: Vault) -> set[str]:
-    return {path for path in await vault.dump() if path.endswith(".md")}
-
-
-@pytest.mark.parametrize("old", ["caf\u00e9.md", "starter.md"])
-async def test_another_spelling_of_a_name_is_a_rename(vault: Vault, old: str):
-    vault.write(old, "one of a kind\n")
-    await vault.index()
-    new = unicodedata.normalize("NFD", old) if not old.isascii() else "sTARTER.md"
-    (vault.root / old).rename(vault.root / new)
-    run = await vault.run(paths=(new, old), by_watch=True)
-    assert (run.summary.renamed, run.summary.removed) == (1, 0)
-    assert new in await paths_of(vault)
-    assert old not in await paths_of(vault)
 
 
 @pytest.mark.fault(

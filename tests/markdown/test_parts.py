@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.clocks import assert_linear
 
 from vault_agent.markdown import links, parse
 from vault_agent.markdown.headings import anchor_key
@@ -118,14 +117,3 @@ def test_links_over_the_limit_are_only_counted():
     note = parse_note("[[b]] " * (links.MAX_LINKS + 5), path="a.md")
     assert len(note.links) == links.MAX_LINKS
     assert note.warnings[0].details["found"] == links.MAX_LINKS + 5
-
-
-@pytest.mark.parametrize(
-    "unit",
-    ["[[b]]\n", "[a](b.md) ", "<https://a.bc> ", "[x][r] ", "- [ ] t ^b\n", "é [[b|c]] #t "],
-)
-def test_parsing_links_takes_linear_time(unit):
-    assert_linear(
-        lambda times: unit * (4_000 * times) + "\n\n[r]: x.md\n",
-        lambda text: parse_note(text, path="a.md"),
-    )

@@ -217,10 +217,6 @@ def test_footnotes_may_be_written_in_their_place():
         assert text in found
 
 
-def test_many_open_footnotes_take_linear_time():
-    assert_linear(lambda times: "^[" * (5_000 * times) + "]" * (2_000 * times), body)
-
-
 def test_footnotes_are_numbered_in_their_order():
     html = body("b[^b] a[^a] b[^b] c[^c]\n\n[^a]: A\n[^b]: B *see*[^a]\n[^d]: never\n")
     assert html.count('href="#n-fn-1"') == 2

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.clocks import assert_linear
 
 from vault_agent.errors import Conflict, VaultAgentError
 from vault_agent.markdown.edit import spliced
@@ -133,19 +132,6 @@ def test_a_replacement_cannot_fill_the_memory():
     assert refused("a" * 1_000, "a", "x" * 100_000, expected_count=None) == "NOTE_TOO_LARGE"
     many = r"\1" * 10_000
     assert refused("a" * 10_000, "(a+)", many, regex=True) == "NOTE_TOO_LARGE"
-
-
-@pytest.mark.parametrize("regex", [False, True])
-def test_the_time_is_linear(regex: bool):
-    pattern = r"(a+)+b" if regex else "éa"
-    assert_linear(
-        lambda n: ("éa\r\n" * 2_000 * n + "b").encode(),
-        lambda note: (
-            replace(note, pattern, "x", regex=regex, expected_count=None)
-            if not regex
-            else refused(note.decode(), pattern, regex=True)
-        ),
-    )
 
 
 TEXTS = st.text(st.sampled_from("ab é\r\n"), max_size=30)

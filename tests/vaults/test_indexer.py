@@ -18,7 +18,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
-from vault_agent.errors import Busy, Failed, Misconfigured
+from vault_agent.errors import Failed
 from vault_agent.indexing.protocol import (
     Compare,
     Compared,
@@ -130,21 +130,6 @@ async def test_a_process_that_ends_by_itself_is_not_killed(
         with pytest.raises(Failed, match="DISK_FULL"):
             await kept.run()
     assert ended.exists()
-
-
-async def test_an_error_keeps_its_class_and_details(speaking: Any):
-    refusals = [
-        RequestFailed("VAULT_NOT_FOUND", "Gone.", {"a": 1}),
-        RequestFailed("INDEX_LOCKED", "Busy."),
-    ]
-    source = f"next(requests()); {spoken(refusals[0])}; next(requests()); {spoken(refusals[1])}"
-    async with speaking(source + "\nsys.stdin.read()") as kept:
-        with pytest.raises(Misconfigured) as gone:
-            await kept.run()
-        assert (gone.value.code, gone.value.details) == ("VAULT_NOT_FOUND", {"a": 1})
-        with pytest.raises(Busy, match="INDEX_LOCKED"):
-            await kept.run()
-        assert len(kept.pids) == 1
 
 
 async def test_no_run_is_given_to_a_process_in_which_a_run_has_failed(speaking: Any):
@@ -280,15 +265,6 @@ async def test_a_run_succeeds_after_the_idle_process_died(speaking: Any):
         await kept.run()
         os.kill(kept.pids[0], signal.SIGKILL)
         assert (await kept.run()).revision == 1
-
-
-async def test_a_process_crash_is_reported_by_type_and_line(speaking: Any):
-    report = CrashReport("ValueError", ("vault_agent.indexing.index:7",))
-    source = f"next(requests()); {spoken(Crashed('keeper', report))}"
-    async with speaking(source) as kept:
-        with pytest.raises(Failed, match=r"ValueError at vault_agent\.indexing\.index:7"):
-            await kept.run()
-        assert kept.crashes == [("keeper", report)]
 
 
 @pytest.mark.fault(

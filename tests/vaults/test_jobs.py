@@ -152,26 +152,6 @@ async def test_closing_marks_the_running_job_interrupted(jobs: Jobs, work: Work)
     assert (await jobs.get(job.id)).state is JobState.INTERRUPTED
 
 
-async def test_a_failed_job_records_its_error_code(jobs: Jobs, work: Work):
-    work.failure = Failed("DISK_FULL", "no room")
-    work.go.set()
-    job = await jobs.submit(JobKind.INDEX, work.run)
-    last = [seen async for seen in jobs.watch(job.id)][-1]
-    assert last.state is JobState.FAILED
-    assert last.error == Warning("DISK_FULL", *work.failure.over_http())
-
-
-async def test_an_unexpected_error_records_only_its_type(jobs: Jobs, work: Work):
-    work.failure = ValueError("what a note says")
-    work.go.set()
-    job = await jobs.submit(JobKind.INDEX, work.run)
-    last = [seen async for seen in jobs.watch(job.id)][-1]
-    assert last.error.code == "INTERNAL_ERROR"
-    assert "ValueError" in last.error.message
-    assert "tests" not in last.error.message
-    assert "what a note says" not in last.error.message
-
-
 async def test_an_unexpected_error_is_logged_by_type_and_line(store: JobStore):
     reports: list[CrashReport] = []
     jobs = Jobs(store, reports.append)

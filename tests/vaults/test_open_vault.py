@@ -347,16 +347,6 @@ async def test_an_index_that_cannot_be_used_is_rebuilt_at_the_start(root: Path, 
         assert len(await vault.jobs.list()) == 2
 
 
-async def test_a_refused_index_keeps_no_tracebacks(root: Path):
-    async with opened(root) as vault:
-        await vault._vault.index.refuse(IndexUnavailable("INDEX_INCOMPATIBLE", "Damaged."), 1)
-        for _ in range(5):
-            with pytest.raises(IndexUnavailable) as refused:
-                await vault.search(SearchQuery("flour"))
-        assert vault._vault.index.refusal.__traceback__ is None
-        assert refused.value is not vault._vault.index.refusal
-
-
 @pytest.mark.parametrize("option", ["require_embeddings", "fresh_embeddings"])
 @pytest.mark.parametrize("kind", [JobKind.INDEX, JobKind.REINDEX])
 async def test_a_job_that_requires_embeddings_is_refused_while_they_are_off(
