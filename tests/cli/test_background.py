@@ -21,7 +21,7 @@ from vault_agent.cli import detached
 from vault_agent.config.layers import read_layers
 from vault_agent.config.setting_names import DEFAULT_PORT
 from vault_agent.errors import Misconfigured
-from vault_agent.system.address import ServerAddress, note_address
+from vault_agent.system.address import note_address
 
 
 @pytest.fixture
@@ -131,26 +131,6 @@ async def test_the_record_of_a_killed_server_is_harmless(
     assert "No server runs" in (await run_apart("serve", "--stop")).err
 
 
-async def test_a_port_that_was_chosen_is_never_replaced(vault: Path, run: Run, taken_port: int):
-    for chosen in (
-        await run("serve", "--background", "--port", str(taken_port)),
-        await run("serve", "--background", VAULT_AGENT_SERVER_PORT=str(taken_port)),
-    ):
-        assert chosen.code == 2
-        assert chosen.err.startswith("PORT_IN_USE: ")
-        assert len(chosen.err.splitlines()) == 1
-
-
-async def test_a_missing_vault_is_reported_and_leaves_no_folder(
-    environment: dict[str, str], tmp_path: Path, run_apart: Run
-):
-    ended = await run_apart("serve", "--background", VAULT_AGENT_VAULT_ROOT=str(tmp_path / "none"))
-    assert ended.code == 2
-    assert ended.err.startswith("VAULT_NOT_FOUND: ")
-    assert not any(below(Path(environment["HOME"]), "*"))
-    assert (await run_apart("serve", "--background", "--stop")).code == 2
-
-
 @pytest.mark.fault(
     "HTTP and access",
     "a server ends while it starts in the background",
@@ -194,40 +174,3 @@ def test_a_long_log_is_set_aside(tmp_path: Path):
     detached._keep_short(log)
     assert not log.exists()
     assert (tmp_path / "server.log.old").exists()
-
-
-_LATE = """
-import sys, time
-from pathlib import Path
-from vault_agent.system.address import SERVER_LOCK, note_address
-from vault_agent.system.files import locked
-folder = Path(sys.argv[-1])
-with locked(folder / SERVER_LOCK):
-    while not (folder / "seen").exists():
-        time.sleep(0.01)
-    note_address(folder, "http://127.0.0.1:2")
-    while (folder / "seen").exists():
-        time.sleep(0.01)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="waits for a child of POSIX")
-async def test_a_start_waits_for_the_new_server_where_a_killed_one_left_its_address(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    note_address(tmp_path, "http://127.0.0.1:1")
-    seen, look = tmp_path / "seen", detached.live_address
-
-    def looked(folder: Path) -> ServerAddress | None:
-        address = look(folder)
-        if address is not None:
-            seen.touch()  # the new server has the index, but has not noted its own address
-        return address
-
-    monkeypatch.setattr(detached, "PROGRAM", (sys.executable, "-c", _LATE))
-    monkeypatch.setattr(detached, "live_address", looked)
-    how = detached.StartCommand((str(tmp_path),), os.environ)
-    address = await asyncio.to_thread(detached.start, how, tmp_path)
-    seen.unlink()
-    await asyncio.to_thread(os.waitpid, address.pid, 0)
-    assert address.endpoint == "http://127.0.0.1:2"

@@ -94,19 +94,6 @@ async def test_settings_that_a_server_cannot_use_leave_it_as_it_is(
     assert (await started(run_apart, "--background"))["pid"] == first["pid"]
 
 
-async def test_a_moved_vault_keeps_its_index(
-    environment: dict[str, str], run: Run, run_apart: Run, notes: Path
-):
-    first = await started(run_apart, "--background")
-    await run("jobs", "follow")
-    moved = notes.rename(notes.with_name("Moved"))
-    assert "uses it from now on" in (await run("config", "set", "vault.root", str(moved))).err
-    listed = orjson.loads((await run("--json", "vaults")).out)["data"]["indexes"]
-    assert [row["vault"] for row in listed] == [str(moved)]
-    assert "Stock.md" in (await run("search", "bones")).out
-    assert (await started(run_apart, "--background"))["pid"] == first["pid"]
-
-
 async def test_stop_ends_the_server_that_answers_here_and_names_its_vault(
     environment: dict[str, str], run: Run, run_apart: Run, notes: Path
 ):

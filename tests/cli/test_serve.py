@@ -66,18 +66,6 @@ async def serving(environment: dict[str, str], *arguments: str) -> AsyncIterator
         assert process.returncode == 0
 
 
-async def test_an_index_with_excluded_notes_is_not_called_the_first_one(
-    environment: dict[str, str], vault: Path, port: int, run: Run
-):
-    async with serving(environment):
-        assert (await run("jobs", "follow")).code == 0
-    (vault / "Late.md").write_text("late")
-    await run("config", "set", "vault.exclude", "Stock.md")
-    async with serving(environment) as said:
-        assert "the first one" not in said
-        assert "excluded now" in said
-
-
 async def test_serve_prints_its_address_state_and_next_commands(
     environment: dict[str, str], vault: Path, port: int, run: Run
 ):
@@ -124,14 +112,6 @@ async def test_the_printed_commands_reach_a_server_started_with_flags(
     (tmp_path / "my config.toml").touch()
     async with serving(environment, "--config", str(tmp_path / "my config.toml")) as said:
         assert f"look for\" --config '{tmp_path / 'my config.toml'}'\n" in said
-
-
-async def test_without_a_vault_serve_says_how_to_name_one(run_apart: Run):
-    ended = await run_apart("serve", "--port", "0")
-    assert ended.code == 2
-    assert ended.err.startswith("VAULT_NOT_FOUND: ")
-    assert "vault-agent setup --folder" in ended.err
-    assert len(ended.err.splitlines()) == 1
 
 
 async def test_serve_fails_if_the_vault_is_missing_or_a_file(run_apart: Run, vault: Path):

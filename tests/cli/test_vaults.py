@@ -162,14 +162,6 @@ async def test_init_writes_through_no_link_of_a_clone(run: Run, project: Path, h
     assert (home / "theirs").read_text() == "kept\n"
 
 
-async def test_init_refuses_the_home_folder(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(home)
-    ended = await run("init", "--yes")
-    assert ended.code == 2
-    assert ended.err.startswith("CONFIG_INVALID: Your home folder is no project.")
-    assert not (home / ".vault-agent").exists()
-
-
 @POSIX
 async def test_init_refuses_a_vault_that_leads_out_of_the_project(
     run: Run, project: Path, home: Path
@@ -321,13 +313,9 @@ async def test_a_vault_that_is_not_trusted_is_not_searched(
 
 IN_PROJECT = (
     ("memory", "show", "flour and water"),
-    ("memory", "log"),
-    ("memory", "journal"),
     ("memory", "journal", "make", "--all"),
     ("index", "--detach"),
-    ("reindex", "--detach"),
     ("list",),
-    ("grep", "flour"),
     ("search", "flour"),
 )
 
@@ -364,7 +352,7 @@ async def test_a_project_whose_vault_is_missing_is_not_answered_from_another_one
     assert await about(run, server, *words, "--vault", "default") == "default"
 
 
-@pytest.mark.parametrize("words", IN_PROJECT[:4], ids=" ".join)
+@pytest.mark.parametrize("words", IN_PROJECT[:2], ids=" ".join)
 async def test_what_is_of_a_project_is_not_asked_of_another_vault_without_trust(
     run: Run, project: Path, server: FakeServer, words
 ):
@@ -382,17 +370,6 @@ async def test_outside_a_project_the_default_vault_is_searched(
     monkeypatch.chdir(home)
     await run("search", "flour")
     assert searched(server) == ("/search", ())
-
-
-async def test_lists_are_about_the_vault_of_the_project(
-    run: Run, project: Path, server: FakeServer
-):
-    await run("init", "--yes")
-    for words in (("list",), ("grep", "flour"), ("tasks",), ("tags",), ("list", "--folders")):
-        server.asked.clear()
-        await run(*words)
-        asked = [path.split("/")[2] for _, path, _ in server.asked]
-        assert asked == ["project%3Ashop"], words
 
 
 async def test_new_notes_and_graphs_are_about_the_vault_of_the_project(

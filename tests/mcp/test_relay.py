@@ -206,13 +206,6 @@ def test_a_call_without_a_vault_says_what_to_do(alone):
     assert "vault-agent setup --folder" in text
 
 
-def test_a_call_after_a_handshake_waits_for_the_server(alone):
-    with relay(alone) as pipe:
-        pipe.ask(HANDSHAKE)
-        assert pipe.ask({**PING, "method": "tools/list"})["result"]["tools"]
-        assert "Bread.md:1-3" in pipe.call(2, "vault_search", query="dough")
-
-
 def test_the_lists_are_those_of_the_running_server(alone):
     """The relay and the server have other settings here: the server's count."""
     alone.variables["VAULT_AGENT_MCP_TOOLSET"] = "co-cli"
@@ -477,13 +470,6 @@ def test_a_server_of_another_version_that_its_user_started_gets_a_warning(alone)
         assert err == b"SERVER_OF_OTHER_VERSION: run `vault-agent serve --background`.\n"
 
 
-def test_no_server_is_started_where_that_is_not_wanted(alone):
-    with relay(alone, "--no-start") as pipe:
-        reply = pipe.ask(PING)
-    assert reply["error"]["message"].startswith("SERVER_UNAVAILABLE: no server answers.")
-    assert not list(below(alone.indexes, "server.address"))
-
-
 def test_no_server_is_started_where_mcp_was_turned_off(alone):
     alone.variables["VAULT_AGENT_MCP_ENABLED"] = "false"
     try:
@@ -494,15 +480,6 @@ def test_no_server_is_started_where_mcp_was_turned_off(alone):
     assert reply["error"]["message"].startswith("FEATURE_DISABLED: ")
     assert reply["error"]["message"].endswith("vault-agent enable mcp")
     assert not list(below(alone.indexes, "server.address"))
-
-
-def test_without_a_vault_the_error_says_what_to_do(alone):
-    del alone.variables["VAULT_AGENT_VAULT_ROOT"]
-    with relay(alone, "--vault-root", str(alone.home / "nothing")) as pipe:
-        reply = pipe.ask(PING)
-    assert reply["id"] == 1
-    assert reply["error"]["message"].startswith("VAULT_NOT_FOUND: ")
-    assert "vault-agent setup --folder" in reply["error"]["message"]
 
 
 @pytest.mark.fault(
@@ -526,12 +503,6 @@ def test_a_wrong_config_file_is_reported_before_anything_is_relayed(alone, tmp_p
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("CONFIG_INVALID: ")
-
-
-def test_the_parser_explains_it(alone):
-    done = alone.run("mcp", "--help")
-    assert done.returncode == 0
-    assert "--no-start" in done.stdout
 
 
 def test_the_revision_of_the_handshake_is_kept_for_later_requests(agent):

@@ -29,21 +29,6 @@ def pages(agent: Agent, **arguments: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("arguments", "begins"),
-    [
-        ({"query": "(?=x)", "match": "regex"}, "REGEX_INVALID: "),
-        ({"query": "(", "match": "regex"}, "REGEX_INVALID: "),
-        ({"query": "x", "match": "regex", "cursor": "abc"}, "INVALID_CURSOR: "),
-        ({"query": "frost", "cursor": "abc"}, "INVALID_CURSOR: "),
-        ({"query": "x", "match": "regex", "mode": "hybrid"}, "INVALID_MODE: "),
-        ({"query": "x", "match": "fuzzy"}, "INVALID_REQUEST: match must be one of "),
-    ],
-)
-def test_wrong_searches_are_refused_with_a_reason(agent, arguments, begins):
-    assert agent.failing("vault_search", **arguments).startswith(begins)
-
-
 def test_notes_are_listed_page_by_page(agent):
     text = agent.tool("vault_list", path="Garden")
     assert text == (

@@ -154,20 +154,6 @@ def test_empty_text_for_an_optional_argument_is_as_left_out(seeds):
     assert seeds.refuse("own", "vault_search", query="").startswith("INVALID_QUERY: ")
 
 
-def test_values_that_are_too_long_are_refused_by_every_tool(seeds):
-    long = "x" * 900
-    for agent, tool, arguments in (
-        ("own", "vault_list", {"kind": "folders", "path": long}),
-        ("", "list_notes", {"tag": long}),
-        ("", "search_notes", {"query": "x", "folder": long}),
-        ("iso", "vault_search", {"query": "x", "tag": long}),
-        ("third", "vault_search", {"repository_name": "shop", "query": "x", "path_filter": long}),
-    ):
-        wrong = seeds.refuse(agent, tool, **arguments)
-        assert wrong.startswith("INVALID_")
-        assert long not in wrong
-
-
 # --- files that the index does not have, and lists that do not fit ------------------------------
 
 

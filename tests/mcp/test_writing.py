@@ -151,17 +151,6 @@ def test_an_unlisted_tool_does_not_exist(writers: Writers):
     assert error["message"].startswith("No such tool. There are: vault_search, ")
 
 
-def test_annotations_say_what_a_tool_can_destroy(writers: Writers):
-    every = writers.tools("")
-    for name in list(every)[6:]:
-        assert every[name]["annotations"]["readOnlyHint"] is False
-        assert every[name]["annotations"]["openWorldHint"] is False
-    destroys = {name for name in list(every)[6:] if every[name]["annotations"]["destructiveHint"]}
-    assert destroys == set(list(every)[6:]) - {"task_add", "task_set"}
-    repeats = {name for name in list(every)[6:] if every[name]["annotations"]["idempotentHint"]}
-    assert repeats == {"vault_frontmatter", "vault_tags", "vault_delete", "task_set"}
-
-
 def test_the_schemas_of_six_tools_fit_into_1000_tokens_and_of_all_into_2100(writers: Writers):
     tools = list(writers.tools("").values())
     assert len(tools) == 15
@@ -212,19 +201,6 @@ def test_paths_are_exact_for_writing(writers: Writers):
     assert refused == (
         "NOTE_NOT_FOUND: no such note. Writing takes the exact path:\n- Notes/Bread.md"
     )
-
-
-def test_attachments_are_not_edited(writers: Writers):
-    refused = writers.refuse("", "vault_tags", path="Notes/rye.txt", action="add", tag="rye")
-    assert refused == (
-        "INVALID_REQUEST: this is an attachment. It can be moved and deleted, but not edited."
-    )
-
-
-def test_arguments_of_other_tools_are_explained(writers: Writers):
-    refused = writers.refuse("", "vault_replace", path="a.md", old_string="x", new_string="y")
-    assert "`old_string` is called `search`" in refused
-    assert "`new_string` is called `replace`" in refused
 
 
 # --- agents -----------------------------------------------------------------------------------
@@ -313,18 +289,6 @@ def test_obsidian_vault_mcp_appends_to_a_note_and_says_what_it_ignores(writers: 
     assert writers.text("claude/shop/devlog/lamp.md") == "---\ntopic: lamp\n---\none\ntwo"
     deleted = [ask("note_delete")["structuredContent"] for _ in range(2)]
     assert deleted == [{"deleted": True}, {"deleted": False}]
-
-
-@pytest.mark.parametrize(
-    ("tool", "sent", "expected"),
-    [
-        ("vault_delete", {"path": "x"}, "confirm is missing. Give it as true or false."),
-        ("vault_context", {}, "queries is missing. Give it as a list."),
-        ("task_set", {"path": "x"}, "line is missing. Give it as a whole number."),
-    ],
-)
-def test_what_is_missing_is_asked_for_in_its_own_type(writers, tool, sent, expected):
-    assert writers.refuse("", tool, **sent) == f"INVALID_REQUEST: {expected}"
 
 
 # --- whole notes ------------------------------------------------------------------------------
@@ -471,30 +435,6 @@ def test_a_number_that_would_lose_digits_is_refused(writers):
     reply = writers.ask("iso", "tools/call", name="vault_frontmatter", arguments=sent)
     assert "over 64 bits" in reply["error"]["message"]
     assert f"n: {n}\n" in writers.text("number.md")
-
-
-def test_a_tag_that_is_listed_is_removed_wherever_it_is(writers):
-    make(writers, "tagged.md", "---\ntags: [one]\n---\nAbout #rustlang here.\n")
-    assert writers.use("iso", "vault_tags", path="tagged.md") == "#one\n#rustlang"
-    writers.use("iso", "vault_tags", path="tagged.md", action="remove", tag="rustlang")
-    assert writers.use("iso", "vault_tags", path="tagged.md") == "#one"
-
-
-def test_a_text_that_only_the_frontmatter_has_is_told(writers):
-    make(writers, "head.md", "---\nneg: -5\n---\nBody.\n")
-    sent = {"path": "head.md", "search": "neg: -5", "replace": "neg: -6"}
-    text = writers.refuse("iso", "vault_replace", **sent)
-    assert "Only the frontmatter contains this text." in text
-
-
-@pytest.mark.parametrize("replacement", ["$2", "${2}", "$w", "${w}"])
-def test_a_group_of_a_replacement_is_never_written_as_it_is(writers, replacement):
-    make(writers, f"group{replacement}.md", "one two\n")
-    sent = {"search": "(?P<w>one) (two)", "replace": replacement, "regex": True}
-    assert "REGEX_INVALID" in writers.refuse(
-        "iso", "vault_replace", path=f"group{replacement}.md", **sent
-    )
-    assert writers.text(f"group{replacement}.md") == "one two\n"
 
 
 def test_agentiso_reads_a_note_whose_frontmatter_is_no_yaml(writers):

@@ -43,16 +43,7 @@ async def test_texts_get_their_unit_vectors_in_order(endpoint, settings):
     "misbehaviour",
     [
         bad.nan(),
-        bad.component(float("inf")),
-        bad.component(None),
-        bad.component("x"),
-        bad.zeros(),
         bad.one_less(),
-        bad.one_more(),
-        bad.same_index(),
-        bad.index_out_of_range(),
-        bad.shorter(),
-        bad.data_null(),
         bad.not_json(),
         bad.status(500, "boom"),
         bad.status(502),
@@ -70,9 +61,7 @@ async def test_temporary_failures_are_retried(endpoint, settings, misbehaviour):
         assert good(endpoint, TEXTS, await embedder.embed_documents(TEXTS))
 
 
-@pytest.mark.parametrize(
-    "misbehaviour", [bad.status(503), bad.status(429), bad.status(500), bad.reset(), bad.nan()]
-)
+@pytest.mark.parametrize("misbehaviour", [bad.status(503), bad.nan()])
 async def test_a_failed_batch_is_retried_before_it_is_halved(endpoint, settings, misbehaviour):
     async with Embedder(settings()) as embedder:
         await embedder.prepare()
@@ -109,14 +98,9 @@ async def test_a_huge_reply_is_not_read_completely(endpoint, settings, code):
     "misbehaviour",
     [
         bad.nan(),
-        bad.zeros(),
         bad.status(500),
-        bad.status(400, {"error": "unsupported value: NaN"}),
         bad.status(422, {"detail": [{"input": "…"}]}),
-        bad.status(503),
-        bad.reset(),
         bad.slow(9),
-        bad.dripping(),
     ],
 )
 async def test_one_failing_text_is_isolated_and_the_others_are_embedded(
@@ -199,7 +183,7 @@ async def test_a_restarting_endpoint_is_waited_for(endpoint, settings):
         assert endpoint.requests[-1] == TEXTS
 
 
-@pytest.mark.parametrize("misbehaviour", [bad.status(503), bad.status(500), bad.nan(), bad.reset()])
+@pytest.mark.parametrize("misbehaviour", [bad.status(503), bad.nan()])
 async def test_a_broken_endpoint_times_out_and_marks_no_text_as_failed(
     endpoint, settings, misbehaviour
 ):

@@ -94,13 +94,6 @@ async def test_texts_of_which_only_the_beginning_is_embedded_are_counted_in_a_wa
     assert vault.heard.codes == []
 
 
-async def test_an_unchanged_vault_sends_no_text(vault: Embedded, endpoint):
-    await vault.embed()
-    asked = len(endpoint.requests)
-    assert await vault.embed() == EmbeddingCounts(0, NOTES, 0)
-    assert len(endpoint.requests) == asked
-
-
 @pytest.fixture
 def hashed(monkeypatch) -> list[str]:
     """Return the inputs that are hashed from now on."""
@@ -136,18 +129,6 @@ async def test_an_unchanged_vault_reads_no_text_again(vault: Embedded, hashed, r
     read.clear()
     assert await vault.embed() == EmbeddingCounts(0, NOTES, 0)
     assert (hashed, read) == ([], [])
-
-
-async def test_only_chunks_of_changed_notes_are_read_and_hashed(vault: Embedded, hashed, read):
-    await vault.embed()
-    hashed.clear()
-    read.clear()
-    vault.write("0.md", "# Another\n")
-    await vault.index()
-    assert await vault.embed() == EmbeddingCounts(1, NOTES - 1, 0)
-    assert len(hashed) == 1
-    assert len(read) == 2  # to be hashed, and to be sent
-    assert "Another" in hashed[0]
 
 
 async def test_a_renamed_note_is_hashed_again_and_not_sent_again(vault: Embedded, endpoint, hashed):

@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from vault_agent.models.faults import EndpointFault, Kind, fault_of
@@ -12,12 +11,6 @@ from vault_agent.models.vectors import vectors_of
 def reply(*vectors, **changes):
     data = [{"index": i, "embedding": list(v)} for i, v in enumerate(vectors)]
     return json.dumps({"data": data} | changes).encode()
-
-
-def test_vectors_are_returned_as_unit_float32():
-    vectors = vectors_of(reply((3, 4), (0, -2)), 2, 2)
-    assert vectors.dtype == np.float32
-    assert vectors.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, -1]]
 
 
 def test_vectors_are_ordered_by_index():

@@ -54,23 +54,10 @@ async def test_every_text_is_sent_once_and_saved(endpoint, settings):
     assert saved.last.characters == sum(len(text) for _, text in documents(101))
 
 
-async def test_without_documents_nothing_is_sent(endpoint, settings):
-    await run(settings, [], Saved())
-    assert endpoint.requests == []
-
-
 async def test_concurrent_requests_reach_but_do_not_exceed_the_limit(endpoint, settings):
     endpoint.latency = 0.01
     await run(settings, documents(400), Saved(), concurrency=3)
     assert endpoint.most_in_flight == 3
-
-
-async def test_a_failure_is_counted_and_all_other_texts_are_saved(endpoint, settings):
-    endpoint.poison["note 7 of"] = bad.status(422)
-    saved = Saved()
-    await run(settings, documents(20), saved)
-    assert (saved.last.done, saved.last.failed) == (19, 1)
-    assert sorted(saved.keys) == [key for key, _ in documents(20) if key != (7).to_bytes(16)]
 
 
 async def test_vectors_received_before_an_error_are_saved(endpoint, settings):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +10,7 @@ from tests.product.conftest import small_vault
 from tests.support.folders import below
 from tests.support.program import Program
 from tests.support.waiting import eventually
-from tests.support.writable_program import KEY, WritableProgram
+from tests.support.writable_program import WritableProgram
 
 from vault_agent.server.routes import ROUTES
 
@@ -233,22 +232,5 @@ def test_while_writing_is_off_nothing_of_it_runs(tmp_path):
         assert refused.returncode == 2
         assert "vault-agent enable write" in refused.stderr
         assert not list(below(program.indexes, "writes*"))
-    finally:
-        program.close()
-
-
-def test_the_first_start_makes_a_key(tmp_path):
-    program = Program(tmp_path)
-    small_vault(program)
-    program.variables = {
-        "VAULT_AGENT_WRITE_ENABLED": "true",
-        "VAULT_AGENT_WRITE_FOLDERS": ".",
-    }
-    program.start()
-    try:
-        assert program.call("GET", "/health").status == 401
-        key = json.loads(program.run("--json", "config", "reveal-api-key").stdout)["data"]
-        assert KEY not in str(key)
-        assert program.run("status").returncode == 0  # takes the key from the config file
     finally:
         program.close()

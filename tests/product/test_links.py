@@ -172,17 +172,6 @@ def test_commands_show_links(linked: Program):
     assert linked.run("links", "none").returncode == 4
 
 
-def test_a_link_with_a_whole_path_does_not_repeat_it(program: Program):
-    program.write("A/Long name.md", "# Other\n")
-    program.write("B.md", "[[A/Long name|short]] [[Long name]]\n")
-    program.start()
-    program.index()
-    assert program.run("links", "B", "--out").stdout.splitlines() == [
-        "B.md:1:[[A/Long name|short]]",
-        "B.md:1:[[Long name]]  → A/Long name.md",
-    ]
-
-
 @pytest.mark.fault(
     "Links and the graph",
     "a mistyped path for `links check`",

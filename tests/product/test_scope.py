@@ -151,12 +151,6 @@ def test_an_attachment_of_each_vault_can_be_named(world: World):
     assert "8 bytes" in world.done("get", "attachment", "jar.png")
 
 
-def test_a_vault_that_is_named_is_the_only_one(world: World):
-    assert world.done("list", "--vault", "global") == "patterns/Rounding.md\n"
-    (found,) = world.data("search", "flour", "--vault", "Recipes")["results"]
-    assert found["path"] == "Pancakes.md"
-
-
 @pytest.mark.parametrize("words", ["search flour", "list", "tasks", "grep flour"])
 def test_a_tag_that_no_note_has_is_the_reason_for_an_empty_list(world: World, words: str):
     empty = world.run(*words.split(), "--tag", "#monny")

@@ -18,20 +18,6 @@ async def get(server, path=f"{FILE}?download=true", method="GET", **headers):
         return reply.status, await reply.read(), reply.headers
 
 
-async def test_by_default_an_attachment_returns_metadata(server):
-    status, body, headers = await server.ask("GET", FILE)
-    assert status == 200
-    assert body["data"] == {
-        "path": "folder/picture.png",
-        "name": "picture.png",
-        "contentType": "image/png",
-        "size": SIZE,
-        "modified": "2026-01-01T00:00:00Z",
-    }
-    assert headers["ETag"].startswith('"e1-')
-    assert server.engine.opened == []
-
-
 async def test_a_download_returns_the_bytes_as_an_attachment(server):
     status, body, headers = await get(server)
     assert (status, body) == (200, CONTENT)

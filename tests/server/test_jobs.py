@@ -9,7 +9,7 @@ import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
-from vault_agent.model.jobs import JobState, JobSummary, PhaseProgress
+from vault_agent.model.jobs import JobState
 from vault_agent.model.warning import Warning
 from vault_agent.server import events
 from vault_agent.server import serve as serving
@@ -31,39 +31,6 @@ async def test_a_submitted_job_returns_its_location(server):
         assert server.engine.jobs.options.require_embeddings is True
         assert server.engine.jobs.options.fresh_embeddings is False
         server.engine.jobs.change(job["id"], state=JobState.SUCCEEDED)
-
-
-async def test_a_second_job_is_409_with_the_id_of_the_first(server):
-    job_id = await start(server)
-    status, body, _ = await server.ask("POST", "/reindex", json={})
-    assert (status, body["error"]["code"]) == (409, "INDEX_BUSY")
-    assert body["error"]["details"]["jobId"] == job_id
-
-
-async def test_jobs_are_listed_and_shown(server):
-    job_id = await start(server)
-    server.engine.jobs.change(
-        job_id,
-        state=JobState.SUCCEEDED,
-        phases=(PhaseProgress("parse", 3, 5),),
-        warnings=(Warning("FILE_BINARY", "Skipped."),),
-        warning_count=1,
-        summary=JobSummary(added=2, unresolved_links=1),
-    )
-    _, one, _ = await server.ask("GET", f"/jobs/{job_id}")
-    job = one["data"]["job"]
-    assert job["phases"] == [{"name": "parse", "done": 3, "total": 5}]
-    assert job["summary"]["added"] == 2
-    assert job["summary"]["unresolvedLinks"] == 1
-    assert job["warnings"][0]["code"] == "FILE_BINARY"
-    _, many, _ = await server.ask("GET", "/jobs")
-    assert many["data"]["jobs"] == [job]
-
-
-async def test_delete_cancels_a_job(server):
-    job_id = await start(server)
-    status, body, _ = await server.ask("DELETE", f"/jobs/{job_id}")
-    assert (status, body["data"]["job"]["state"]) == (200, "cancelled")
 
 
 async def read_events(reply) -> list[dict]:

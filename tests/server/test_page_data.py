@@ -289,18 +289,6 @@ async def test_new_names_are_suggested_after_a_run(own_page, tmp_path: Path):
     await eventually_async(lambda: suggestions(own_page, "q=brandnew"))
 
 
-async def test_the_numbers_of_a_vault(page):
-    found = await data(page, "/stats")
-    assert found["notes"] == 6
-    assert {each["type"]: each["count"] for each in found["types"]} == {None: 5, "bug": 1}
-    assert found["openTasks"] == 1
-    assert found["tags"] == 1
-    assert found["attachments"] == 4
-    assert found["unresolvedLinks"] == 0
-    assert found["indexedAt"]
-    assert found["stale"] is False
-
-
 async def layout_of(server) -> tuple[bytes, str]:
     async def computed() -> tuple[bytes, str] | None:
         async with server.request("GET", "/graph/layout") as reply:

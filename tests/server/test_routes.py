@@ -10,7 +10,6 @@ import pytest
 from vault_agent.api.replies import PIECE_CHARACTERS, encoded, in_pieces
 from vault_agent.errors import IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
-from vault_agent.model.modes import Mode
 from vault_agent.model.reading import Metadata, NoteContent
 from vault_agent.model.reply import Envelope
 from vault_agent.model.values import dump
@@ -35,42 +34,6 @@ def test_openapi_has_every_route_and_status():
         assert {str(route.status), "4XX", "5XX"} <= set(responses)
 
 
-async def test_openapi_is_served_and_its_references_resolve(server):
-    status, document, _ = await server.ask("GET", "/openapi.json")
-    assert status == 200
-    assert document["openapi"] == "3.1.0"
-    names = set(document["components"]["schemas"])
-    for part in json.dumps(document).split("#/components/schemas/")[1:]:
-        assert part.partition('"')[0] in names
-
-
-async def test_health_has_the_documented_fields(server):
-    status, body, headers = await server.ask("GET", "/health")
-    assert status == 200
-    assert body["data"]["index"]["available"] is True
-    assert body["data"]["embeddings"] == {"enabled": False, "available": False, "share": 0.0}
-    assert body["warnings"] == []
-    assert headers["Cache-Control"] == "no-store"
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Server"] == "vault-agent"
-
-
-async def test_search_forwards_the_query_and_does_not_echo_it(server):
-    body = {"query": "  turning lamp ", "mode": "lexical", "limit": 3, "filters": {"tags": ["a"]}}
-    status, reply, _ = await server.ask("POST", "/search", json=body)
-    assert status == 200
-    assert server.engine.queries[0].query == "turning lamp"
-    assert server.engine.queries[0].mode is Mode.LEXICAL
-    assert server.engine.queries[0].filters.tags == ("a",)
-    assert "turning" not in json.dumps(reply)
-    assert reply["data"]["requestedMode"] == reply["data"]["usedMode"] == "lexical"
-    assert reply["data"]["limit"] == 3
-    (result,) = reply["data"]["results"]
-    assert result["noteId"] == NOTE_ID
-    assert result["headingPath"] == ["Design notes", "Retries"]
-    assert result["metadata"]["attachmentCount"] == 0
-
-
 async def test_an_unchanged_note_is_304(server):
     status, body, headers = await server.ask("GET", f"/notes/{NOTE_ID}")
     assert (status, body["data"]["content"]) == (200, "# Lamp\n")
@@ -84,12 +47,6 @@ async def test_an_unchanged_note_is_304(server):
         "GET", f"/notes/{NOTE_ID}", headers={"If-None-Match": '"other"'}
     )
     assert changed == 200
-
-
-async def test_a_large_note_is_sent_when_allowed(server):
-    status, body, _ = await server.ask("GET", f"/notes/{NOTE_ID}?allowLarge=true")
-    assert status == 200
-    assert body["data"]["size"] == 280_000
 
 
 async def test_a_large_note_is_sent_in_pieces(server):
@@ -247,19 +204,3 @@ async def test_the_server_responds_while_a_large_note_is_written():
         turns += 1
     assert len(await writing) > 60 * 1024 * 1024
     assert turns > 50
-
-
-async def test_health_responds_while_a_large_note_is_fetched(server):
-    async def large(note_id, *, allow_large, path):
-        return note_of("line of a large note\n" * 3_000_000)
-
-    server.engine.read_whole = large
-    fetching = asyncio.create_task(server.request("GET", f"/notes/{NOTE_ID}?allowLarge=true"))
-    answered = 0
-    while not fetching.done():
-        assert (await server.ask("GET", "/health"))[0] == 200
-        answered += 1
-    reply = await fetching
-    reply.close()
-    assert reply.status == 200
-    assert answered > 1

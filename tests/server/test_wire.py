@@ -22,7 +22,6 @@ from vault_agent.model.search import Answer, Hit, RelatedQuery, SearchQuery
 from vault_agent.model.sent import Unreadable
 from vault_agent.model.values import dump as dump_value
 from vault_agent.model.values import read, sent_fields
-from vault_agent.model.warning import Warning
 from vault_agent.server.routes import ROUTES
 
 from .conftest import hit
@@ -169,14 +168,6 @@ def test_a_field_is_left_out_only_if_it_says_so():
     assert sent["explanation"] is None
     assert not {"vault", "also"} & sent.keys()
     assert orjson.loads(dump_value(hit(vault="b")))["vault"] == "b"
-
-
-def test_cut_job_warnings_keep_their_true_count():
-    warnings = tuple(Warning("W", "w") for _ in range(100))
-    job = Job("j", JobKind.INDEX, JobState.RUNNING, "t", warnings=warnings, warning_count=345)
-    shown = shown_job(job).warnings
-    assert len(shown) == 101
-    assert shown[-1].details == {"omitted": 245}
 
 
 def test_importing_requests_and_replies_imports_no_server():

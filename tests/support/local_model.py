@@ -216,21 +216,9 @@ def one_less() -> Misbehaviour:
     return changed(lambda reply: reply["data"].pop() and None)
 
 
-def one_more() -> Misbehaviour:
-    return changed(lambda reply: reply["data"].append(dict(reply["data"][0])))
-
-
 def reversed_order() -> Misbehaviour:
     """Reverse the order. The reply is valid because it has indices."""
     return changed(lambda reply: reply["data"].reverse())
-
-
-def same_index() -> Misbehaviour:
-    return changed(lambda reply: [item.update(index=0) for item in reply["data"]] and None)
-
-
-def index_out_of_range() -> Misbehaviour:
-    return changed(lambda reply: reply["data"][0].update(index=10**6))
 
 
 def shorter(dimension: int = 8) -> Misbehaviour:
