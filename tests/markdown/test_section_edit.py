@@ -223,6 +223,7 @@ def test_an_empty_text_changes_nothing():
         ("# Old\n", "# New *1*\n"),
         ("#   Old   ##  \n", "#   New *1*   ##  \n"),
         ("# Old ^id\n", "# New *1* ^id\n"),
+        ("#\n", "# New *1*\n"),
         ("   ## Old", "   ## New *1*"),
         ("Old\nname\n===\nx", "New *1*\n===\nx"),
         ("Old ^id\n---\n", "New *1* ^id\n---\n"),
@@ -286,11 +287,16 @@ BLOCKS = "# A\n\ntext ^p\n\n- item ^i\n  - child\n- next\n\n| a |\n|---|\n\n^t\n
     [
         ("p", "append", "text ^p", "text\nx ^p"),
         ("p", "prepend", "text ^p", "x\ntext ^p"),
-        ("^p", "replace", "text ^p", "x ^p"),
+        ("p", "replace", "text ^p", "x ^p"),
+        ("^p", "insertBefore", "\n\ntext", "\n\nx\n\ntext"),
+        ("p", "insertAfter", "^p\n", "^p\n\nx\n"),
         ("i", "append", "  - child\n", "  - child\nx\n"),
         ("i", "replace", "- item ^i\n  - child\n", "x ^i\n"),
+        ("i", "insertBefore", "- item", "x\n- item"),
+        ("i", "insertAfter", "  - child\n", "  - child\nx\n"),
         ("t", "append", "|---|\n", "|---|\nx\n"),
         ("t", "replace", "| a |\n|---|\n", "x\n"),
+        ("t", "insertAfter", "^t\n", "^t\n\nx\n"),
     ],
 )
 def test_a_block_keeps_its_id(name: str, action: str, old: str, new: str):
@@ -312,9 +318,9 @@ def test_blocks_that_are_not_there_or_twice_are_refused():
     twice = refused("a ^x\n\nb ^x\n", "append", "x", address=PartAddress(block_id="x"))
     assert twice.code == "HEADING_AMBIGUOUS"
     assert twice.details["lines"] == [1, 3]
-    for action in ("renameHeading", "insertBefore", "insertAfter"):
-        error = refused(BLOCKS, action, "x", address=PartAddress(block_id="p"))
-        assert error.code == "INVALID_REQUEST"
+    assert refused(BLOCKS, "renameHeading", "x", address=PartAddress(block_id="p")).code == (
+        "INVALID_REQUEST"
+    )
 
 
 # --- hostile and random notes ---------------------------------------------------------------------

@@ -69,8 +69,8 @@ def edit_section(
     - `prepend`: right after the heading; before the first line of a block.
     - `replace`: all between the heading and the next one of its level or above. If the content
       starts with the heading, it is not written twice. A block keeps its ID.
-    - `insertBefore`, `insertAfter`: before the heading; after the subsections. Not of a block.
-    - `renameHeading`: `content` is the new text. The level and a block ID stay. Not of a block.
+    - `insertBefore`, `insertAfter`: before the heading or block; after its subsections.
+    - `renameHeading`: `content` is the new text. The level and a block ID stay.
 
     `create_if_missing` makes the heading at the end of the parent that a path names, else of the
     note; the first three actions only.
@@ -212,6 +212,9 @@ def _rename(text: Text, section: Section, name: str) -> TextChange:
     if not name or LINE_END.search(name) or _CLOSING.search(name):
         raise _no_heading_text()
     lines = text.text[section.start : section.content].rstrip("\r\n")
+    if not lines.strip(" \t#"):  # `##` alone
+        at = section.start + len(lines.rstrip(" \t#")) + section.level
+        return TextChange(at, at, f" {name}")
     match = _HEADING.match(lines)
     start, end = match.span("text") if match else (0, 0)
     return TextChange(section.start + start, section.start + end, name)
@@ -284,19 +287,34 @@ def _level(document: Document) -> int:
 def _change_block(text: Text, block: Block, action: Action, content: str) -> list[TextChange]:
     whole = text.text
     ending = text.line_end() or line_end_of(content)
-    if action not in _CREATING:
-        what = "A block can be replaced, or text added at its start or end."
-        raise InvalidRequest("INVALID_REQUEST", what)
+    if action == "renameHeading":
+        raise InvalidRequest("INVALID_REQUEST", "A block is not a heading.")
     if action == "replace":
         return [_replace_block(text, block, content)]
     if not content:
         return []
+    if action in ("insertBefore", "insertAfter"):
+        at = block.start if action == "insertBefore" else block.end
+        return [_beside(whole, at, content, ending, apart=block.kind != "item")]
     if action == "prepend":
         return [TextChange(block.start, block.start, _close(whole, block.start, content, ending))]
     at = block.text_end
     if block.kind == "paragraph":  # the ID stays behind its last line
         return [TextChange(at, at, ending + content.rstrip("\r\n"))]
     return [TextChange(at, at, _close(whole, at, content, ending))]
+
+
+def _beside(whole: str, at: int, content: str, ending: str, *, apart: bool) -> TextChange:
+    """Return the change that puts lines before or after a block.
+
+    Empty lines keep it `apart`, so that it does not become a part of the block with the ID.
+    """
+    content = _close(whole, at, content, ending)
+    if apart and at and whole[:at].strip():
+        content = before(whole[:at], ending, blank_line=True) + content.lstrip("\r\n")
+    if apart and at < len(whole) and whole[at] not in "\r\n":
+        content += before(content, ending, blank_line=True)
+    return TextChange(at, at, content)
 
 
 def _replace_block(text: Text, block: Block, content: str) -> TextChange:
