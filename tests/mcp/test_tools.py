@@ -140,7 +140,7 @@ def test_one_line_longer_than_a_page_is_cut_between_characters(agent):
             {"filename": "Late frost"},
             (
                 "INVALID_REQUEST: unknown argument; vault_read takes path, section, lines, view,"
-                " cursor. `filename` is called `path`."
+                " cursor."
             ),
         ),
         ({}, "INVALID_REQUEST: path is missing. Give it as text."),

@@ -30,8 +30,6 @@ _NOTICE_BYTES = 40
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _FENCE = re.compile(r'\s*<note path="[^"\n]*" lines="[^"\n]*" b=[0-9a-f]{8}>\r?\n')
-# The last line of a reply of earlier versions. Notes may be cut there.
-_CUT = re.compile(r"^\[cut: [0-9,]+ more lines do not fit into a reply\]\s*$", re.MULTILINE)
 
 
 def title(name: str) -> str:
@@ -82,7 +80,7 @@ def fenced(path: str, lines: str, text: str) -> str:
 
 def has_marks(text: str) -> bool:
     """Whether a text is a reply of ours and not only the text of a note."""
-    return _FENCE.match(text) is not None or _CUT.search(text) is not None
+    return _FENCE.match(text) is not None
 
 
 def for_models(code: str, message: str, details: Mapping[str, Any]) -> str:

@@ -112,51 +112,6 @@ def one_of(*names: str, default: str | None = None) -> Schema:
     return schema if default is None else {**schema, "default": default}
 
 
-# Names that other servers give to arguments of ours.
-KNOWN_ELSEWHERE = {
-    "max_results": "limit",
-    "maxResults": "limit",
-    "top_k": "limit",
-    "k": "limit",
-    "n_results": "limit",
-    "pattern": "query",
-    "text": "query",
-    "q": "query",
-    "search": "query",
-    "path_prefix": "path",
-    "path_filter": "path",
-    "folder": "path",
-    "directory": "path",
-    "dir": "path",
-    "filename": "path",
-    "file": "path",
-    "filepath": "path",
-    "file_path": "path",
-    "note": "path",
-    "name": "path",
-    "id": "path",
-    "tag": "tags",
-    "heading": "section",
-    "max_tokens": "maxTokens",
-    "due_before": "dueBefore",
-    "offset": "cursor",
-    "page": "cursor",
-    "body": "content",
-    "markdown": "content",
-    "old_string": "search",
-    "old_text": "search",
-    "find": "search",
-    "new_string": "replace",
-    "new_text": "replace",
-    "replacement": "replace",
-    "destination": "to",
-    "new_path": "to",
-    "newPath": "to",
-    "hash": "expectedHash",
-    "expected_hash": "expectedHash",
-    "dry_run": "dryRun",
-    "write_id": "writeId",
-}
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -197,17 +152,9 @@ def _object(
     if "properties" not in schema:
         return dict(members)  # any object: the operation checks it
     properties, required = schema["properties"], schema.get("required", ())
-    unknown = [name for name in members if name not in properties]
-    if unknown:
-        renamed = [
-            f" `{name}` is called `{ours}`."
-            for name in unknown
-            if (ours := KNOWN_ELSEWHERE.get(name)) in properties
-        ]
+    if not members.keys() <= properties.keys():
         names = ", ".join(properties)
-        raise InvalidRequest(
-            "INVALID_REQUEST", f"unknown argument; {takes} takes {names}.{''.join(renamed)}"
-        )
+        raise InvalidRequest("INVALID_REQUEST", f"unknown argument; {takes} takes {names}.")
     missing = [name for name in required if members.get(name) is None]
     if missing:
         kind = _KINDS.get(properties[missing[0]].get("type"), "JSON")

@@ -71,9 +71,9 @@ async def perform(
     if has_marks(str(body.get("content", ""))):
         raise InvalidRequest(
             "INVALID_REQUEST",
-            "content has a line that only replies have (`<note … b=…>` or `[cut: …]`): it is a"
-            " copy of a reply, and may be a part of the note. Read all of the note, and send its"
-            " text without these lines.",
+            "content has a line that only replies have (`<note … b=…>`): it is a copy of a reply,"
+            " and may be a part of the note. Read all of the note, and send its text without these"
+            " lines.",
         )
     fields = dict(body)
     for name in ("path", "to"):
