@@ -126,7 +126,6 @@ READING = {
         use("list_notes", tag="baking"),
         use("read_note", filename="Starter"),
         use("read_note", "unknown", filename="Brad"),
-        use("get_related", filename="Bread", limit=2),
     ),
 }  # fmt: skip
 HERE, THEIRS = "Drafts/Agent.md", "Drafts/Seeds.md"

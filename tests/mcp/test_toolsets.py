@@ -57,7 +57,7 @@ def test_each_agent_has_its_toolset(seeds):
     def names(agent: str) -> list[str]:
         return [tool["name"] for tool in seeds.ask(agent, "tools/list")["result"]["tools"]]
 
-    assert names("") == ["search_notes", "list_notes", "read_note", "get_related"]
+    assert names("") == ["search_notes", "list_notes", "read_note"]
     assert names("third") == ["note_read", "vault_search", "task_list"]
     assert names("iso")[:3] == ["vault_read", "vault_search", "vault_list"]
     assert names("own")[0] == "vault_search"

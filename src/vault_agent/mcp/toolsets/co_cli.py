@@ -1,4 +1,4 @@
-"""The toolset `co-cli`: `search_notes`, `list_notes`, `read_note`, `get_related`."""
+"""The toolset `co-cli`: `search_notes`, `list_notes`, `read_note`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from vault_agent.mcp.view import View
     from vault_agent.model.lists import NoteList
     from vault_agent.model.reply import Envelope
-    from vault_agent.model.search import Hit
 
 _PAGE = 200
 _JSON_SHARE = 3
@@ -43,21 +42,14 @@ async def _search(view: View, arguments: Mapping[str, Any]) -> Shown:
         },
     }
     reply = await view.perform(search.search, body)
-    more = {"has_more": reply.data.has_more, **warnings_of(reply.warnings)}
-    return _shown(view, reply.data.hits, **more)
-
-
-async def _related(view: View, arguments: Mapping[str, Any]) -> Shown:
-    note, _ = await named_note(view, arguments["filename"])
-    body = {"id": note.note_id, "limit": arguments["limit"]}
-    reply = await view.perform(search.related, body)
-    return _shown(view, reply.data.hits, **warnings_of(reply.warnings))
-
-
-def _shown(view: View, results: list[Hit], **more: Any) -> Shown:
-    lines = [f"- {view.shown(hit.path)}: {excerpt(hit.snippet, hit.matches)}" for hit in results]
-    display = fitting(lines, [], view.max_bytes // _JSON_SHARE)
-    return {"display": display, "count": len(results), **more}
+    hits = reply.data.hits
+    lines = [f"- {view.shown(hit.path)}: {excerpt(hit.snippet, hit.matches)}" for hit in hits]
+    return {
+        "display": fitting(lines, [], view.max_bytes // _JSON_SHARE),
+        "count": len(hits),
+        "has_more": reply.data.has_more,
+        **warnings_of(reply.warnings),
+    }
 
 
 async def _list(view: View, arguments: Mapping[str, Any]) -> Shown:
@@ -132,12 +124,5 @@ CO_CLI = (
         {"filename": PATH, "cursor": CURSOR},
         ("filename",),
         _read,
-    ),
-    Tool(
-        "get_related",
-        "Find notes similar to a note or linked with it.",
-        {"filename": PATH, "limit": limit(50, 10)},
-        ("filename",),
-        _related,
     ),
 )
