@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, defaultdict
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -259,8 +259,8 @@ async def _require_folder(config: Config, agent: AgentSettings | None) -> None:
 class Turns:
     """At most `size` requests run at once, and at most `of_caller` of one caller.
 
-    The others wait. A place that becomes free goes to the callers in turn, and to the requests of
-    one caller in the order of their arrival.
+    The others wait in the order of their arrival. A caller with many requests waits for its own
+    first, so it never takes the places of the others.
 
     Args:
         size: requests that run at once.
@@ -269,11 +269,10 @@ class Turns:
     """
 
     def __init__(self, size: int, *, of_caller: int, waiting: int) -> None:
-        self._free = size
-        self._of_caller = of_caller
-        self._most = waiting
-        self._running: dict[str, int] = {}  # by caller
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # the next caller comes first
+        self._all = asyncio.Semaphore(size)
+        self._one_caller = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(of_caller))
+        self._requests = Counter[str]()
+        self._most = of_caller + waiting
 
     @asynccontextmanager
     async def of(self, caller: str) -> AsyncIterator[None]:
@@ -282,55 +281,11 @@ class Turns:
         Raises:
             Busy: `SERVER_BUSY` if too many requests of this caller wait already.
         """
-        queue = self._waiting.setdefault(caller, deque())
-        if len(queue) >= self._most and not self._may_run(caller):
+        if self._requests[caller] >= self._most:
             raise Busy("SERVER_BUSY", "Too many requests are waiting.")
-        place = asyncio.get_running_loop().create_future()
-        queue.append(place)
-        self._fill()
+        self._requests[caller] += 1
         try:
-            await place
-        except asyncio.CancelledError:
-            if place.cancelled() or not place.done():
-                self._withdraw(caller, place)
-            else:
-                self._release(caller)  # it was given the place at the same moment
-            raise
-        try:
-            yield
+            async with self._one_caller[caller], self._all:
+                yield
         finally:
-            self._release(caller)
-
-    def _may_run(self, caller: str) -> bool:
-        return self._free > 0 and self._running.get(caller, 0) < self._of_caller
-
-    def _fill(self) -> None:
-        """Give free places away, one caller after the other."""
-        has_given = True
-        while self._free and has_given:
-            has_given = False
-            for caller, queue in tuple(self._waiting.items()):
-                while queue and queue[0].done():  # cancelled a moment ago
-                    queue.popleft()
-                if queue and self._may_run(caller):
-                    self._free -= 1
-                    self._running[caller] = self._running.get(caller, 0) + 1
-                    queue.popleft().set_result(None)
-                    has_given = True
-                    self._waiting[caller] = self._waiting.pop(caller)  # behind the others
-                if not queue:
-                    del self._waiting[caller]
-
-    def _release(self, caller: str) -> None:
-        self._free += 1
-        self._running[caller] -= 1
-        if not self._running[caller]:
-            del self._running[caller]
-        self._fill()
-
-    def _withdraw(self, caller: str, place: asyncio.Future[None]) -> None:
-        queue = self._waiting.get(caller)
-        if queue is not None and place in queue:
-            queue.remove(place)
-            if not queue:
-                del self._waiting[caller]
+            self._requests[caller] -= 1
