@@ -100,29 +100,6 @@ async def test_a_stopping_server_ends_event_streams(monkeypatch):
     await asyncio.gather(following, return_exceptions=True)
 
 
-@pytest.mark.fault(
-    "HTTP and access",
-    "hundreds of clients follow one job",
-    "each state is serialised once",
-)
-async def test_a_state_is_serialised_once_for_all_followers(server, monkeypatch):
-    written = []
-    dump = events.dump
-    monkeypatch.setattr(events, "dump", lambda model: written.append(model) or dump(model))
-    job_id = await start(server)
-    replies = [await server.request("GET", f"/jobs/{job_id}/events") for _ in range(40)]
-    for number in range(5):
-        await asyncio.sleep(0.05)
-        server.engine.jobs.change(job_id, phase=f"phase{number}")
-    await asyncio.sleep(0.05)
-    server.engine.jobs.change(job_id, state=JobState.SUCCEEDED)
-    for reply in replies:
-        seen = await asyncio.wait_for(read_events(reply), PATIENCE)
-        assert seen[-1]["state"] == "succeeded"
-        reply.close()
-    assert len(written) <= 7
-
-
 async def test_a_late_follower_gets_the_newest_state_at_once(server):
     job_id = await start(server)
     async with server.request("GET", f"/jobs/{job_id}/events") as first:

@@ -23,7 +23,7 @@ from vault_agent.server.app_keys import (
     Activity,
 )
 from vault_agent.server.connection import Limits
-from vault_agent.server.events import JOB_STREAMS, OPEN_STREAMS, JobStreams, OpenStreams
+from vault_agent.server.events import OPEN_STREAMS, OpenStreams
 from vault_agent.server.gate import gate, stamp
 from vault_agent.server.mcp import MCP, Endpoint, add_mcp
 from vault_agent.server.openapi import openapi_json
@@ -58,7 +58,6 @@ def create_app(
     app[LOG] = log
     app[LIMITS] = limits or Limits()
     app[STOPPING] = asyncio.Event()
-    app[JOB_STREAMS] = JobStreams()
     app[OPEN_STREAMS] = OpenStreams(app[LIMITS])
     description: Callable[[], bytes] = openapi_json
     app[OPENAPI] = description

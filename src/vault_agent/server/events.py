@@ -1,13 +1,10 @@
-"""Sends the states of a job, or the news of a vault, as Server-Sent Events (WHATWG HTML, 9.2).
-
-All followers of a job share one stream, so each state is serialised only once.
-"""
+"""Sends the states of a job, or the news of a vault, as Server-Sent Events (WHATWG HTML, 9.2)."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +19,6 @@ from vault_agent.model.values import dump
 from vault_agent.model.writing import LoggedWrite, WriteNews
 from vault_agent.server.app_keys import ACCESS, CALLER, SESSIONS, STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
-from vault_agent.vaults.event_stream import Signal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -45,11 +41,12 @@ async def send_events(
     request: web.Request, job_id: str, watch: Callable[[str], AsyncIterator[Job]]
 ) -> web.StreamResponse:
     """Send each state of a job as an event `job`, until the job ends or the server stops."""
-    async with _stream(request) as response:
-        if request.method != "HEAD":
-            async with request.app[JOB_STREAMS].follow(job_id, watch) as stream:
-                await _forward(request, response, stream.events())
-    return response
+
+    async def events() -> AsyncIterator[bytes]:
+        async for job in watch(job_id):
+            yield _event(job)
+
+    return await _send(request, events())
 
 
 async def send_news(
@@ -62,31 +59,24 @@ async def send_news(
         async for item in news:
             yield _news_event(item)
 
-    async with _stream(request) as response:
-        if request.method != "HEAD":
-            await _forward(request, response, events())
-    return response
+    return await _send(request, events())
 
 
-@asynccontextmanager
-async def _stream(request: web.Request) -> AsyncIterator[web.StreamResponse]:
+async def _send(request: web.Request, events: AsyncIterator[bytes]) -> web.StreamResponse:
     caller = (request.remote or "", request[CALLER].kind)
     with request.app[OPEN_STREAMS].one_more_of(caller):
-        response = await _begun(request)
-        yield response
+        response = web.StreamResponse(
+            headers={
+                **SAFE_HEADERS,
+                "Cache-Control": "no-store",
+                "Content-Type": "text/event-stream; charset=utf-8",
+            }
+        )
+        response.force_close()
+        await response.prepare(request)
+        if request.method != "HEAD":
+            await _forward(request, response, events)
         await response.write_eof()
-
-
-async def _begun(request: web.Request) -> web.StreamResponse:
-    response = web.StreamResponse(
-        headers={
-            **SAFE_HEADERS,
-            "Cache-Control": "no-store",
-            "Content-Type": "text/event-stream; charset=utf-8",
-        }
-    )
-    response.force_close()
-    await response.prepare(request)
     return response
 
 
@@ -117,77 +107,6 @@ class OpenStreams:
 
 
 OPEN_STREAMS = web.AppKey("open_streams", OpenStreams)
-
-
-class JobStreams:
-    """The streams of all jobs that are being followed."""
-
-    def __init__(self) -> None:
-        self._streams: dict[str, JobStream] = {}
-
-    @asynccontextmanager
-    async def follow(
-        self, job_id: str, watch: Callable[[str], AsyncIterator[Job]]
-    ) -> AsyncIterator[JobStream]:
-        """Yield the stream of a job. The first follower starts it, and the last one ends it."""
-        stream = self._streams.get(job_id)
-        if stream is None:
-            stream = self._streams[job_id] = JobStream(watch(job_id))
-        stream.followers += 1
-        try:
-            yield stream
-        finally:
-            stream.followers -= 1
-            if not stream.followers:
-                del self._streams[job_id]
-                await stream.close()
-
-
-JOB_STREAMS = web.AppKey("job_streams", JobStreams)
-
-
-class JobStream:
-    """The newest state of one job as the bytes of an event. Followers wait for the next one."""
-
-    def __init__(self, states: AsyncIterator[Job]) -> None:
-        self.followers = 0
-        self._states = states
-        self._newest = b""
-        self._count = 0
-        self._change = Signal()
-        self._reading = asyncio.create_task(self._read())
-        self._reading.add_done_callback(lambda _: self._change.announce())
-
-    async def after(self, count: int) -> tuple[int, bytes] | None:
-        """Wait for more than `count` states, and return their number and the newest.
-
-        Return None after the last state. A slow follower misses the states in between.
-        """
-        while self._count == count:
-            if self._reading.done():
-                self._reading.result()  # raises the error that ended it, if any
-                return None
-            await self._change.wait()
-        return self._count, self._newest
-
-    async def events(self) -> AsyncIterator[bytes]:
-        """Yield the newest state at each change until the last."""
-        count = 0
-        while (newer := await self.after(count)) is not None:
-            count, event = newer
-            yield event
-
-    async def close(self) -> None:
-        """Stop watching the job."""
-        self._reading.cancel()
-        with suppress(asyncio.CancelledError, Exception):
-            await self._reading
-
-    async def _read(self) -> None:
-        async for job in self._states:
-            self._newest = _event(job)
-            self._count += 1
-            self._change.announce()
 
 
 def _event(job: Job) -> bytes:
