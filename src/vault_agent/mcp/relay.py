@@ -61,8 +61,6 @@ _OUTCOME_UNKNOWN = (
     "WRITE_OUTCOME_UNKNOWN: the server ended during the call, so the write is there once or not"
     " at all. Read the note first."
 )
-_SECONDS_FOR_LISTS = 0.25
-"""How long a running server has to give a list, which may differ from the relay's."""
 _SECONDS_TO_CONNECT = 10.0
 
 
@@ -229,17 +227,11 @@ class Relay:
         own = None
         try:
             own = self._own(request.message)
-            if own is None:
-                self._ask(request)
-            elif is_handshake(request.message) or not self._is_up():
+            if own is not None and (is_handshake(request.message) or not self._is_up()):
                 self._answer(request, own)
                 self._warm()
             else:
-                late = threading.Timer(_SECONDS_FOR_LISTS, self._answer, (request, own))
-                late.daemon = True
-                late.start()
                 self._ask(request)
-                late.cancel()
         except NoServer as error:
             if own is not None:
                 self._answer(request, own)
@@ -262,14 +254,14 @@ class Relay:
             del self._active[request.id]
 
     def _answer(self, request: _Request, result: dict[str, Any]) -> None:
-        """Give the relay's own answer, unless the server's was sent."""
+        """Give the relay's own answer."""
         message = request.message
         if message["method"] == "initialize":
             self._version = str(result["protocolVersion"])
             self._know_client(message)
         line = json.dumps({"jsonrpc": "2.0", "id": request.id, "result": result}).encode()
         self._free(request)
-        self._write(line, request, only=True)
+        self._write(line, request)
         self._owed.discard(request)
 
     def _warm(self) -> None:
@@ -399,16 +391,13 @@ class Relay:
             self._free(request)
         self._write(line, request)
 
-    def _write(self, line: bytes, request: _Request | None = None, *, only: bool = False) -> None:
-        """Write a line. Wait while the client does not read, which stops the reading too.
-
-        `only`: it is the relay's own answer, and the only one that the request gets.
-        """
+    def _write(self, line: bytes, request: _Request | None = None) -> None:
+        """Write a line. Wait while the client does not read, which stops the reading too."""
         with self._writing:
             if request is not None:
-                if request.cancelled or request.closed or (only and request.answered):
+                if request.cancelled:
                     return
-                request.answered, request.closed = True, only
+                request.answered = True
             rest = memoryview(line.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n")
             try:
                 while rest:
@@ -428,7 +417,6 @@ class _Request:
         self.cancelled = False
         self.sent = False  # whether a server may have it
         self.answered = False
-        self.closed = False  # whether the relay has answered it
 
     def cancel(self) -> None:
         """Stop the request: the server stops the work once the connection is closed."""
