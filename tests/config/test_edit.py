@@ -93,16 +93,6 @@ def test_comments_order_and_spacing_are_preserved(file: Path, end: str):
     assert file.read_bytes().decode() == text.replace("1001", "1002")
 
 
-def test_a_value_is_added_below_its_comment(file: Path):
-    text = EXAMPLE.read_text("utf-8")
-    write(file, text)
-    set_value(file, "server.port", "9000")
-    lines = file.read_text("utf-8").splitlines()
-    assert lines.index("port = 9000") == lines.index("# port = 8787") + 1
-    lines.remove("port = 9000")
-    assert lines == text.splitlines()
-
-
 def test_the_example_file_lists_every_key_with_its_default(file: Path):
     text = EXAMPLE.read_text("utf-8")
     lines = [line.removeprefix("# ") if " = " in line else line for line in text.splitlines()]

@@ -6,8 +6,9 @@ import os
 import sys
 from contextlib import suppress
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
@@ -32,8 +33,6 @@ from vault_agent.model.modes import BUILT_IN
 from vault_agent.system.files import expanded, is_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from vault_agent.config import Config
     from vault_agent.config.layers import Layer
 
@@ -77,12 +76,12 @@ def get(invocation: Invocation, name: str | None) -> int:
 
 
 def _print_settings(invocation: Invocation, name: str | None) -> int:
-    from vault_agent.config.fast_settings import settings
+    from vault_agent.config.settings import build_config
 
     keys = [known_key(name)] if name is not None else list(KEYS.values())
     layers = invocation.layers()
-    all_values = settings(layers)
-    values = {key.name: _value(all_values, key) for key in keys}
+    config = build_config(layers)
+    values = {key.name: _value(config, key) for key in keys}
     if invocation.json:
         envelope(
             {
@@ -289,11 +288,11 @@ def _from_stdin(key: Key) -> str:
     return line.strip()
 
 
-def _value(values: Mapping[str, Any], key: Key) -> object:
+def _value(config: Config, key: Key) -> object:
     """Return a setting's value for printing. A secret is returned as set or unset."""
-    value = values[key.name]
-    if key.name == "server.endpoint" and value is None:
-        return rules.endpoint_of(values["server.host"], values["server.port"])
+    if key.name == "server.endpoint":
+        return config.endpoint
+    value = attrgetter(key.name)(config)
     if key.name == "index.dir":
         return str(rules.data_folder(value))
     if key.secret:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-import tomllib
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -145,45 +143,11 @@ def _edited(text: str, key: Key, value: object, *, name: str) -> str:
         if section and key.option in section:
             del section[key.option]
         return tomlkit.dumps(document)
-    expected = tomllib.loads(text)
-    expected.setdefault(key.section, {})[key.option] = value
-    if section is None or key.option not in section:
-        placed = _beside_its_comment(text, key, value)
-        if placed is not None and _loads(placed) == expected:
-            return placed
     if section is None:
         section = document[key.section] = tomlkit.table()
         section = document[key.section]
     section[key.option] = value
     return tomlkit.dumps(document)
-
-
-def _beside_its_comment(text: str, key: Key, value: object) -> str | None:
-    """Return the text with a line after `# option = …` of that section, if it has such a line.
-
-    The example file lists each setting in a comment, so users expect the value next to it. This
-    edits lines without parsing TOML, so the caller must check the result.
-    """
-    import tomlkit
-
-    lines = text.splitlines(keepends=True)
-    inside = False
-    for number, line in enumerate(lines):
-        if header := re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line):
-            inside = header[1] == key.section
-        elif inside and re.match(rf"\s*#\s*{re.escape(key.option)}\s*=", line):
-            end = "\r\n" if line.endswith("\r\n") else "\n"
-            new = tomlkit.dumps({key.option: value}).rstrip("\n") + end
-            ended = line if line.endswith("\n") else line + end
-            return "".join([*lines[:number], ended, new, *lines[number + 1 :]])
-    return None
-
-
-def _loads(text: str) -> dict[str, Any] | None:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return None
 
 
 def add_agent(

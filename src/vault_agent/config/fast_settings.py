@@ -1,7 +1,7 @@
-"""All settings without pydantic, whose import takes ten times as long as the rest.
+"""The settings that a client needs, one by one, without the slow import of pydantic.
 
 Nothing is decided here: what is not plainly valid by its row and by `rules` gets the full
-validation, which words what is wrong. The settings that a client needs are read one by one.
+validation, which words what is wrong.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.config import rules
-from vault_agent.config.setting_names import DEFAULT_PORT, KEYS, MAX_WRITE_BYTES, unmet
+from vault_agent.config.setting_names import DEFAULT_PORT, KEYS, MAX_WRITE_BYTES
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import live_address, noted_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from vault_agent.config.layers import Layer
@@ -22,18 +22,6 @@ if TYPE_CHECKING:
 
 _LONG = 200
 """Longer texts, and those with outer white space, are never plainly valid."""
-
-
-def settings(layers: Iterable[Layer]) -> Mapping[str, Any]:
-    """Return the value of each setting by its dotted key. Raises CONFIG_INVALID."""
-    ordered = tuple(layers)
-    try:
-        return _plain(ordered)
-    except ValueError:
-        from vault_agent.config.settings import build_config, value_of
-
-        config = build_config(ordered)
-        return {name: value_of(config, name) for name in KEYS}
 
 
 def setting(layers: Iterable[Layer], name: str) -> Any:
@@ -47,22 +35,7 @@ def setting(layers: Iterable[Layer], name: str) -> Any:
                 from vault_agent.config.settings import convert
 
                 return convert(name, layer.values[name], layer.origin)
-    return _default(key)
-
-
-def _default(key: Key) -> Any:
     return tuple(key.default or ()) if key.many else key.default
-
-
-def _plain(layers: tuple[Layer, ...]) -> Mapping[str, Any]:
-    if any(layer.agents for layer in layers):
-        raise ValueError
-    values = {name: _default(key) for name, key in KEYS.items()}
-    for layer in reversed(layers):
-        values |= {name: _checked(KEYS[name], value) for name, value in layer.values.items()}
-    if any(unmet(values.get, name, key.needs) for name, key in KEYS.items()):
-        raise ValueError
-    return values
 
 
 def _checked(key: Key, raw: Any) -> Any:

@@ -76,28 +76,7 @@ SECTIONS = tuple(dict.fromkeys(key.section for key in KEYS.values()))
 ENVIRONMENT: dict[str, Key] = {key.environment: key for key in KEYS.values()}
 
 
-UNUSED = frozenset(
-    f"{section}.{option}"
-    for section, options in {
-        "chat": "allow_private_network_endpoint enabled endpoint max_input_chars model"
-        " timeout_seconds",
-        "embedding": "batch_size",
-        "index": "at_start",
-        "journal": "idle_minutes include_output min_prompts output_lines retry_days update_modules"
-        " writer",
-        "mcp": "idle_minutes max_reply_bytes",
-        "memory": "each_prompt log_days max_note_tokens max_notes max_tokens min_relevance"
-        " recency_days recency_weight semantic_weight tag_weight",
-        "rerank": "allow_private_network_endpoint",
-        "search": "learn regex_seconds",
-        "vaults": "max_open",
-        "watch": "embed_delay_seconds max_delay_ms poll_seconds quiet_ms removal_grace_ms",
-        "web": "language math",
-        "write": "adr_folder devlog_folder max_body_bytes max_move_notes max_note_bytes undo_bytes"
-        " undo_writes",
-    }.items()
-    for option in options.split()
-)
+UNUSED = frozenset(Path(__file__).with_name("former_settings.txt").read_text("utf-8").split())
 """Settings that only earlier versions had. An old file that has them does not stop a server."""
 
 

@@ -120,9 +120,7 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
         for key in KEYS.values()
         if (needed := unmet(partial(value_of, config), key.name, key.needs))
     ]
-    if missing:
-        return config, missing
-    return config, []
+    return config, missing
 
 
 def value_of(config: Config, name: str) -> Any:
