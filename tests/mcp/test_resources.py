@@ -69,10 +69,10 @@ def test_an_unknown_prompt_names_those_that_are(agent):
 
 @pytest.mark.parametrize(
     ("name", "toolset"),
-    [(name, toolset) for name, prompt in PROMPTS.items() for toolset in prompt.texts],
+    [(name, toolset) for name, prompt in PROMPTS.items() for toolset in prompt.toolsets],
 )
 def test_a_prompt_names_tools_of_its_toolset_only(name: str, toolset: str):
-    text = PROMPTS[name].texts[toolset].format(value="this")
+    text = PROMPTS[name].text_for(toolset, "this")
     known = {tool.name for tool in TOOLSETS[toolset](frozenset(Right))}
     named = set(re.findall(r"[a-z]+(?:_[a-z]+)+", text))
     assert named
@@ -85,4 +85,4 @@ def test_a_devlog_is_kept_by_every_toolset_that_can_append():
         for name, tools in TOOLSETS.items()
         if {tool.name for tool in tools(frozenset(Right))} & {"vault_write", "note_upsert"}
     }
-    assert PROMPTS["devlog"].texts.keys() == can_append
+    assert PROMPTS["devlog"].toolsets.keys() == can_append

@@ -70,7 +70,7 @@ async def recorded() -> dict[str, Any]:
                 ],
             )
             for name, prompt in PROMPTS.items()
-            for toolset in prompt.texts
+            for toolset in prompt.toolsets
         ],
         "resources": [_entry(resource, None, OWN) for resource in RESOURCES],
         "resourceTemplates": [_entry(template, needs, None) for template, needs in TEMPLATES],
