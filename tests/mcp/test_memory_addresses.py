@@ -14,7 +14,7 @@ from vault_agent.api.caller import OWNER, CallContext, Caller, CallerKind
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
 from vault_agent.mcp.service import _result
-from vault_agent.mcp.toolsets import own_tools
+from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.mcp.view import View
 from vault_agent.model.memory import RecallQuery
 
@@ -47,7 +47,7 @@ def world(tmp_path: Path) -> RegisteredVaults:
 
 
 async def test_each_address_opens_its_note(world: RegisteredVaults):
-    tools = {each.name: each for each in own_tools(frozenset())}
+    tools = {each.name: each for each in TOOLSETS["vault-agent"](frozenset())}
     async with world.app(memory={"enabled": True}) as app:
         async with app.vaults.open("global") as shared:
             await indexed(shared)

@@ -9,13 +9,13 @@ from vault_agent.api.pages import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.text import cut, page, printable, title, warning_lines
-from vault_agent.mcp.tool import CURSOR, DATE, PATH, TAGS, TRUE, Tool, limit, one_of
 from vault_agent.model.graph import FolderBranch
 from vault_agent.text.names import fold, hidden, stem, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from vault_agent.mcp.tool import Run
     from vault_agent.mcp.view import View
     from vault_agent.model.graph import TagBranch
     from vault_agent.model.lists import ListedNote, ListedTask, NoteList, TaskList
@@ -151,34 +151,4 @@ def _head(count: int, total: int | None, word: str, cursor: str | None) -> str:
     return head if cursor is None else f"{head} · next: {cursor}"
 
 
-LIST_TOOL = Tool(
-    "vault_list",
-    "List the notes of a folder, with tags or in order of change; or all folders or tags, with"
-    " counts.",
-    {
-        "path": {**PATH, "description": "Folder or glob"},
-        "kind": one_of("notes", "folders", "tags", default="notes"),
-        "tags": TAGS,
-        "recursive": TRUE,
-        "sort": one_of("path", "updated", default="path"),
-        "limit": limit(200, 50),
-        "cursor": CURSOR,
-    },
-    (),
-    list_entries,
-)
-
-TASKS_TOOL = Tool(
-    "task_list",
-    "List the tasks in notes (`- [ ]`), with path:line and dates.",
-    {
-        "path": PATH,
-        "status": one_of("open", "done", "all", default="open"),
-        "tags": TAGS,
-        "dueBefore": DATE,
-        "limit": limit(200, 50),
-        "cursor": CURSOR,
-    },
-    (),
-    _tasks,
-)
+RUNS: Mapping[str, Run] = {"vault_list": list_entries, "task_list": _tasks}

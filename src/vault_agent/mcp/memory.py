@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import memory, sessions
 from vault_agent.errors import Forbidden, NotFound
 from vault_agent.mcp.reading import named_note
 from vault_agent.mcp.text import printable, warning_lines
-from vault_agent.mcp.tool import FALSE, LINE, PATH, TEXT, Tool
 from vault_agent.mcp.view import IN_GLOBAL
-from vault_agent.memory.dialogue import WRITTEN
 from vault_agent.model.writing import Right
 from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from vault_agent.mcp.tool import Run
     from vault_agent.mcp.view import View
 
 NOTHING = "Nothing is recalled: no note is about this."
 _LEAST_TOKENS, _MOST_TOKENS = 100, 2_000
 _BYTES_A_TOKEN = 3.5  # of ASCII; other characters have more tokens a byte
 _WARNING_BYTES = 1_500
-_NAMES = {"type": "array", "maxItems": 20, "items": LINE}
 _PROJECT = "project:"
 
 
@@ -52,31 +50,6 @@ async def _recalled(view: View, body: Mapping[str, Any]) -> str:
     return "\n".join([printable(reply.data.text) or NOTHING, *warning_lines(reply.warnings)])
 
 
-MEMORY_TOOL = Tool(
-    "get_agent_memory",
-    "Recall what earlier sessions have left about a task: a few notes in a short text. Call it the"
-    ' moment the user implies that work already happened ("didn\'t we fix this?", "as we'
-    ' decided"), and before you debug an error. Give the task as prompt, and its files if you know'
-    " them.",
-    {
-        "prompt": {
-            "type": "string",
-            "maxLength": 4000,
-            "description": "What the task is about, in a sentence or more.",
-        },
-        "files": {**_NAMES, "description": "Paths, relative to the project."},
-        "tags": dict(_NAMES),
-        "maxTokens": {"type": "integer", "minimum": _LEAST_TOKENS, "maximum": _MOST_TOKENS},
-    },
-    (),
-    _recalled,
-    needs=memory.memory.needs,
-)
-
-
-_MOST: Final = 20_000
-
-
 async def _make(view: View, arguments: Mapping[str, Any]) -> str:
     superseded = [(await named_note(view, path))[0] for path in arguments.get("supersedes", ())]
     if superseded and Right.EDIT not in view.rights:  # else only the journal would be written
@@ -96,41 +69,6 @@ async def _make(view: View, arguments: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-JOURNAL_TOOL = Tool(
-    "generate_session_journal",
-    "Write the journal of this session into the project's vault, so that later sessions know what"
-    " was done and why. Call it before you end, and before a compaction: what comes later is added."
-    " Give what you know as sections; files, commits and times are added.",
-    {
-        "title": {"type": "string", "maxLength": 200},
-        "sections": {
-            "type": "object",
-            "description": "Markdown by heading. Leave out what there is nothing to say about.",
-            "properties": {name: {"type": "string", "maxLength": _MOST} for name in WRITTEN},
-            "additionalProperties": False,
-        },
-        "supersedes": {
-            "type": "array",
-            "maxItems": 20,
-            "items": PATH,
-            "description": "Earlier notes that hold no longer. They are recalled no more.",
-        },
-        "sessionId": {
-            "type": "string",
-            "maxLength": 200,
-            "description": "As the start named it; its first 8 characters are enough.",
-        },
-    },
-    (),
-    _make,
-    writes=True,
-    destructive=False,
-    idempotent=True,
-    needs=sessions.journal_make.needs,
-    owner=True,
-)
-
-
 async def _promote(view: View, arguments: Mapping[str, Any]) -> str:
     note, _ = await named_note(view, arguments["path"])
     body = {
@@ -146,21 +84,8 @@ async def _promote(view: View, arguments: Mapping[str, Any]) -> str:
     return "\n".join([line, *warning_lines(reply.warnings)])
 
 
-PROMOTE_TOOL = Tool(
-    "promote_note_to_global",
-    "Copy a note of this project, or a section of it, to the user's global vault, where all"
-    " projects find it. Only for what holds beyond this project.",
-    {
-        "path": PATH,
-        "section": {**TEXT, "description": "Heading; default: the whole note"},
-        "in": {**PATH, "description": "Folder of the global vault; default: that of its type"},
-        "force": FALSE,
-    },
-    ("path",),
-    _promote,
-    writes=True,
-    destructive=False,
-    idempotent=True,
-    needs=memory.promote.needs,
-    owner=True,
-)
+RUNS: Mapping[str, Run] = {
+    "get_agent_memory": _recalled,
+    "generate_session_journal": _make,
+    "promote_note_to_global": _promote,
+}

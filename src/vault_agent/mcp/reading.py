@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api import reading, search
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound
 from vault_agent.mcp.text import fenced, printable, size, warning_lines
-from vault_agent.mcp.tool import CURSOR, PATH, Tool, one_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import NamedNote
 from vault_agent.text.names import fold, hidden, visible
@@ -17,6 +16,7 @@ from vault_agent.text.names import fold, hidden, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from vault_agent.mcp.tool import Run
     from vault_agent.mcp.view import View
     from vault_agent.model.names import NamedNotes
     from vault_agent.model.reading import NotePart
@@ -137,24 +137,7 @@ def _lines(lines: str | None) -> tuple[int, int | None]:
     return int(match[1]), last
 
 
-READ_TOOL = Tool(
-    "vault_read",
-    "Read a note, or only a section or some lines of it. Long notes come in pages: pass `cursor`"
-    " for the next.",
-    {
-        "path": {**PATH, "description": "As results show it, or the note's name"},
-        "section": {
-            "type": "string",
-            "maxLength": 1000,
-            "description": "Heading, or `A > B`, or `^block`",
-        },
-        "lines": {"type": "string", "maxLength": 30, "description": "`40-80` or `40-`"},
-        "view": one_of("text", "outline", "properties", default="text"),
-        "cursor": CURSOR,
-    },
-    ("path",),
-    read_note,
-)
+RUNS: Mapping[str, Run] = {"vault_read": read_note}
 
 
 async def frontmatter_json(view: View, path: str, key: str | None) -> str:

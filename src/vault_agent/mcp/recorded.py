@@ -19,7 +19,8 @@ from vault_agent.mcp.lists import CAPABILITIES_META, FILE, RIGHTS
 from vault_agent.mcp.prompts import PROMPTS, prompt_entry
 from vault_agent.mcp.resources import RESOURCES, TEMPLATES
 from vault_agent.mcp.service import make_server
-from vault_agent.mcp.toolsets import OWN, TOOLSETS
+from vault_agent.mcp.tool import OWN
+from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.mcp.view import View
 from vault_agent.model.writing import Right
 

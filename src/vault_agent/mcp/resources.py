@@ -8,10 +8,9 @@ from urllib.parse import quote, unquote
 
 from vault_agent.api import memory, search
 from vault_agent.errors import NotFound, VaultAgentError
-from vault_agent.mcp.listing import LIST_TOOL, list_entries
+from vault_agent.mcp.listing import list_entries
 from vault_agent.mcp.memory import latest_memory
 from vault_agent.mcp.reading import read_note
-from vault_agent.mcp.tool import check
 from vault_agent.text.names import fold, stem, visible
 
 if TYPE_CHECKING:
@@ -71,7 +70,8 @@ async def read_resource(view: View, uri: str) -> str:
     if uri == GUIDE_URI:
         return GUIDE
     if uri == TAGS_URI:
-        return await list_entries(view, check(LIST_TOOL, {"kind": "tags", "limit": 200}))
+        arguments = {"kind": "tags", "sort": "path", "recursive": True, "limit": 200}
+        return await list_entries(view, arguments)
     if uri.startswith(MEMORY_SCHEME) and view.has(memory.memory.needs):
         return await latest_memory(view, unquote(uri.removeprefix(MEMORY_SCHEME)))
     if not uri.startswith(SCHEME):

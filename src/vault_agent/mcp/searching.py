@@ -15,12 +15,12 @@ from vault_agent.mcp.text import (
     title,
     warning_lines,
 )
-from vault_agent.mcp.tool import CURSOR, DATE, PATH, TAGS, TEXT, Tool, limit, one_of
 from vault_agent.text.names import fold, stem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from vault_agent.mcp.tool import Run
     from vault_agent.mcp.view import View
     from vault_agent.model.reply import Envelope
     from vault_agent.model.search import Answer, GrepAnswer, GrepLine, Hit
@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 NOT_SEARCHED = ' The frontmatter is not searched: for its keys, search for `["key":value]`.'
 
 
-async def _search(view: View, arguments: Mapping[str, Any]) -> str:
+async def search_notes(view: View, arguments: Mapping[str, Any]) -> str:
+    """Return places in notes. `arguments` are the arguments of `vault_search`.
+
+    Raises:
+        VaultAgentError: as the operations `search` and `grep`.
+    """
     patterns = view.patterns(arguments.get("path"))
     filters = {
         "paths": patterns,
@@ -139,41 +144,6 @@ def _result_text(view: View, result: Hit, *, reason: bool) -> str:
     return f"{place}\n  {text}" if text else place
 
 
-SEARCH_TOOL = Tool(
-    "vault_search",
-    "Search the user's notes. Returns ranked places (path:lines) with excerpts; read them"
-    " with vault_read.",
-    {
-        "query": TEXT,
-        "path": {**PATH, "description": "Folder or glob"},
-        "tags": {**TAGS, "description": "All of these"},
-        "after": {
-            "type": "string",
-            "description": "YYYY-MM-DD, of frontmatter, name or file",
-        },
-        "before": DATE,
-        "match": {
-            **one_of("best", "all", "regex", default="best"),
-            "description": "all: notes with every word; regex: lines below the frontmatter that"
-            " match an RE2 pattern",
-        },
-        "mode": one_of("lexical", "embedding", "hybrid"),
-        "limit": limit(50, 10),
-        "cursor": CURSOR,
-    },
-    ("query",),
-    _search,
-)
-
-RELATED_TOOL = Tool(
-    "vault_related",
-    "Find notes similar to a note or linked with it, the reason first.",
-    {"path": PATH, "limit": limit(50, 10)},
-    ("path",),
-    _related,
-)
-
-
 _BYTES_A_TOKEN = 3.5  # of ASCII, as the operation estimates; no text has more
 _WARNING_BYTES = 3_000
 
@@ -191,26 +161,8 @@ async def _context(view: View, arguments: Mapping[str, Any]) -> str:
     return "\n".join([section, *warning_lines(reply.warnings)])
 
 
-CONTEXT_TOOL = Tool(
-    "vault_context",
-    "Collect excerpts for a task: notes to read and searches, in one section of limited size.",
-    {
-        "queries": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": 20,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "kind": one_of("search", "read", default="search"),
-                    "query": TEXT,
-                },
-                "required": ["query"],
-                "additionalProperties": False,
-            },
-        },
-        "maxTokens": {"type": "integer", "minimum": 200, "maximum": 6000, "default": 4000},
-    },
-    ("queries",),
-    _context,
-)
+RUNS: Mapping[str, Run] = {
+    "vault_search": search_notes,
+    "vault_related": _related,
+    "vault_context": _context,
+}

@@ -22,8 +22,8 @@ from vault_agent.mcp.resources import (
     templates_for,
 )
 from vault_agent.mcp.text import as_json, for_models
-from vault_agent.mcp.tool import check
-from vault_agent.mcp.toolsets import INSTRUCTIONS, OWN, TOOLSETS
+from vault_agent.mcp.tool import OWN, check
+from vault_agent.mcp.toolsets import INSTRUCTIONS, TOOLSETS
 from vault_agent.text.names import visible
 
 if TYPE_CHECKING:

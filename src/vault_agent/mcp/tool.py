@@ -1,4 +1,4 @@
-"""What a tool is: a name, a schema, and a function from arguments to text.
+"""What a tool is: a row of `tools.toml`, and a function from arguments to text.
 
 Arguments are checked by the schema, with errors that say what to send instead. The SDK's validator
 would quote the arguments. Only the part of JSON Schema that our tools use is known here.
@@ -6,13 +6,15 @@ would quote the arguments. Only the part of JSON Schema that our tools use is kn
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from vault_agent.mcp.view import View
     from vault_agent.model.writing import Right
@@ -20,32 +22,23 @@ if TYPE_CHECKING:
     Schema = dict[str, Any]
     Shown = str | dict[str, Any]
     Run = Callable[[View, Mapping[str, Any]], Awaitable[Shown]]
-    from collections.abc import Mapping
 
-STRING: Schema = {"type": "string"}
-CURSOR = STRING
-HASH = STRING
-LINE: Schema = {"type": "string", "minLength": 1}
-TEXT: Schema = {**LINE, "maxLength": 1000}
-PATH: Schema = {**LINE, "maxLength": 4096}
-DATE: Schema = {"type": "string", "description": "YYYY-MM-DD"}
-TAGS: Schema = {"type": "array", "items": STRING, "maxItems": 50}
-LINE_NUMBER: Schema = {"type": "integer", "minimum": 1}
-FALSE: Schema = {"type": "boolean", "default": False}
-TRUE: Schema = {"type": "boolean", "default": True}
+OWN = "vault-agent"
+"""The toolset with our own names."""
+_TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text("utf-8"))
+_ARGUMENTS: Mapping[str, Schema] = _TABLE.pop("kinds")
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: it reads, unless it says that it writes.
+    """A tool as a client has it: it reads, unless it says that it writes.
 
     Args:
         name: its name.
-        description: for the model. A constant: nothing of a vault enters it.
+        run: returns the text of the reply, or a value, which the reply has as JSON too.
+        description: for the model.
         properties: the JSON schemas of its arguments.
         required: the names of those that must be given.
-        run: returns the text of the reply, or a value, which the reply has as JSON too.
-        right: the right without which a client does not have it; None if it needs none.
         writes: whether it changes notes.
         destructive: whether a write of it can change what is there.
         idempotent: whether the same call again changes nothing more.
@@ -54,11 +47,10 @@ class Tool:
     """
 
     name: str
-    description: str
-    properties: Mapping[str, Mapping[str, Any]]
-    required: tuple[str, ...]
     run: Run
-    right: Right | None = None
+    description: str
+    properties: Mapping[str, Schema]
+    required: Sequence[str] = ()
     writes: bool = False
     destructive: bool = True
     idempotent: bool = False
@@ -96,20 +88,49 @@ class Tool:
         }
 
 
-def allowed(tools: Iterable[Tool], rights: frozenset[Right]) -> tuple[Tool, ...]:
-    """Return those of the tools that a client with these rights has."""
-    return tuple(tool for tool in tools if tool.right is None or tool.right in rights)
+def make_tools(toolset: str, runs: Mapping[str, Run], rights: frozenset[Right]) -> tuple[Tool, ...]:
+    """Return the tools of a toolset for a client that may write what `rights` say.
+
+    `runs` has what runs each tool of the toolset, by its name.
+    """
+    tools = (make_tool(toolset, name, runs[name], rights) for name in _TABLE[toolset])
+    return tuple(tool for tool in tools if tool is not None)
 
 
-def limit(most: int, default: int) -> Schema:
-    """Return the schema of an argument `limit`."""
-    return {"type": "integer", "minimum": 1, "maximum": most, "default": default}
+def make_tool(
+    toolset: str, name: str, run: Run, rights: frozenset[Right] = frozenset()
+) -> Tool | None:
+    """Return a tool by its row of the table, or None without the right that it needs."""
+    row = _TABLE[toolset][name]
+    if isinstance(row, str):  # the toolset that it is of
+        return make_tool(row, name, run, rights)
+    fields = dict(row)
+    if fields.pop("right", None) not in (None, *rights):
+        return None
+    for right, changes in fields.pop("with", {}).items():
+        if right in rights:
+            arguments = {**fields["arguments"], **changes.get("arguments", {})}
+            fields |= {**changes, "arguments": arguments}
+    properties = {
+        argument: _schema(schema, rights)
+        for argument, schema in fields.pop("arguments", {}).items()
+    }
+    if any(schema.get("enum") == [] for schema in properties.values()):
+        return None  # it has no mode for them
+    return Tool(name, run, properties=properties, **fields)
 
 
-def one_of(*names: str, default: str | None = None) -> Schema:
-    """Return the schema of an argument that is one of some names."""
-    schema: Schema = {"type": "string", "enum": list(names)}
-    return schema if default is None else {**schema, "default": default}
+def _schema(argument: str | Schema, rights: frozenset[Right]) -> Schema:
+    """Return the JSON schema of an argument."""
+    if isinstance(argument, str):
+        return _ARGUMENTS[argument]
+    if "is" in argument:
+        more = {name: value for name, value in argument.items() if name != "is"}
+        return {**_ARGUMENTS[argument["is"]], **more}
+    if "modes" in argument:
+        modes = [mode for mode, right in argument["modes"].items() if right in rights]
+        return {"type": "string", "enum": modes, "default": next(iter(modes), None)}
+    return argument
 
 
 _TYPES: dict[str, tuple[type, ...]] = {

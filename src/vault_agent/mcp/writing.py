@@ -5,46 +5,25 @@ Paths are exact here. Only the modes and tools are listed that the client may us
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import authoring, files, note_writes, write_history
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError, error_of
 from vault_agent.mcp.reading import HASH_DIGITS, frontmatter_json, named_note, tags_of
 from vault_agent.mcp.text import fenced, has_marks, printable, warning_lines, warnings_of
-from vault_agent.mcp.tool import (
-    DATE,
-    FALSE,
-    HASH,
-    LINE,
-    LINE_NUMBER,
-    PATH,
-    STRING,
-    Tool,
-    allowed,
-    one_of,
-)
-from vault_agent.model.writing import Right
 from vault_agent.text.names import hidden, is_note, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.api.operation import Operation
-    from vault_agent.mcp.tool import Run, Schema
+    from vault_agent.mcp.tool import Run
     from vault_agent.mcp.view import View
     from vault_agent.model.reply import Envelope
     from vault_agent.model.writing import Written
 
 DIFF_LINES = 20
 
-_MODE_RIGHTS = {
-    "create": Right.CREATE,
-    "append": Right.APPEND,
-    "prepend": Right.EDIT,
-    "upsert": Right.APPEND,
-    "overwrite": Right.OVERWRITE,
-}
 _SECTION_ACTIONS = {"append": "append", "prepend": "prepend", "overwrite": "replace"}
 _VERBS = {"delete": "deleted", "move": "moved"}
 
@@ -258,136 +237,14 @@ async def list_or_change_tags(view: View, arguments: Mapping[str, Any]) -> str:
     return await change(view, note_writes.write_tags, body)
 
 
-@cache
-def writing_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
-    """Return the tools that a client with these rights may use, in the order of the list."""
-    modes = [mode for mode, right in _MODE_RIGHTS.items() if right in rights]
-    return (*([_write_tool(modes)] if modes else ()), *allowed(_WRITING, rights))
-
-
-def _write_tool(modes: list[str]) -> Tool:
-    properties: dict[str, Schema] = {
-        "path": PATH,
-        "content": STRING,
-        "mode": one_of(*modes, default=modes[0]),
-        "section": {"type": "string", "description": "Only this: heading, `A > B`, `^block`"},
-    }
-    if "create" in modes or "upsert" in modes:
-        properties["frontmatter"] = {"type": "object", "description": "Of a new note"}
-    description = "Create a note, or add text to a note or section."
-    if "overwrite" in modes:
-        description += " `overwrite` needs `expectedHash`: the `hash` or `sectionHash` you read."
-    properties["expectedHash"] = HASH
-    return Tool("vault_write", description, properties, ("path", "content"), _write, writes=True)
-
-
-_WRITING = (
-    Tool(
-        "vault_replace",
-        "Replace text in a note. `regex` is RE2.",
-        {
-            "path": PATH,
-            "search": LINE,
-            "replace": STRING,
-            "regex": FALSE,
-            "expectedCount": {**LINE_NUMBER, "default": 1},
-            "dryRun": FALSE,
-            "expectedHash": HASH,
-        },
-        ("path", "search", "replace"),
-        changes(note_writes.write_replace),
-        right=Right.EDIT,
-        writes=True,
-    ),
-    Tool(
-        "vault_frontmatter",
-        "Get, set or delete a key of a note's frontmatter.",
-        {
-            "path": PATH,
-            "action": one_of("get", "set", "delete"),
-            "key": LINE,
-            "value": {"description": "Any JSON"},
-            "expectedHash": HASH,
-        },
-        ("path", "action"),
-        _frontmatter,
-        right=Right.EDIT,
-        writes=True,
-        idempotent=True,
-    ),
-    Tool(
-        "vault_tags",
-        "List, add or remove tags of a note.",
-        {
-            "path": PATH,
-            "action": one_of("list", "add", "remove"),
-            "tag": LINE,
-            "expectedHash": HASH,
-        },
-        ("path", "action"),
-        list_or_change_tags,
-        right=Right.EDIT,
-        writes=True,
-        idempotent=True,
-    ),
-    Tool(
-        "vault_delete",
-        "Move a note to the trash.",
-        {"path": PATH, "confirm": {"type": "boolean"}, "expectedHash": HASH},
-        ("path", "confirm", "expectedHash"),
-        changes(files.write_delete),
-        right=Right.DELETE,
-        writes=True,
-        idempotent=True,
-    ),
-    Tool(
-        "vault_move",
-        "Move or rename a note, and correct the links to it.",
-        {"path": PATH, "to": PATH, "expectedHash": HASH},
-        ("path", "to"),
-        changes(files.write_move),
-        right=Right.MOVE,
-        writes=True,
-    ),
-    Tool(
-        "vault_undo",
-        "Take back a write of yours: by default the last.",
-        {"writeId": STRING},
-        (),
-        changes(write_history.write_undo),
-        right=Right.EDIT,
-        writes=True,
-    ),
-    Tool(
-        "task_add",
-        "Add a task to a note.",
-        {
-            "path": PATH,
-            "text": LINE,
-            "section": STRING,
-            "due": DATE,
-            "priority": one_of("highest", "high", "medium", "low", "lowest"),
-        },
-        ("path", "text"),
-        changes(authoring.add_task),
-        right=Right.APPEND,
-        writes=True,
-        destructive=False,
-    ),
-    Tool(
-        "task_set",
-        "Complete, open or cancel a task, as task_list shows it.",
-        {
-            "path": PATH,
-            "line": LINE_NUMBER,
-            "text": LINE,
-            "status": one_of("done", "open", "cancelled"),
-        },
-        ("path", "line", "text", "status"),
-        changes(authoring.set_task),
-        right=Right.EDIT,
-        writes=True,
-        destructive=False,
-        idempotent=True,
-    ),
-)
+RUNS: Mapping[str, Run] = {
+    "vault_write": _write,
+    "vault_replace": changes(note_writes.write_replace),
+    "vault_frontmatter": _frontmatter,
+    "vault_tags": list_or_change_tags,
+    "vault_delete": changes(files.write_delete),
+    "vault_move": changes(files.write_move),
+    "vault_undo": changes(write_history.write_undo),
+    "task_add": changes(authoring.add_task),
+    "task_set": changes(authoring.set_task),
+}

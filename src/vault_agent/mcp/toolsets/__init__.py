@@ -6,45 +6,18 @@ models are about our own tools.
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from vault_agent.mcp.listing import LIST_TOOL, TASKS_TOOL
-from vault_agent.mcp.memory import JOURNAL_TOOL, MEMORY_TOOL, PROMOTE_TOOL
-from vault_agent.mcp.reading import READ_TOOL
-from vault_agent.mcp.searching import CONTEXT_TOOL, RELATED_TOOL, SEARCH_TOOL
-from vault_agent.mcp.toolsets.agentiso import agentiso_tools
-from vault_agent.mcp.toolsets.co_cli import CO_CLI
-from vault_agent.mcp.toolsets.obsidian_vault_mcp import obsidian_vault_mcp_tools
-from vault_agent.mcp.toolsets.synk import synk_tools
-from vault_agent.mcp.writing import writing_tools
+from vault_agent.mcp import listing, memory, reading, searching, writing
+from vault_agent.mcp.tool import OWN, make_tools
+from vault_agent.mcp.toolsets import agentiso, co_cli, obsidian_vault_mcp, synk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from vault_agent.mcp.tool import Tool
+    from vault_agent.mcp.tool import Run, Tool
     from vault_agent.model.writing import Right
-
-TOOLS: tuple[Tool, ...] = (
-    SEARCH_TOOL,
-    READ_TOOL,
-    LIST_TOOL,
-    RELATED_TOOL,
-    CONTEXT_TOOL,
-    TASKS_TOOL,
-)
-
-"""Those that read, which every client has."""
-
-SWITCHED: tuple[Tool, ...] = (MEMORY_TOOL, JOURNAL_TOOL, PROMOTE_TOOL)
-"""Those that a client has while their setting is on."""
-
-
-def own_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
-    """Return the tools for a client that may write what `rights` say.
-
-    Among them are those whose setting may be off.
-    """
-    return (*TOOLS, *SWITCHED, *writing_tools(rights))
 
 
 INSTRUCTIONS = (
@@ -56,12 +29,17 @@ INSTRUCTIONS = (
     " implies that work already happened, and generate_session_journal before you end."
 )
 
-OWN = "vault-agent"
-TOOLSETS: Mapping[str, Callable[[frozenset[Right]], tuple[Tool, ...]]] = {
-    OWN: own_tools,
-    "agentiso": agentiso_tools,
-    "obsidian-vault-mcp": obsidian_vault_mcp_tools,
-    "synk": synk_tools,
-    "co-cli": lambda _: CO_CLI,  # only reads
+_RUNS: Mapping[str, Mapping[str, Run]] = {
+    OWN: {**searching.RUNS, **reading.RUNS, **listing.RUNS, **memory.RUNS, **writing.RUNS},
+    "agentiso": agentiso.RUNS,
+    "obsidian-vault-mcp": obsidian_vault_mcp.RUNS,
+    "synk": {**synk.RUNS, **memory.RUNS},
+    "co-cli": co_cli.RUNS,
 }
-"""The tools for a client with some rights to write, by the value of `mcp.toolset`."""
+TOOLSETS: Mapping[str, Callable[[frozenset[Right]], tuple[Tool, ...]]] = {
+    name: cache(partial(make_tools, name, runs)) for name, runs in _RUNS.items()
+}
+"""The tools for a client with some rights to write, by the value of `mcp.toolset`.
+
+Among them are those whose setting may be off.
+"""

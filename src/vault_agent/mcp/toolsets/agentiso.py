@@ -6,30 +6,22 @@ keeps the old bytes. Every mode of `vault_write` creates a missing note.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import files, note_writes
 from vault_agent.errors import Conflict
-from vault_agent.mcp.listing import LIST_TOOL
-from vault_agent.mcp.reading import READ_TOOL, key_of, named_note, properties_of, require_inside
-from vault_agent.mcp.searching import SEARCH_TOOL
-from vault_agent.mcp.text import as_json, warnings_of
-from vault_agent.mcp.tool import (
-    CURSOR,
-    FALSE,
-    LINE,
-    PATH,
-    STRING,
-    TEXT,
-    TRUE,
-    Tool,
-    allowed,
-    check,
-    limit,
-    one_of,
+from vault_agent.mcp.listing import list_entries
+from vault_agent.mcp.reading import (
+    key_of,
+    named_note,
+    properties_of,
+    read_note,
+    require_inside,
 )
-from vault_agent.mcp.toolsets.whole import EXPECTED_HASH, overwrite_body, text_fields, whole_note
+from vault_agent.mcp.searching import search_notes
+from vault_agent.mcp.text import as_json, warnings_of
+from vault_agent.mcp.tool import OWN, check, make_tool
+from vault_agent.mcp.toolsets.whole import overwrite_body, text_fields, whole_note
 from vault_agent.mcp.writing import (
     at_this_moment,
     change,
@@ -43,12 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.api.operation import Operation
-    from vault_agent.mcp.tool import Run, Schema, Shown
+    from vault_agent.mcp.tool import Run, Shown
     from vault_agent.mcp.view import View
 
 
-def _as(tool: Tool, **names: str) -> Run:
+def _as(name: str, own_run: Run, **names: str) -> Run:
     """Return what runs a tool of ours. `names` gives the names that its arguments have here."""
+    tool = make_tool(OWN, name, own_run)
+    assert tool is not None  # noqa: S101 - it needs no right
 
     async def run(view: View, arguments: Mapping[str, Any]) -> Shown:
         renamed = {ours: arguments[theirs] for ours, theirs in names.items() if theirs in arguments}
@@ -57,12 +51,12 @@ def _as(tool: Tool, **names: str) -> Run:
             renamed["tags"] = [renamed["tags"]]
         if "match" in renamed:
             renamed["match"] = "regex" if renamed["match"] else "best"
-        return await tool.run(view, check(tool, renamed))
+        return await own_run(view, check(tool, renamed))
 
     return run
 
 
-_read_text = _as(READ_TOOL, path="path", cursor="cursor")
+_read_text = _as("vault_read", read_note, path="path", cursor="cursor")
 
 
 async def _read(view: View, arguments: Mapping[str, Any]) -> Shown:
@@ -121,129 +115,24 @@ def _changes_now(operation: Operation[Any, Any], **more: Any) -> Run:
     return run
 
 
-_READING = (
-    Tool(
-        "vault_read",
-        "Read a note.",
-        {
-            "path": PATH,
-            "format": one_of("markdown", "json", default="markdown"),
-            "cursor": CURSOR,
-        },
-        ("path",),
-        _read,
-    ),
-    Tool(
+RUNS: Mapping[str, Run] = {
+    "vault_read": _read,
+    "vault_search": _as(
         "vault_search",
-        "Search the user's notes, by words or by a regular expression.",
-        {
-            "query": TEXT,
-            "regex": FALSE,
-            "path_prefix": {**PATH, "description": "Folder or glob"},
-            "tag": TEXT,
-            "max_results": limit(50, 10),
-            "cursor": CURSOR,
-        },
-        ("query",),
-        _as(
-            SEARCH_TOOL,
-            query="query",
-            match="regex",
-            path="path_prefix",
-            tags="tag",
-            limit="max_results",
-            cursor="cursor",
-        ),
+        search_notes,
+        query="query",
+        match="regex",
+        path="path_prefix",
+        tags="tag",
+        limit="max_results",
+        cursor="cursor",
     ),
-    Tool(
-        "vault_list",
-        "List the notes of a folder.",
-        {"path": PATH, "recursive": TRUE, "cursor": CURSOR},
-        (),
-        _as(LIST_TOOL, path="path", recursive="recursive", cursor="cursor"),
+    "vault_list": _as(
+        "vault_list", list_entries, path="path", recursive="recursive", cursor="cursor"
     ),
-)
-
-
-@cache
-def agentiso_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
-    """Return the tools for a client that may write what `rights` say."""
-    modes = [mode for mode, right in _MODES.items() if right in rights]
-    return (
-        *_READING,
-        *_of_properties(edits=Right.EDIT in rights),
-        *([_write_tool(modes)] if modes else ()),
-        *allowed(_WRITING, rights),
-    )
-
-
-def _of_properties(*, edits: bool) -> tuple[Tool, Tool]:
-    """Return the tools of frontmatter and tags, which only read without the right to edit."""
-    value: dict[str, Schema] = {"value": {"description": "Any JSON"}} if edits else {}
-    tag: dict[str, Schema] = {"tag": TEXT} if edits else {}
-    changes = ("set", "delete"), ("add", "remove")
-    to_key, to_tag = changes if edits else ((), ())
-    return (
-        Tool(
-            "vault_frontmatter",
-            "Get, set or delete the frontmatter of a note, as JSON."
-            if edits
-            else "Get the frontmatter of a note, or one key of it, as JSON.",
-            {"path": PATH, "action": one_of("get", *to_key, default="get"), "key": TEXT, **value},
-            ("path",),
-            _frontmatter,
-            writes=edits,
-            idempotent=True,
-        ),
-        Tool(
-            "vault_tags",
-            "Add, remove or list the tags of a note." if edits else "List the tags of a note.",
-            {"path": PATH, "action": one_of("list", *to_tag, default="list"), **tag},
-            ("path",),
-            list_or_change_tags,
-            writes=edits,
-            idempotent=True,
-        ),
-    )
-
-
-_MODES = {"overwrite": Right.OVERWRITE, "append": Right.APPEND, "prepend": Right.EDIT}
-
-
-def _write_tool(modes: list[str]) -> Tool:
-    return Tool(
-        "vault_write",
-        "Create or update a note.",
-        {
-            "path": PATH,
-            "content": STRING,
-            "mode": one_of(*modes, default=modes[0]),
-            **({"expectedHash": EXPECTED_HASH} if "overwrite" in modes else {}),
-        },
-        ("path", "content"),
-        _write,
-        writes=True,
-    )
-
-
-_WRITING = (
-    Tool(
-        "vault_replace",
-        "Replace all matches of a text in a note. `regex` is RE2.",
-        {"path": PATH, "search": LINE, "replace": STRING, "regex": FALSE},
-        ("path", "search", "replace"),
-        _changes_now(note_writes.write_replace, expectedCount=None),
-        right=Right.EDIT,
-        writes=True,
-    ),
-    Tool(
-        "vault_delete",
-        "Delete a note. It goes to the trash.",
-        {"path": PATH, "confirm": {"type": "boolean"}},
-        ("path", "confirm"),
-        _changes_now(files.write_delete),
-        right=Right.DELETE,
-        writes=True,
-        idempotent=True,
-    ),
-)
+    "vault_frontmatter": _frontmatter,
+    "vault_tags": list_or_change_tags,
+    "vault_write": _write,
+    "vault_replace": _changes_now(note_writes.write_replace, expectedCount=None),
+    "vault_delete": _changes_now(files.write_delete),
+}

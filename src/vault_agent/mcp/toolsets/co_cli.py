@@ -15,13 +15,12 @@ from vault_agent.mcp.text import (
     warning_lines,
     warnings_of,
 )
-from vault_agent.mcp.tool import CURSOR, PATH, TEXT, Tool, limit
 from vault_agent.mcp.toolsets.whole import part_of, whole_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.tool import Shown
+    from vault_agent.mcp.tool import Run, Shown
     from vault_agent.mcp.view import View
     from vault_agent.model.lists import NoteList
     from vault_agent.model.reply import Envelope
@@ -103,26 +102,4 @@ async def _read(view: View, arguments: Mapping[str, Any]) -> str:
     return "\n".join([*text, *warning_lines(whole.warnings)])
 
 
-CO_CLI = (
-    Tool(
-        "search_notes",
-        "Search the user's notes for all of the words.",
-        {"query": TEXT, "limit": limit(50, 10), "folder": PATH, "tag": TEXT},
-        ("query",),
-        _search,
-    ),
-    Tool(
-        "list_notes",
-        "List the notes, or those with a tag. A long list comes in parts: pass `next` as `cursor`.",
-        {"tag": TEXT, "cursor": CURSOR},
-        (),
-        _list,
-    ),
-    Tool(
-        "read_note",
-        "Read a note. A long one comes in parts: pass `next` as `cursor`.",
-        {"filename": PATH, "cursor": CURSOR},
-        ("filename",),
-        _read,
-    ),
-)
+RUNS: Mapping[str, Run] = {"search_notes": _search, "list_notes": _list, "read_note": _read}

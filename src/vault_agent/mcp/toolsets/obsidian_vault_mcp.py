@@ -6,35 +6,21 @@ Each call names a repository: a folder below what the client sees. Paths are rel
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import authoring, files, note_writes, search
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.mcp.reading import note_at, require_inside
 from vault_agent.mcp.text import as_json, printable, size, warnings_of
-from vault_agent.mcp.tool import (
-    CURSOR,
-    DATE,
-    LINE,
-    LINE_NUMBER,
-    PATH,
-    STRING,
-    TEXT,
-    Tool,
-    allowed,
-    one_of,
-)
 from vault_agent.mcp.toolsets.whole import text_fields, whole_note
 from vault_agent.mcp.writing import at_this_moment, perform, write_warnings
-from vault_agent.model.writing import Right
 from vault_agent.text.names import NOTE_SUFFIXES, hidden
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vault_agent.api.operation import Operation
-    from vault_agent.mcp.tool import Run, Schema, Shown
+    from vault_agent.mcp.tool import Run, Shown
     from vault_agent.mcp.view import View
     from vault_agent.model.reply import Envelope
 
@@ -208,95 +194,13 @@ def _warnings(reply: Envelope[Any]) -> list[str]:
 _NOT_SEARCHED = "The frontmatter is not searched."
 
 
-_REPOSITORY: Schema = {**LINE, "maxLength": 64}
-_READING = (
-    Tool(
-        "note_read",
-        "Read a note.",
-        {"repository_name": _REPOSITORY, "path": PATH, "cursor": CURSOR},
-        ("repository_name", "path"),
-        _read,
-    ),
-    Tool(
-        "vault_search",
-        "Find lines in notes, below their frontmatter, by a regular expression.",
-        {
-            "repository_name": _REPOSITORY,
-            "query": TEXT,
-            "path_filter": {**PATH, "description": "Glob, such as devlog/*.md"},
-        },
-        ("repository_name", "query"),
-        _search,
-    ),
-    Tool(
-        "task_list",
-        "List the tasks in notes (`- [ ]`).",
-        {
-            "repository_name": _REPOSITORY,
-            "path": {**PATH, "description": "Folder or glob"},
-            "status": one_of("open", "done", "all", default="open"),
-        },
-        ("repository_name",),
-        _tasks,
-    ),
-)
-_CALL: dict[str, Schema] = {"repository_name": _REPOSITORY, "path": PATH}
-_WRITING = (
-    Tool(
-        "note_upsert",
-        "Create a note with frontmatter, or append to it if it exists.",
-        {**_CALL, "content": STRING, "frontmatter": {"type": "object"}},
-        ("repository_name", "path", "content"),
-        _upsert,
-        right=Right.APPEND,
-        writes=True,
-        destructive=False,
-    ),
-    Tool(
-        "note_delete",
-        "Delete a note. It goes to the trash.",
-        _CALL,
-        ("repository_name", "path"),
-        _delete,
-        right=Right.DELETE,
-        writes=True,
-        idempotent=True,
-    ),
-    Tool(
-        "task_add",
-        "Add a task to a note.",
-        {**_CALL, "text": LINE, "section": LINE, "due": DATE, "priority": LINE},
-        ("repository_name", "path", "text"),
-        _writes(authoring.add_task, "line"),
-        right=Right.APPEND,
-        writes=True,
-        destructive=False,
-    ),
-    Tool(
-        "task_done",
-        "Complete a task.",
-        {**_CALL, "line": LINE_NUMBER},
-        ("repository_name", "path", "line"),
-        _writes(authoring.set_task, "line", "changed", status="done"),
-        right=Right.EDIT,
-        writes=True,
-        destructive=False,
-        idempotent=True,
-    ),
-    Tool(
-        "task_toggle",
-        "Complete a task, or open it again.",
-        {**_CALL, "line": LINE_NUMBER},
-        ("repository_name", "path", "line"),
-        _writes(authoring.set_task, "line", "changed", status="toggle"),
-        right=Right.EDIT,
-        writes=True,
-        destructive=False,
-    ),
-)
-
-
-@cache
-def obsidian_vault_mcp_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
-    """Return the tools for a client that may write what `rights` say."""
-    return (*_READING, *allowed(_WRITING, rights))
+RUNS: Mapping[str, Run] = {
+    "note_read": _read,
+    "vault_search": _search,
+    "task_list": _tasks,
+    "note_upsert": _upsert,
+    "note_delete": _delete,
+    "task_add": _writes(authoring.add_task, "line"),
+    "task_done": _writes(authoring.set_task, "line", "changed", status="done"),
+    "task_toggle": _writes(authoring.set_task, "line", "changed", status="toggle"),
+}

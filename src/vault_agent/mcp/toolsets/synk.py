@@ -8,40 +8,25 @@ A note is named by the `id` of its frontmatter, by its note ID or by its path. R
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import authoring, files, graph, links, memory, note_writes, search, vaults
 from vault_agent.api.operation import perform as perform_it
 from vault_agent.errors import NotFound, VaultAgentError
-from vault_agent.mcp.memory import JOURNAL_TOOL, MEMORY_TOOL, PROMOTE_TOOL
 from vault_agent.mcp.reading import named_note, note_at, properties_of
 from vault_agent.mcp.text import excerpt, warnings_of
-from vault_agent.mcp.tool import (
-    CURSOR,
-    DATE,
-    LINE,
-    LINE_NUMBER,
-    PATH,
-    STRING,
-    TEXT,
-    Tool,
-    allowed,
-    limit,
-)
-from vault_agent.mcp.toolsets.whole import EXPECTED_HASH, overwrite_body, text_fields, whole_note
+from vault_agent.mcp.toolsets.whole import overwrite_body, text_fields, whole_note
 from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
 from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
 from vault_agent.model.graph import GraphQuery
 from vault_agent.model.identifiers import identify
 from vault_agent.model.warning import Warning
-from vault_agent.model.writing import Right
 from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.tool import Schema, Shown
+    from vault_agent.mcp.tool import Run, Shown
     from vault_agent.mcp.view import View
     from vault_agent.model.lists import ListedNote
     from vault_agent.model.names import NamedNote
@@ -254,121 +239,13 @@ def _texts(value: Any) -> list[str]:
     return [visible(str(item)) for item in values if item not in (None, "")]
 
 
-_TYPE = {**LINE, "maxLength": 32}
-_NAMES: Schema = {"type": "array", "items": TEXT, "maxItems": 200}
-_LISTS: dict[str, Schema] = {"tags": _NAMES, "files": _NAMES, "links": _NAMES}
-_NOTE_ID = {**PATH, "description": "Its id, its note ID or its path"}
-_CONTENT: Schema = {"type": "string", "description": "Markdown below the frontmatter"}
-
-_READING = (
-    Tool(
-        "list_vault_notes",
-        "List the notes of the vault, the newest first.",
-        {
-            "type": _TYPE,
-            "tag": TEXT,
-            "file": TEXT,
-            "after": DATE,
-            "before": DATE,
-            "limit": limit(50, 20),
-            "cursor": CURSOR,
-        },
-        (),
-        _list,
-    ),
-    Tool(
-        "get_vault_note",
-        "Get a note with its content, links and backlinks.",
-        {"noteId": _NOTE_ID, "cursor": CURSOR},
-        ("noteId",),
-        _get,
-    ),
-    Tool(
-        "search_vault",
-        "Search the notes of the project and of the global vault. Files and tags raise the score,"
-        " and so does a late change.",
-        {
-            "text": {**STRING, "maxLength": 1000},
-            "filePaths": _NAMES,
-            "tags": _NAMES,
-            "project": {
-                **LINE,
-                "maxLength": 500,
-                "default": _ALL,
-                "description": "all, or a project's name: only its notes",
-            },
-            "maxResults": limit(50, 5),
-            "recencyBoostDays": {
-                **LINE_NUMBER,
-                "maximum": 36_500,
-                "description": "Days after which the age of a note counts half",
-            },
-        },
-        (),
-        _search,
-    ),
-    Tool(
-        "get_vault_graph",
-        "Get the notes and the links between them, the best connected notes first.",
-        {"limit": limit(100, 60)},
-        (),
-        _graph,
-        owner=True,
-    ),
-)
-
-
-@cache
-def synk_tools(rights: frozenset[Right]) -> tuple[Tool, ...]:
-    """Return the tools for a client that may write what `rights` say."""
-    overwrites = Right.OVERWRITE in rights
-    tools = (*_READING, _CREATE, _update_tool(overwrites=overwrites), _DELETE)
-    return (*allowed(tools, rights), MEMORY_TOOL, JOURNAL_TOOL, PROMOTE_TOOL, _REBUILD)
-
-
-_CREATE = Tool(
-    "create_vault_note",
-    "Create a note from a type and a title; without content, from the type's template.",
-    {"type": _TYPE, "title": TEXT, "content": _CONTENT, **_LISTS},
-    ("type", "title"),
-    _create,
-    right=Right.CREATE,
-    writes=True,
-    destructive=False,
-)
-
-
-def _update_tool(*, overwrites: bool) -> Tool:
-    content = {"content": _CONTENT, "expectedHash": EXPECTED_HASH} if overwrites else {}
-    return Tool(
-        "update_vault_note",
-        "Change fields of a note" + (", or its content." if overwrites else "."),
-        {"noteId": _NOTE_ID, "title": TEXT, **_LISTS, **content},
-        ("noteId",),
-        _update,
-        right=Right.EDIT,
-        writes=True,
-        idempotent=True,
-    )
-
-
-_DELETE = Tool(
-    "delete_vault_note",
-    "Move a note to the trash of its vault.",
-    {"noteId": _NOTE_ID},
-    ("noteId",),
-    _delete,
-    right=Right.DELETE,
-    writes=True,
-    idempotent=True,
-)
-_REBUILD = Tool(
-    "rebuild_vault_index",
-    "Rebuild the index of the vault. Searches go on meanwhile.",
-    {},
-    (),
-    _rebuild,
-    writes=True,
-    destructive=False,
-    owner=True,
-)
+RUNS: Mapping[str, Run] = {
+    "list_vault_notes": _list,
+    "get_vault_note": _get,
+    "search_vault": _search,
+    "get_vault_graph": _graph,
+    "create_vault_note": _create,
+    "update_vault_note": _update,
+    "delete_vault_note": _delete,
+    "rebuild_vault_index": _rebuild,
+}

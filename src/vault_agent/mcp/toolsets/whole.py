@@ -28,11 +28,6 @@ _WHOLE_FILE = 1 << 30
 """More bytes than a note may have: `read` refuses larger ones itself."""
 _CURSOR = re.compile(rf"([0-9a-f]{{{HASH_DIGITS}}}):([0-9]{{1,12}})")
 
-EXPECTED_HASH: dict[str, Any] = {
-    "type": "string",
-    "description": "For a note that comes in parts: the `hash` of its last part",
-}
-
 
 class WholeNote(NamedTuple):
     """The text of a note, the offset of the text below the frontmatter, and its hash.
