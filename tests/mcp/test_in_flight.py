@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -22,7 +21,9 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import IndexUnavailable
 from vault_agent.mcp import service
 from vault_agent.mcp.relay import Relay, ServerAt
+from vault_agent.mcp.tool import ClientTools, tools_for
 from vault_agent.mcp.toolsets import TOOLSETS, synk
+from vault_agent.mcp.view import SWITCHES
 from vault_agent.model.jobs import Job, JobKind, JobState, PhaseProgress
 from vault_agent.model.reply import Envelope
 from vault_agent.model.writing import Right, Written
@@ -191,7 +192,7 @@ async def test_a_tool_that_writes_runs_once(toolset: str):
     async with run(mcp={"enabled": True}) as server:
         indexing = Indexing(server.engine, questions=0)
         view: Any = SimpleNamespace(vault=server.engine)
-        for tool in TOOLSETS[toolset](frozenset(Right)):
+        for tool in tools_for(ClientTools(toolset, frozenset(Right), SWITCHES, agent=False)):
             runs: list[str] = []
 
             async def fail(_view: object, _arguments: object, runs: list[str] = runs) -> str:
@@ -201,7 +202,7 @@ async def test_a_tool_that_writes_runs_once(toolset: str):
                 raise IndexUnavailable("INDEX_NOT_FOUND", "It is built.", {"jobId": "first"})
 
             with suppress(IndexUnavailable):
-                await service._with_index(replace(tool, run=fail), view, {})
+                await service._with_index(tool, fail, view, {})
             assert len(runs) == (1 if tool.writes else 2), tool.name
         assert indexing.left == 0
 

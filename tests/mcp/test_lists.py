@@ -13,12 +13,13 @@ from tests.mcp.conftest import META
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.config.agents import AgentSettings
 from vault_agent.config.layers import Layer
-from vault_agent.config.rights import tools_for
+from vault_agent.config.rights import tool_settings
 from vault_agent.config.settings import Config
 from vault_agent.mcp.exchange import Post, exchange
-from vault_agent.mcp.lists import FILE, RIGHTS, result_for
+from vault_agent.mcp.lists import FILE, result_for
 from vault_agent.mcp.recorded import recorded, text_of
 from vault_agent.mcp.service import make_server
+from vault_agent.mcp.tool import RIGHTS, ClientTools
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.mcp.view import View
 from vault_agent.model.writing import Right
@@ -68,8 +69,8 @@ async def test_a_list_is_the_same_with_and_without_a_server(toolset):
                 if meta:
                     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": method}
                 expected = (await asked(view, message, headers))["result"]
-                names = [right.value for right in rights]
-                assert result_for(message, toolset, names, on, agent=agent) == expected
+                client = ClientTools(toolset, rights, on, agent)
+                assert result_for(message, client) == expected
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -79,7 +80,7 @@ async def test_a_handshake_is_the_same_with_and_without_a_server(version):
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
     view = view_of(Config(), OWNER, "vault-agent", frozenset())
     expected = (await asked(view, message, {}))["result"]
-    assert result_for(message, "vault-agent", (), (), agent=False) == expected
+    assert result_for(message, None) == expected
 
 
 async def test_discovery_is_the_same_with_and_without_a_server():
@@ -87,7 +88,7 @@ async def test_discovery_is_the_same_with_and_without_a_server():
     headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover"}
     view = view_of(Config(), OWNER, "vault-agent", frozenset())
     expected = (await asked(view, message, headers))["result"]
-    assert result_for(message, "vault-agent", (), (), agent=False) == expected
+    assert result_for(message, None) == expected
 
 
 @pytest.mark.parametrize(
@@ -102,9 +103,10 @@ async def test_discovery_is_the_same_with_and_without_a_server():
 )
 def test_what_is_not_plain_is_left_to_the_server(params):
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params}
-    assert result_for(message, "vault-agent", (), (), agent=False) is None
+    client = ClientTools("vault-agent", (), (), agent=False)
+    assert result_for(message, client) is None
     broken = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
-    assert result_for(broken, "vault-agent", (), (), agent=False) is None
+    assert result_for(broken, client) is None
 
 
 @pytest.mark.parametrize("enabled", [True, "on", False, "false"])
@@ -128,7 +130,8 @@ def test_rights_and_tools_are_those_of_the_full_settings(enabled, folders, agent
         agents=agents,
     )
     settings = None if agent is None else AgentSettings(**agent)
-    found = tools_for([Layer("file", values, agents)], None if agent is None else "one")
-    assert found.rights == {right.value for right in rights_of(config, settings)}
-    assert found.toolset == ((settings and settings.toolset) or config.mcp.toolset)
-    assert tools_for([Layer("file", values, agents)], "nobody") is None
+    found = tool_settings([Layer("file", values, agents)], None if agent is None else "one")
+    toolset, rights, _ = found
+    assert rights == rights_of(config, settings)
+    assert toolset == ((settings and settings.toolset) or config.mcp.toolset)
+    assert tool_settings([Layer("file", values, agents)], "nobody") is None

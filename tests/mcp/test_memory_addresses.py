@@ -14,6 +14,7 @@ from vault_agent.api.caller import OWNER, CallContext, Caller, CallerKind
 from vault_agent.api.operation import perform
 from vault_agent.config.registry import Role
 from vault_agent.mcp.service import _result
+from vault_agent.mcp.tool import own_tool
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.mcp.view import View
 from vault_agent.model.memory import RecallQuery
@@ -47,7 +48,7 @@ def world(tmp_path: Path) -> RegisteredVaults:
 
 
 async def test_each_address_opens_its_note(world: RegisteredVaults):
-    tools = {each.name: each for each in TOOLSETS["vault-agent"](frozenset())}
+    tools = {name: own_tool(name) for name in TOOLSETS["vault-agent"]}
     async with world.app(memory={"enabled": True}) as app:
         async with app.vaults.open("global") as shared:
             await indexed(shared)

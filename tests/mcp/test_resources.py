@@ -10,7 +10,6 @@ from mcp.client import Client
 from vault_agent.mcp.prompts import PROMPTS
 from vault_agent.mcp.resources import GUIDE
 from vault_agent.mcp.toolsets import TOOLSETS
-from vault_agent.model.writing import Right
 
 NOTE = "vault://note/Garden/Beds/Late%20frost.md"
 
@@ -73,7 +72,7 @@ def test_an_unknown_prompt_names_those_that_are(agent):
 )
 def test_a_prompt_names_tools_of_its_toolset_only(name: str, toolset: str):
     text = PROMPTS[name].text_for(toolset, "this")
-    known = {tool.name for tool in TOOLSETS[toolset](frozenset(Right))}
+    known = set(TOOLSETS[toolset])
     named = set(re.findall(r"[a-z]+(?:_[a-z]+)+", text))
     assert named
     assert named <= known
@@ -81,8 +80,6 @@ def test_a_prompt_names_tools_of_its_toolset_only(name: str, toolset: str):
 
 def test_a_devlog_is_kept_by_every_toolset_that_can_append():
     can_append = {
-        name
-        for name, tools in TOOLSETS.items()
-        if {tool.name for tool in tools(frozenset(Right))} & {"vault_write", "note_upsert"}
+        name for name, tools in TOOLSETS.items() if tools.keys() & {"vault_write", "note_upsert"}
     }
     assert PROMPTS["devlog"].toolsets.keys() == can_append

@@ -14,11 +14,12 @@ from vault_agent.errors import CLASSES
 from vault_agent.mcp.searching import page
 from vault_agent.mcp.service import error_text
 from vault_agent.mcp.text import excerpt, fenced
-from vault_agent.mcp.toolsets import INSTRUCTIONS, TOOLSETS
+from vault_agent.mcp.tool import ClientTools, tools_for
+from vault_agent.mcp.toolsets import INSTRUCTIONS
 from vault_agent.mcp.view import View
 from vault_agent.text.names import hidden, visible
 
-TOOLS = [tool for tool in TOOLSETS["vault-agent"](frozenset()) if tool.needs is None]
+TOOLS = tools_for(ClientTools("vault-agent", (), (), agent=False))
 FENCE = re.compile(r'<note path="(.*)" lines="(.*)" b=([0-9a-f]{8})>\n(.*)</note \3>', re.DOTALL)
 
 

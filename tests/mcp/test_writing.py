@@ -18,9 +18,10 @@ from tests.mcp.test_relay import relay
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually
 
-from vault_agent.mcp.lists import reading_tools
 from vault_agent.mcp.relay import Relay, ServerAt
+from vault_agent.mcp.tool import ClientTools, reading_tools, tools_for
 from vault_agent.mcp.toolsets import TOOLSETS
+from vault_agent.mcp.view import SWITCHES
 from vault_agent.model.writing import Right
 
 KEY = "k" * 40
@@ -160,9 +161,9 @@ def test_the_schemas_of_six_tools_fit_into_1000_tokens_and_of_all_into_2100(writ
 
 
 def test_a_restarted_relay_knows_which_tools_only_read():
-    for make in TOOLSETS.values():
+    for toolset in TOOLSETS:
         for rights in (frozenset(), frozenset(Right)):
-            for tool in make(rights):
+            for tool in tools_for(ClientTools(toolset, rights, SWITCHES, agent=False)):
                 if tool.name in reading_tools():
                     assert not tool.writes, tool.name
 

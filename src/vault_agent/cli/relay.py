@@ -19,10 +19,11 @@ from vault_agent.config.fast_settings import (
     several_vaults,
 )
 from vault_agent.config.layers import read_layers
-from vault_agent.config.rights import OWN_TOOLSET, ToolsFor, tools_for
+from vault_agent.config.rights import tool_settings
 from vault_agent.errors import VaultAgentError
 from vault_agent.mcp.lists import is_handshake, is_list, result_for
 from vault_agent.mcp.relay import MAX_LINE_BYTES, NoServer, ServerAt, run_relay
+from vault_agent.mcp.tool import ClientTools
 from vault_agent.system.address import is_answering, live_address
 
 if TYPE_CHECKING:
@@ -140,20 +141,17 @@ class _Finder:
 
         The settings of a server on another computer are not known here.
         """
-        tools: ToolsFor | None = ToolsFor(OWN_TOOLSET, frozenset(), frozenset(), agent=False)
-        if is_list(message):
-            try:
-                local = rules.is_local(connection(self._layers).endpoint)
-                tools = tools_for(self._layers, self._options.agent) if local else None
-            except (ValueError, VaultAgentError):
-                tools = None
-        elif not is_handshake(message):
+        if is_handshake(message):
+            return result_for(message, None)
+        if not is_list(message):
             return None
-        if tools is None:
+        try:
+            local = rules.is_local(connection(self._layers).endpoint)
+            tools = tool_settings(self._layers, self._options.agent) if local else None
+        except (ValueError, VaultAgentError):
             return None
-        return result_for(
-            message, tools.toolset, tools.rights, tools.switched_on, agent=tools.agent
-        )
+        agent = self._options.agent is not None
+        return None if tools is None else result_for(message, ClientTools(*tools, agent=agent))
 
     def is_up(self) -> bool:
         """Whether a server runs that can be asked."""

@@ -5,7 +5,7 @@ Imports no pydantic: the relay answers for the server before that could be impor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vault_agent.config import rules
 from vault_agent.config.fast_settings import setting
@@ -17,18 +17,8 @@ if TYPE_CHECKING:
 
     from vault_agent.config.layers import Layer
 
-OWN_TOOLSET = "vault-agent"
 SWITCHES = ("memory.enabled", "journal.enabled")
 """The settings that enable tools, prompts and resources."""
-
-
-class ToolsFor(NamedTuple):
-    """What decides which tools a client gets. `agent` is False for the owner."""
-
-    toolset: str
-    rights: frozenset[str]
-    switched_on: frozenset[str]
-    agent: bool
 
 
 def allowed_rights(
@@ -52,8 +42,12 @@ def allowed_rights(
     return frozenset(map(Right, allow)) & frozenset(map(Right, write))
 
 
-def tools_for(layers: Iterable[Layer], agent: str | None) -> ToolsFor | None:
-    """Return which tools the owner or an agent gets; None if there is no such agent.
+def tool_settings(
+    layers: Iterable[Layer], agent: str | None
+) -> tuple[str, frozenset[Right], frozenset[str]] | None:
+    """Return what decides which tools the owner or an agent gets; None if there is no such agent.
+
+    That is a toolset, rights, and the settings that are on.
 
     Raises:
         ValueError: if a setting of the agent is wrong. The server names it.
@@ -74,9 +68,4 @@ def tools_for(layers: Iterable[Layer], agent: str | None) -> ToolsFor | None:
             rights = allowed_rights(allow, writable, seen, own.get("write", ()))
     toolset = own.get("toolset") or setting(ordered, "mcp.toolset")
     switched_on = {name for name in SWITCHES if setting(ordered, name)}
-    return ToolsFor(
-        str(toolset),
-        frozenset(right.value for right in rights),
-        frozenset(switched_on),
-        agent is not None,
-    )
+    return str(toolset), rights, frozenset(switched_on)

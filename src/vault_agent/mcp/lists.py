@@ -1,8 +1,8 @@
 """The handshake and the lists, without the SDK and without a server.
 
-`lists.json` has them as the server gives them, with what each entry needs. It is made by
-`python -m vault_agent.mcp.recorded`. The relay answers with it, because clients wait only seconds
-for a first reply. It imports the standard library only.
+The relay answers with them, because clients wait only seconds for a first reply. So this imports
+nothing slow. `handshake.json` has the handshake and the envelope as the SDK gives them. It is made
+by `python -m vault_agent.mcp.recorded`.
 """
 
 from __future__ import annotations
@@ -14,24 +14,57 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_agent import __version__
+from vault_agent.mcp.prompts import prompt_entry, prompts_for
+from vault_agent.mcp.tool import OWN, tools_for
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
-FILE = Path(__file__).with_name("lists.json")
-RIGHTS = ("create", "append", "edit", "overwrite", "move", "delete")
-"""The rights that decide about tools. The bits of a mask, in this order."""
+    from vault_agent.mcp.tool import ClientTools
+
+FILE = Path(__file__).with_name("handshake.json")
 VERSION_META = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_META = "io.modelcontextprotocol/clientCapabilities"
 CLIENT_META = "io.modelcontextprotocol/clientInfo"
 _SERVER_META = "io.modelcontextprotocol/serverInfo"
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,40}")
-_LISTS = {
-    "tools/list": "tools",
-    "prompts/list": "prompts",
-    "resources/list": "resources",
-    "resources/templates/list": "resourceTemplates",
+_LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
+
+SCHEME = "vault://note/"
+MEMORY_SCHEME = "memory://"
+GUIDE_URI = "vault://guide"
+TAGS_URI = "vault://tags"
+MEDIA = "text/markdown"
+
+RESOURCES = [
+    {
+        "uri": GUIDE_URI,
+        "name": "guide",
+        "description": "How results, paths and pages work",
+        "mimeType": MEDIA,
+    },
+    {
+        "uri": TAGS_URI,
+        "name": "tags",
+        "description": "The tags, with their numbers of notes",
+        "mimeType": MEDIA,
+    },
+]
+_NOTE = {
+    "uriTemplate": f"{SCHEME}{{+path}}",
+    "name": "note",
+    "description": "A note of the vault",
+    "mimeType": MEDIA,
 }
+_MEMORY = {
+    "uriTemplate": f"{MEMORY_SCHEME}{{project}}",
+    "name": "memory",
+    "description": "What earlier sessions have left about the latest work on a project",
+    "mimeType": MEDIA,
+}
+
+TEMPLATES = ((_NOTE, None), (_MEMORY, "memory.enabled"))
+"""The templates, each with the setting that it needs."""
 
 
 def client_name(info: object) -> str | None:
@@ -50,24 +83,11 @@ def is_list(message: Mapping[str, Any]) -> bool:
     return message.get("method") in _LISTS
 
 
-def result_for(
-    message: Mapping[str, Any],
-    toolset: str,
-    rights: Collection[str],
-    switched_on: Collection[str],
-    *,
-    agent: bool,
-) -> dict[str, Any] | None:
+def result_for(message: Mapping[str, Any], client: ClientTools | None) -> dict[str, Any] | None:
     """Return the result of a handshake or a list, as the server would give it.
 
-    Args:
-        message: the request.
-        toolset: that of the client.
-        rights: what the client may write: names of `RIGHTS`, and others.
-        switched_on: the settings that are on, such as `memory.enabled`.
-        agent: whether the client is an agent, which lacks what only the owner has.
-
-    Returns None for any other request, and for one that is not plain: the server answers it.
+    A handshake is the same for each client. Returns None for any other request, for a list without
+    a client, and for a request that is not plain: the server answers it.
     """
     params = message.get("params")
     params = {} if params is None else params
@@ -89,29 +109,21 @@ def result_for(
     envelope = {**recorded["envelope"], "_meta": {_SERVER_META: info}} if modern else {}
     if message["method"] == "server/discover":
         return {**recorded["discover"], **envelope} if modern else None
-    name = _LISTS.get(message["method"])
-    if name is None or toolset not in recorded["tools"]:
+    if client is None or not is_list(message):
         return None
-    mask = sum(1 << number for number, right in enumerate(RIGHTS) if right in rights)
-
-    def is_there(entry: Mapping[str, Any]) -> bool:
-        return (
-            (entry["needs"] is None or entry["needs"] in switched_on)
-            and not (entry["owner"] and agent)
-            and (entry["toolset"] in (None, toolset))
-            and mask in entry["masks"]
-        )
-
-    entries = recorded["tools"][toolset] if name == "tools" else recorded[name]
-    return {name: [entry["listed"] for entry in entries if is_there(entry)], **envelope}
+    return {**entries(message["method"], client), **envelope}
 
 
-@cache
-def reading_tools() -> frozenset[str]:
-    """Return the tools that never write, in any toolset."""
-    all_tools = [entry["listed"] for tools in _recorded()["tools"].values() for entry in tools]
-    writing = {tool["name"] for tool in all_tools if not tool["annotations"]["readOnlyHint"]}
-    return frozenset(tool["name"] for tool in all_tools) - writing
+def entries(method: str, client: ClientTools) -> dict[str, list[Any]]:
+    """Return the entries of a list that a client has, under their name in the result."""
+    if method == "tools/list":
+        return {"tools": [tool.listed for tool in tools_for(client)]}
+    if method == "prompts/list":
+        prompts = prompts_for(client)
+        return {"prompts": [prompt_entry(name, prompt) for name, prompt in prompts.items()]}
+    if method == "resources/list":  # they name our tools: other toolsets have none
+        return {"resources": RESOURCES if client.toolset == OWN else []}
+    return {"resourceTemplates": [entry for entry, needs in TEMPLATES if client.has(needs)]}
 
 
 def _initialized(recorded: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.view import View
+    from vault_agent.mcp.tool import ClientTools
 
 
 class Prompt(NamedTuple):
@@ -37,21 +37,15 @@ _ROWS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 PROMPTS: Mapping[str, Prompt] = {name: Prompt(**row) for name, row in _ROWS.items()}
 
 
-def prompts_for(view: View) -> dict[str, Prompt]:
-    """Return the prompts for a client, by its tools, its rights and what is switched on."""
+def prompts_for(client: ClientTools) -> dict[str, Prompt]:
+    """Return the prompts that a client has."""
     return {
         name: prompt
         for name, prompt in PROMPTS.items()
-        if view.toolset in prompt.toolsets
-        and (prompt.needs is None or prompt.needs in view.rights)
-        and view.has(prompt.setting)
-        and (view.caller.may_do_everything or not prompt.owner)
+        if client.toolset in prompt.toolsets
+        and (prompt.needs is None or prompt.needs in client.rights)
+        and client.has(prompt.setting, owner=prompt.owner)
     }
-
-
-def prompt_list(view: View) -> list[dict[str, Any]]:
-    """Return the prompts as `prompts/list` describes them."""
-    return [prompt_entry(name, prompt) for name, prompt in prompts_for(view).items()]
 
 
 def prompt_entry(name: str, prompt: Prompt) -> dict[str, Any]:
@@ -63,9 +57,9 @@ def prompt_entry(name: str, prompt: Prompt) -> dict[str, Any]:
     }
 
 
-def prompt_text(name: str, arguments: dict[str, str], view: View) -> str | None:
+def prompt_text(name: str, arguments: dict[str, str], client: ClientTools) -> str | None:
     """Return the text of a prompt, or None if the name or its argument is wrong."""
-    prompt = prompts_for(view).get(name)
+    prompt = prompts_for(client).get(name)
     if prompt is None or not arguments.get(prompt.argument, "").strip():
         return None
-    return prompt.text_for(view.toolset, arguments[prompt.argument])
+    return prompt.text_for(client.toolset, arguments[prompt.argument])

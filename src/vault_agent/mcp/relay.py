@@ -24,13 +24,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from vault_agent.mcp.lists import (
-    CLIENT_META,
-    VERSION_META,
-    client_name,
-    is_handshake,
-    reading_tools,
-)
+from vault_agent.mcp.lists import CLIENT_META, VERSION_META, client_name, is_handshake
+from vault_agent.mcp.tool import reading_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 from vault_agent.api import memory, search
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.mcp.listing import list_entries
+from vault_agent.mcp.lists import GUIDE_URI, MEMORY_SCHEME, SCHEME, TAGS_URI
 from vault_agent.mcp.memory import latest_memory
 from vault_agent.mcp.reading import read_note
 from vault_agent.text.names import fold, stem, visible
@@ -16,49 +17,9 @@ from vault_agent.text.names import fold, stem, visible
 if TYPE_CHECKING:
     from vault_agent.mcp.view import View
 
-SCHEME = "vault://note/"
-MEMORY_SCHEME = "memory://"
-GUIDE_URI = "vault://guide"
-TAGS_URI = "vault://tags"
-MEDIA = "text/markdown"
 MAX_COMPLETIONS = 20
 
 GUIDE = Path(__file__).with_name("guide.md").read_text("utf-8")
-
-RESOURCES = [
-    {
-        "uri": GUIDE_URI,
-        "name": "guide",
-        "description": "How results, paths and pages work",
-        "mimeType": MEDIA,
-    },
-    {
-        "uri": TAGS_URI,
-        "name": "tags",
-        "description": "The tags, with their numbers of notes",
-        "mimeType": MEDIA,
-    },
-]
-_NOTE = {
-    "uriTemplate": f"{SCHEME}{{+path}}",
-    "name": "note",
-    "description": "A note of the vault",
-    "mimeType": MEDIA,
-}
-_MEMORY = {
-    "uriTemplate": f"{MEMORY_SCHEME}{{project}}",
-    "name": "memory",
-    "description": "What earlier sessions have left about the latest work on a project",
-    "mimeType": MEDIA,
-}
-
-TEMPLATES = ((_NOTE, None), (_MEMORY, memory.memory.needs))
-"""The templates, each with the setting that it needs."""
-
-
-def templates_for(view: View) -> list[dict[str, str]]:
-    """Return the templates of resources for a client."""
-    return [template for template, needs in TEMPLATES if view.has(needs)]
 
 
 async def read_resource(view: View, uri: str) -> str:
@@ -72,7 +33,7 @@ async def read_resource(view: View, uri: str) -> str:
     if uri == TAGS_URI:
         arguments = {"kind": "tags", "sort": "path", "recursive": True, "limit": 200}
         return await list_entries(view, arguments)
-    if uri.startswith(MEMORY_SCHEME) and view.has(memory.memory.needs):
+    if uri.startswith(MEMORY_SCHEME) and view.client.has(memory.memory.needs):
         return await latest_memory(view, unquote(uri.removeprefix(MEMORY_SCHEME)))
     if not uri.startswith(SCHEME):
         raise NotFound("NOTE_NOT_FOUND", "There is no such resource.", remedy="")

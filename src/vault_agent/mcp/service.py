@@ -13,16 +13,11 @@ from mcp.server.lowlevel import Server
 from vault_agent import __version__
 from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.mcp.exchange import INVALID_PARAMS, TeachingError
-from vault_agent.mcp.prompts import prompt_list, prompt_text, prompts_for
-from vault_agent.mcp.resources import (
-    MEDIA,
-    RESOURCES,
-    complete_path,
-    read_resource,
-    templates_for,
-)
+from vault_agent.mcp.lists import MEDIA, entries
+from vault_agent.mcp.prompts import prompt_text, prompts_for
+from vault_agent.mcp.resources import complete_path, read_resource
 from vault_agent.mcp.text import as_json, for_models
-from vault_agent.mcp.tool import OWN, check
+from vault_agent.mcp.tool import check, tools_for
 from vault_agent.mcp.toolsets import INSTRUCTIONS, TOOLSETS
 from vault_agent.text.names import visible
 
@@ -33,7 +28,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from vault_agent.mcp.exchange import Call
-    from vault_agent.mcp.tool import Shown, Tool
+    from vault_agent.mcp.tool import Run, Shown, Tool
     from vault_agent.mcp.view import View
     from vault_agent.model.jobs import Job
 
@@ -51,16 +46,11 @@ _RESOURCE_NOT_FOUND = -32002  # before 2026-07-28
 def make_server() -> Server[Any]:
     """Return a server with our tools. What a client may see comes with each request."""
 
-    async def list_tools(
-        context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
-    ) -> dict[str, Any]:
-        return {**_COMPLETE, "tools": [tool.listed for tool in _tools(context)]}
-
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> dict[str, Any]:
         call = _call(context)
-        tools = {tool.name: tool for tool in _tools(context)}
+        tools = {tool.name: tool for tool in tools_for(call.view.client)}
         if params.name not in tools:
             raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(tools)}.")
         return await _result(tools[params.name], call.view, params.arguments)
@@ -79,12 +69,12 @@ def make_server() -> Server[Any]:
             "resources/read": CacheHint(),
         },
         # A dict is a result too.
-        on_list_tools=list_tools,  # type: ignore[arg-type]
+        on_list_tools=_list_of("tools/list"),
         on_call_tool=call_tool,  # type: ignore[arg-type]
-        on_list_resources=_own("resources", RESOURCES),
-        on_list_resource_templates=_list_templates,  # type: ignore[arg-type]
+        on_list_resources=_list_of("resources/list"),
+        on_list_resource_templates=_list_of("resources/templates/list"),
         on_read_resource=_read_resource,  # type: ignore[arg-type]
-        on_list_prompts=_list_prompts,  # type: ignore[arg-type]
+        on_list_prompts=_list_of("prompts/list"),
         on_get_prompt=_get_prompt,  # type: ignore[arg-type]
         on_completion=_complete,  # type: ignore[arg-type]
     )
@@ -97,27 +87,13 @@ def _call(context: ServerRequestContext[Any]) -> Call:
     return call
 
 
-def _tools(context: ServerRequestContext[Any]) -> tuple[Tool, ...]:
-    view = _call(context).view
-    return tuple(
-        tool
-        for tool in TOOLSETS[view.toolset](view.rights)
-        if view.has(tool.needs) and (view.caller.may_do_everything or not tool.owner)
-    )
-
-
-def _own(name: str, entries: list[dict[str, Any]]) -> Any:
-    """Return a handler that lists entries. They name our tools: other toolsets have none."""
+def _list_of(method: str) -> Any:
+    """Return the handler of a list."""
 
     async def handler(context: ServerRequestContext[Any], _: Any) -> dict[str, Any]:
-        ours = _call(context).view.toolset == OWN
-        return {**_COMPLETE, name: entries if ours else []}
+        return {**_COMPLETE, **entries(method, _call(context).view.client)}
 
     return handler
-
-
-async def _list_templates(context: ServerRequestContext[Any], _: Any) -> dict[str, Any]:
-    return {**_COMPLETE, "resourceTemplates": templates_for(_call(context).view)}
 
 
 async def _read_resource(
@@ -133,19 +109,13 @@ async def _read_resource(
     return {**_COMPLETE, "contents": [{"uri": uri, "mimeType": MEDIA, "text": text}]}
 
 
-async def _list_prompts(
-    context: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
-) -> dict[str, Any]:
-    return {**_COMPLETE, "prompts": prompt_list(_call(context).view)}
-
-
 async def _get_prompt(
     context: ServerRequestContext[Any], params: types.GetPromptRequestParams
 ) -> dict[str, Any]:
-    view = _call(context).view
-    text = prompt_text(params.name, dict(params.arguments or {}), view)
+    client = _call(context).view.client
+    text = prompt_text(params.name, dict(params.arguments or {}), client)
     if text is None:
-        prompts = prompts_for(view)
+        prompts = prompts_for(client)
         names = ", ".join(f"{name}({prompt.argument})" for name, prompt in prompts.items())
         raise TeachingError(INVALID_PARAMS, f"No such prompt. There are: {names}.")
     content = {"type": "text", "text": text}
@@ -164,10 +134,11 @@ async def _complete(
 
 async def _result(tool: Tool, view: View, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """Run a tool. Its failure is a result that the model sees, and not an error."""
+    run = TOOLSETS[view.toolset][tool.name]
     try:
         checked = check(tool, arguments)
         async with view.of(checked) as (target, inner):
-            reply = await _with_index(tool, target, inner)
+            reply = await _with_index(tool, run, target, inner)
     except VaultAgentError as error:
         return _text(error_text(error), is_error=True)
     if isinstance(reply, str):
@@ -199,7 +170,7 @@ def _text(text: str, *, is_error: bool) -> dict[str, Any]:
     return {**_COMPLETE, "content": [{"type": "text", "text": text}], "isError": is_error}
 
 
-async def _with_index(tool: Tool, view: View, arguments: Mapping[str, Any]) -> Shown:
+async def _with_index(tool: Tool, run: Run, view: View, arguments: Mapping[str, Any]) -> Shown:
     """Run a tool. While a job makes its index, wait for it.
 
     A tool that writes runs once: it may have written before it needs the index.
@@ -211,7 +182,7 @@ async def _with_index(tool: Tool, view: View, arguments: Mapping[str, Any]) -> S
     deadline = time.monotonic() + INDEX_SECONDS
     while True:
         try:
-            return await tool.run(view, arguments)
+            return await run(view, arguments)
         except IndexUnavailable as error:
             job_id = error.details.get("jobId")
             if job_id is None:

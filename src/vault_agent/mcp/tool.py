@@ -1,23 +1,23 @@
-"""What a tool is: a row of `tools.toml`, and a function from arguments to text.
+"""What a tool is: a row of `tools.toml`.
 
-Arguments are checked by the schema, with errors that say what to send instead. The SDK's validator
-would quote the arguments. Only the part of JSON Schema that our tools use is known here.
+The relay lists tools too, so this imports nothing slow. Arguments are checked by the schema, with
+errors that say what to send instead. The SDK's validator would quote the arguments. Only the part
+of JSON Schema that our tools use is known here.
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from vault_agent.mcp.view import View
-    from vault_agent.model.writing import Right
 
     Schema = dict[str, Any]
     Shown = str | dict[str, Any]
@@ -25,17 +25,37 @@ if TYPE_CHECKING:
 
 OWN = "vault-agent"
 """The toolset with our own names."""
+RIGHTS = ("create", "append", "edit", "overwrite", "move", "delete")
+"""The rights that decide about tools."""
 _TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text("utf-8"))
 _ARGUMENTS: Mapping[str, Schema] = _TABLE.pop("kinds")
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class ClientTools(NamedTuple):
+    """What decides which tools, prompts and resources a client has.
+
+    Args:
+        toolset: the name of its toolset.
+        rights: what it may write, such as `create`.
+        switched_on: the settings that are on, such as `memory.enabled`.
+        agent: whether it is an agent, which lacks what only the owner has.
+    """
+
+    toolset: str
+    rights: Collection[str]
+    switched_on: Collection[str]
+    agent: bool
+
+    def has(self, needs: str | None, *, owner: bool = False) -> bool:
+        """Whether it has what a setting enables, None for none, or what only the owner has."""
+        return (needs is None or needs in self.switched_on) and not (owner and self.agent)
+
+
+class Tool(NamedTuple):
     """A tool as a client has it: it reads, unless it says that it writes.
 
     Args:
         name: its name.
-        run: returns the text of the reply, or a value, which the reply has as JSON too.
         description: for the model.
         properties: the JSON schemas of its arguments.
         required: the names of those that must be given.
@@ -47,7 +67,6 @@ class Tool:
     """
 
     name: str
-    run: Run
     description: str
     properties: Mapping[str, Schema]
     required: Sequence[str] = ()
@@ -88,22 +107,37 @@ class Tool:
         }
 
 
-def make_tools(toolset: str, runs: Mapping[str, Run], rights: frozenset[Right]) -> tuple[Tool, ...]:
-    """Return the tools of a toolset for a client that may write what `rights` say.
-
-    `runs` has what runs each tool of the toolset, by its name.
-    """
-    tools = (make_tool(toolset, name, runs[name], rights) for name in _TABLE[toolset])
-    return tuple(tool for tool in tools if tool is not None)
+def tools_for(client: ClientTools) -> list[Tool]:
+    """Return the tools that a client has, in the order of the table."""
+    tools = (_tool(client.toolset, name, client.rights) for name in _TABLE[client.toolset])
+    return [tool for tool in tools if tool is not None and client.has(tool.needs, owner=tool.owner)]
 
 
-def make_tool(
-    toolset: str, name: str, run: Run, rights: frozenset[Right] = frozenset()
-) -> Tool | None:
+def own_tool(name: str) -> Tool:
+    """Return one of our tools as the owner has it, who may do everything."""
+    tool = _tool(OWN, name, RIGHTS)
+    assert tool is not None  # noqa: S101 - it is in the table, and has its right
+    return tool
+
+
+@cache
+def reading_tools() -> frozenset[str]:
+    """Return the tools that never write, in any toolset."""
+    tools = [
+        tool
+        for toolset, rows in _TABLE.items()
+        for name in rows
+        if (tool := _tool(toolset, name, RIGHTS)) is not None
+    ]
+    writing = {tool.name for tool in tools if tool.writes}
+    return frozenset(tool.name for tool in tools) - writing
+
+
+def _tool(toolset: str, name: str, rights: Collection[str]) -> Tool | None:
     """Return a tool by its row of the table, or None without the right that it needs."""
     row = _TABLE[toolset][name]
     if isinstance(row, str):  # the toolset that it is of
-        return make_tool(row, name, run, rights)
+        return _tool(row, name, rights)
     fields = dict(row)
     if fields.pop("right", None) not in (None, *rights):
         return None
@@ -117,10 +151,10 @@ def make_tool(
     }
     if any(schema.get("enum") == [] for schema in properties.values()):
         return None  # it has no mode for them
-    return Tool(name, run, properties=properties, **fields)
+    return Tool(name, properties=properties, **fields)
 
 
-def _schema(argument: str | Schema, rights: frozenset[Right]) -> Schema:
+def _schema(argument: str | Schema, rights: Collection[str]) -> Schema:
     """Return the JSON schema of an argument."""
     if isinstance(argument, str):
         return _ARGUMENTS[argument]

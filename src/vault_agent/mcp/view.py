@@ -10,6 +10,7 @@ from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Operation, Result, is_on, perform
 from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
+from vault_agent.mcp.tool import ClientTools
 from vault_agent.text.names import hidden, visible
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ STATES: Final = frozenset(
     )
 )  # fmt: skip
 """The warnings of a state that lasts. A session is told of each once."""
+SWITCHES: Final = ("memory.enabled", "journal.enabled")
+"""The settings that enable tools, prompts and resources."""
 PATHS: Final = ("path", "to", "note", "filename", "folder", "noteId")
 """Arguments of tools that are paths."""
 
@@ -110,9 +113,12 @@ class View:
         """What operations run in."""
         return CallContext(self.app, self.vault, self.caller)
 
-    def has(self, setting: str | None) -> bool:
-        """Whether a setting such as `memory.enabled` is on. None stands for what always is."""
-        return setting is None or is_on(setting, self.vault.config)
+    @property
+    def client(self) -> ClientTools:
+        """What decides which tools the client has."""
+        switched_on = [setting for setting in SWITCHES if is_on(setting, self.vault.config)]
+        agent = not self.caller.may_do_everything
+        return ClientTools(self.toolset, self.rights, switched_on, agent)
 
     async def perform(
         self, operation: Operation[Any, Result[Any]], fields: Mapping[str, Any]

@@ -6,18 +6,16 @@ models are about our own tools.
 
 from __future__ import annotations
 
-from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from vault_agent.mcp import listing, memory, reading, searching, writing
-from vault_agent.mcp.tool import OWN, make_tools
+from vault_agent.mcp.tool import OWN
 from vault_agent.mcp.toolsets import agentiso, co_cli, obsidian_vault_mcp, synk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from vault_agent.mcp.tool import Run, Tool
-    from vault_agent.model.writing import Right
+    from vault_agent.mcp.tool import Run
 
 
 INSTRUCTIONS = (
@@ -29,17 +27,11 @@ INSTRUCTIONS = (
     " implies that work already happened, and generate_session_journal before you end."
 )
 
-_RUNS: Mapping[str, Mapping[str, Run]] = {
+TOOLSETS: Mapping[str, Mapping[str, Run]] = {
     OWN: {**searching.RUNS, **reading.RUNS, **listing.RUNS, **memory.RUNS, **writing.RUNS},
     "agentiso": agentiso.RUNS,
     "obsidian-vault-mcp": obsidian_vault_mcp.RUNS,
     "synk": {**synk.RUNS, **memory.RUNS},
     "co-cli": co_cli.RUNS,
 }
-TOOLSETS: Mapping[str, Callable[[frozenset[Right]], tuple[Tool, ...]]] = {
-    name: cache(partial(make_tools, name, runs)) for name, runs in _RUNS.items()
-}
-"""The tools for a client with some rights to write, by the value of `mcp.toolset`.
-
-Among them are those whose setting may be off.
-"""
+"""What runs the tools of each toolset, by the value of `mcp.toolset` and the name of the tool."""

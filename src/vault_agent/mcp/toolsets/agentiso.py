@@ -20,7 +20,7 @@ from vault_agent.mcp.reading import (
 )
 from vault_agent.mcp.searching import search_notes
 from vault_agent.mcp.text import as_json, warnings_of
-from vault_agent.mcp.tool import OWN, check, make_tool
+from vault_agent.mcp.tool import check, own_tool
 from vault_agent.mcp.toolsets.whole import overwrite_body, text_fields, whole_note
 from vault_agent.mcp.writing import (
     at_this_moment,
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
 def _as(name: str, own_run: Run, **names: str) -> Run:
     """Return what runs a tool of ours. `names` gives the names that its arguments have here."""
-    tool = make_tool(OWN, name, own_run)
-    assert tool is not None  # noqa: S101 - it needs no right
+    tool = own_tool(name)
 
     async def run(view: View, arguments: Mapping[str, Any]) -> Shown:
         renamed = {ours: arguments[theirs] for ours, theirs in names.items() if theirs in arguments}
