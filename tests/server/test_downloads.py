@@ -77,7 +77,7 @@ async def test_a_range_is_sent_as_206(server, asked: str, first: int, last: int)
     assert headers["Content-Range"] == f"bytes {first}-{last}/{SIZE}"
 
 
-@pytest.mark.parametrize("asked", [f"bytes={SIZE}-", f"bytes={SIZE}-{SIZE + 1}", "bytes=-0",
+@pytest.mark.parametrize("asked", [f"bytes={SIZE}-", f"bytes={SIZE}-{SIZE + 1}",
                                    "bytes=99999999999999999-"])  # fmt: skip
 async def test_a_range_beyond_the_end_is_416(server, asked: str):
     status, body, headers = await get(server, Range=asked)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, defaultdict
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
@@ -55,7 +56,7 @@ class Endpoint:
         # The import takes about a second of CPU. Clients wait only a few for their handshake.
         self._importing = asyncio.create_task(asyncio.to_thread(_make_server))
         self.turns = Turns(IN_FLIGHT, of_caller=IN_FLIGHT_EACH, waiting=WAITING)
-        self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
+        self._told = lru_cache(_SESSIONS)(lambda _client, _session: set[str]())
 
     async def server(self) -> Server[Any]:
         """Return the SDK's server, as soon as it is imported."""
@@ -63,14 +64,7 @@ class Endpoint:
 
     def told(self, client: str, session: str | None) -> set[str] | None:
         """Return the codes that a session was warned of, or None for a request without one."""
-        if session is None:
-            return None
-        key = (client, session[:_LONGEST_SESSION])
-        told = self._told.setdefault(key, set())
-        self._told.move_to_end(key)
-        if len(self._told) > _SESSIONS:
-            self._told.popitem(last=False)
-        return told
+        return None if session is None else self._told(client, session[:_LONGEST_SESSION])
 
     async def close(self) -> None:
         """Stop waiting for the import."""
@@ -193,17 +187,6 @@ async def _answered(
 
     A header may name the vault of a project. It is lent until the reply is made.
     """
-    async with AsyncExitStack() as lent:
-        return await _exchanged(request, server, caller, body, lent)
-
-
-async def _exchanged(
-    request: web.Request,
-    server: Server[Any],
-    caller: Caller,
-    body: bytes,
-    lent: AsyncExitStack,
-) -> web.Response:
     from vault_agent.mcp.exchange import Post, exchange
     from vault_agent.mcp.view import View
 
@@ -212,27 +195,24 @@ async def _exchanged(
     await _require_folder(config, agent)
     vaults = request.app[APP].vaults
     named = request.headers.get(VAULT_HEADER) if caller.kind is CallerKind.OWNER else None
-    if named is not None:
-        vault = await lent.enter_async_context(vaults.open(named))
-    else:
-        vault = await vaults.of_agent(caller.name, caller.scope)
     several = named is not None and any(entry.address == GLOBAL for entry in vaults.entries())
-    view = View(
-        request.app[APP],
-        vault,
-        caller,
-        toolset=(agent and agent.toolset) or config.mcp.toolset,
-        rights=caller.rights or frozenset(),
-        vaults=(vaults.address_of(vault), GLOBAL) if several else (),
-        told=request.app[MCP].told(caller.name, request.headers.get(SESSION_HEADER)),
-    )
-    post = Post(
-        {name.lower(): value for name, value in request.headers.items()},
-        tuple(request.headers),
-        body,
-    )
-    with while_client_waits(request):
-        reply = await exchange(server, view, post)
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    async with AsyncExitStack() as lent:
+        if named is not None:
+            vault = await lent.enter_async_context(vaults.open(named))
+        else:
+            vault = await vaults.of_agent(caller.name, caller.scope)
+        view = View(
+            request.app[APP],
+            vault,
+            caller,
+            toolset=(agent and agent.toolset) or config.mcp.toolset,
+            rights=caller.rights or frozenset(),
+            vaults=(vaults.address_of(vault), GLOBAL) if several else (),
+            told=request.app[MCP].told(caller.name, request.headers.get(SESSION_HEADER)),
+        )
+        with while_client_waits(request):
+            reply = await exchange(server, view, Post(headers, tuple(request.headers), body))
     return web.Response(
         body=reply.body or None,
         status=reply.status,

@@ -132,7 +132,6 @@ def internal_error() -> Failed:
 
 
 _PIECE_BYTES = 32 * 1024  # twice as much stays in memory for a client that does not read
-_RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))", re.IGNORECASE)
 _UNQUOTED = re.compile(r"[^A-Za-z0-9 ._()\-]")
 
 
@@ -163,10 +162,14 @@ async def send_file(
     if (unchanged := not_modified(request, info.etag)) is not None:
         unchanged.headers.update(headers or {})  # a browser takes them for those of its copy
         return unchanged
-    first, length = _span(request, info.size, info.etag)
-    partial = length != info.size or first != 0 or _honours_range(request, info.etag)
+    wanted = _wanted_range(request, info.etag)
+    first, end, _ = (wanted or slice(None)).indices(info.size)
+    if wanted is not None and first >= end:
+        raise InvalidRequest(
+            "RANGE_NOT_SATISFIABLE", "The range is outside the attachment.", {"size": info.size}
+        )
     response = web.StreamResponse(
-        status=206 if partial else 200,
+        status=200 if wanted is None else 206,
         headers={
             **SAFE_HEADERS,
             **caching(info.etag),
@@ -176,12 +179,12 @@ async def send_file(
             **(headers or {}),
         },
     )
-    if partial:
-        response.headers["Content-Range"] = f"bytes {first}-{first + length - 1}/{info.size}"
-    response.content_length = length
+    if wanted is not None:
+        response.headers["Content-Range"] = f"bytes {first}-{end - 1}/{info.size}"
+    response.content_length = end - first
     await response.prepare(request)
     if request.method != "HEAD":
-        await _copy(response, attachment, first, length)
+        await _copy(response, attachment, first, end - first)
     await response.write_eof()
     return response
 
@@ -195,41 +198,19 @@ def disposition(name: str) -> str:
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 
 
-def _honours_range(request: web.Request, etag: str) -> bool:
-    """Whether to send one range, of the same content that the client knows.
+def _wanted_range(request: web.Request, etag: str) -> slice | None:
+    """Return the one range to send, of the same content that the client knows.
 
     For several ranges, another unit, an If-Range of other content or with a date, the whole file
     is sent.
     """
     condition = request.headers.get("If-Range")
-    return _wanted_range(request) is not None and (condition is None or condition == quoted(etag))
-
-
-def _wanted_range(request: web.Request) -> re.Match[str] | None:
-    ranges = request.headers.getall("Range", [])
-    match = _RANGE.fullmatch(ranges[0].strip()) if len(ranges) == 1 else None
-    if match and match[2] and int(match[2]) < int(match[1]):
+    if len(request.headers.getall("Range", [])) != 1 or condition not in (None, quoted(etag)):
         return None
-    return match
-
-
-def _span(request: web.Request, size: int, etag: str) -> tuple[int, int]:
-    """Return the first byte to send, and the number of bytes."""
-    match = _wanted_range(request)
-    if match is None or not _honours_range(request, etag):
-        return 0, size
-    if match[3] is not None:
-        length = min(int(match[3]), size)
-        first = size - length
-    else:
-        first = int(match[1])
-        last = min(int(match[2]), size - 1) if match[2] else size - 1
-        length = last - first + 1
-    if length <= 0:
-        raise InvalidRequest(
-            "RANGE_NOT_SATISFIABLE", "The range is outside the attachment.", {"size": size}
-        )
-    return first, length
+    try:
+        return request.http_range
+    except ValueError:
+        return None
 
 
 async def _copy(

@@ -139,16 +139,10 @@ def _json_size(text: str) -> int:
 
 def _end(text: str, begin: int, room: int) -> int:
     """Return where the part that begins at `begin` ends: after a line, if one ends in it."""
-    least, most = begin + 1, min(len(text), begin + room)
-    if most <= least or _json_size(text[begin:most]) <= room:
-        end = most
-    else:
-        while most - least > 1:
-            middle = (least + most) // 2
-            least, most = (
-                (middle, most) if _json_size(text[begin:middle]) <= room else (least, middle)
-            )
-        end = least
+    length = min(len(text) - begin, room)
+    while length > 1 and _json_size(text[begin : begin + length]) > room:
+        length = length * 3 // 4
+    end = begin + max(length, 1)
     if end >= len(text):
         return len(text)
     return text.rfind("\n", begin, end) + 1 or end
