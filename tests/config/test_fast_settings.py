@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from vault_agent.config.fast_settings import largest_write, setting
+from vault_agent.config.fast_settings import setting
 from vault_agent.config.layers import Layer, invalid
 from vault_agent.config.setting_names import KEYS
 from vault_agent.config.settings import check, value_of
@@ -62,16 +62,3 @@ def test_they_are_read_as_by_the_full_validation(given: dict[str, Any]):
             assert (value is None) == (expected[name] is None)
         else:
             assert (value, type(value)) == (expected[name], type(expected[name])), name
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ({}, None),
-        ({"write.enabled": "off"}, None),
-        ({"write.enabled": "on"}, 1 << 20),
-    ],
-)
-def test_the_longest_line_of_a_relay_is_the_largest_write(values, expected):
-    """Whatever a switch says for on, as in a variable of the environment."""
-    assert largest_write([Layer("environment", values)]) == expected

@@ -352,13 +352,13 @@ def test_a_request_that_is_too_long_gets_a_reply_of_its_own(agent, first: bool):
         with relay(agent) as pipe:
             reply = pipe.ask({**numbered, **rest} if first else {**rest, **numbered})
             assert (reply["id"], reply["error"]["code"]) == (number, -32600)
-            assert reply["error"]["message"] == "The request is over 64 KiB. Send less at once."
+            assert reply["error"]["message"] == "The request is over 1,024 KiB. Send less at once."
             assert pipe.ask(PING)["id"] == 1
 
 
 def test_a_reply_of_the_client_is_ignored_also_if_it_is_too_long(agent):
     with relay(agent) as pipe:
-        for text in ("short", "x" * 70_000):
+        for text in ("short", "x" * 1_100_000):
             reply = {"jsonrpc": "2.0", "id": 1, "result": {"text": text}}
             pipe.process.stdin.write(json.dumps(reply).encode() + b"\n")
         assert "result" in pipe.ask(PING)
@@ -366,7 +366,7 @@ def test_a_reply_of_the_client_is_ignored_also_if_it_is_too_long(agent):
 
 def test_a_line_that_is_too_long_and_never_ends_gets_a_reply(agent):
     with relay(agent) as pipe:
-        pipe.process.stdin.write(json.dumps({**PING, "params": {"x": "x" * 70_000}}).encode())
+        pipe.process.stdin.write(json.dumps({**PING, "params": {"x": "x" * 1_100_000}}).encode())
         pipe.process.stdin.close()
         assert pipe.receive()["error"]["code"] == -32600
         pipe.process.stdin = None

@@ -26,7 +26,7 @@ from vault_agent.cli.names import (
     root_of,
 )
 from vault_agent.cli.terminal import clean, envelope, say, tell
-from vault_agent.config.fast_settings import open_in
+from vault_agent.config.fast_settings import setting
 from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Failed, Misconfigured, NotFound
 from vault_agent.model.health import Health
@@ -170,7 +170,7 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
     vault-agent open Stock --in obsidian
     """  # noqa: D301 - \\b tells the parser to keep these lines
     layers = invocation.layers()
-    way = chosen or open_in(layers)
+    way = chosen or setting(layers, "cli.open_in")
     with invocation.client() as client:
         place = find_part(invocation, client, name)
         if place.path is None:

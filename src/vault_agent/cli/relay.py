@@ -13,7 +13,6 @@ from vault_agent.config.fast_settings import (
     connection,
     index_folder,
     is_mcp_off,
-    largest_write,
     names_any,
     own_server,
     several_vaults,
@@ -22,7 +21,7 @@ from vault_agent.config.layers import read_layers
 from vault_agent.config.rights import tool_settings
 from vault_agent.errors import VaultAgentError
 from vault_agent.mcp.lists import is_handshake, is_list, result_for
-from vault_agent.mcp.relay import MAX_LINE_BYTES, NoServer, ServerAt, run_relay
+from vault_agent.mcp.relay import NoServer, ServerAt, run_relay
 from vault_agent.mcp.tool import ClientTools
 from vault_agent.system.address import is_answering, live_address
 
@@ -82,7 +81,6 @@ def relay(options: RelayOptions) -> None:
     run_relay(
         finder.find,
         path,
-        max_line=finder.max_line,
         vault=vault,
         own=finder.own,
         is_up=finder.is_up,
@@ -104,14 +102,6 @@ class _Finder:
         self._warned = False
         self._layers = self._read()
         connection(self._layers)  # wrong settings are refused at the start
-
-    @property
-    def max_line(self) -> int:
-        """The longest line that a server takes: longer if tools may write."""
-        try:
-            return largest_write(self._layers) or MAX_LINE_BYTES
-        except VaultAgentError:
-            return MAX_LINE_BYTES  # the server says what is wrong
 
     def vault_here(self) -> str | None:
         """Return the identity of the current project's vault, if it is trusted, else None.

@@ -15,7 +15,7 @@ from pydantic import (
     StringConstraints,
 )
 
-from vault_agent.config.rules import seen_folders, vault_folder
+from vault_agent.config.rules import once, seen_folders, vault_folder
 from vault_agent.config.setting_names import Toolset
 from vault_agent.system.files import is_folder
 from vault_agent.text.names import visible
@@ -44,15 +44,7 @@ DeniedPath = Annotated[str, AfterValidator(_part_of_vault)]
 SeenFolders = Annotated[tuple[str, ...], BeforeValidator(seen_folders)]
 
 
-def _patterns(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _once(rights: tuple[WriteRight, ...]) -> tuple[WriteRight, ...]:
-    return tuple(dict.fromkeys(rights))
-
-
-WriteRights = Annotated[tuple[WriteRight, ...], BeforeValidator(_patterns), AfterValidator(_once)]
+WriteRights = Annotated[tuple[WriteRight, ...], BeforeValidator(once)]
 
 
 class AgentSettings(BaseModel):
@@ -68,7 +60,7 @@ class AgentSettings(BaseModel):
 
     key_sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
     folders: SeenFolders = Field(validation_alias=AliasChoices("folders", "folder"))
-    deny: Annotated[tuple[DeniedPath, ...], BeforeValidator(_patterns)] = ()
+    deny: tuple[DeniedPath, ...] = ()
     # Never more than write.allow, and only in write.folders.
     write: WriteRights = ()
     toolset: Toolset | None = None  # None: that of `mcp.toolset`

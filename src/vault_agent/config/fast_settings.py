@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.config import rules
-from vault_agent.config.setting_names import DEFAULT_PORT, KEYS, MAX_WRITE_BYTES
+from vault_agent.config.setting_names import DEFAULT_PORT, KEYS
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import live_address, noted_address
 
@@ -111,11 +111,6 @@ def names_any(layers: Iterable[Layer], *settings: str) -> bool:
     return any(name in layer.values for layer in layers for name in settings)
 
 
-def open_in(layers: Iterable[Layer]) -> str:
-    """Return `cli.open_in`."""
-    return str(setting(layers, "cli.open_in"))
-
-
 def is_mcp_off(layers: Iterable[Layer]) -> bool:
     """Whether `mcp.enabled` was set to false. Unset, a relay may still start a server with it."""
     layers = tuple(layers)
@@ -144,11 +139,6 @@ def hook_settings(layers: Iterable[Layer]) -> HookSettings:
         timeout_seconds=setting(ordered, "memory.hook_timeout_ms") / 1_000,
         folder=rules.data_folder(setting(ordered, "index.dir")),
     )
-
-
-def largest_write(layers: Iterable[Layer]) -> int | None:
-    """Return the most bytes of a request that writes, or None while writing is off."""
-    return MAX_WRITE_BYTES if setting(layers, "write.enabled") else None
 
 
 def vault_root(layers: Iterable[Layer]) -> Path | None:

@@ -21,7 +21,7 @@ from pydantic import (
 
 from vault_agent.config import rules
 from vault_agent.config.agents import Folder as VaultFolder
-from vault_agent.config.agents import WriteRight
+from vault_agent.config.agents import WriteRights
 from vault_agent.config.setting_names import DEFAULT_PORT, Toolset
 from vault_agent.model.search import Weights
 from vault_agent.text.names import AttachmentKind
@@ -68,7 +68,6 @@ WritableFolders = Annotated[tuple[str, ...], BeforeValidator(rules.writable_fold
 FolderWeights = Annotated[tuple[str, ...], BeforeValidator(rules.folder_weights)]
 SessionFolders = Annotated[tuple[str, ...], BeforeValidator(rules.session_folders)]
 SecretPatterns = Annotated[tuple[str, ...], BeforeValidator(rules.secret_patterns)]
-Rights = Annotated[tuple[WriteRight, ...], BeforeValidator(rules.once)]
 
 
 class SettingsSection(BaseModel):
@@ -211,7 +210,7 @@ class WriteSettings(SettingsSection):
     Folders of vault.root. Without any, that vault is never changed. Hidden and excluded folders
     never are. The vaults of projects and the global one may be changed as a whole.
     """
-    allow: Rights = ("create", "append", "edit")
+    allow: WriteRights = ("create", "append", "edit")
     """Rights of agents there.
 
     `overwrite`, `move` and `delete` can hide text from a reader. `permanent` deletes without

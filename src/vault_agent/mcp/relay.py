@@ -28,11 +28,11 @@ from vault_agent.mcp.lists import CLIENT_META, VERSION_META, client_name, is_han
 from vault_agent.mcp.tool import reading_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from http.client import HTTPResponse
 
-MAX_LINE_BYTES = 64 * 1024
-"""The longest line, unless writing is on: then it is the largest body of a write."""
+MAX_LINE_BYTES = 1024 * 1024
+"""The longest line: as the largest body of a request that writes."""
 IN_FLIGHT = 16
 PARENT_SECONDS = 5.0
 """How often the relay looks whether its parent is still there."""
@@ -88,7 +88,7 @@ class Relay:
 
     `find` returns the server. It is called with True if the one that it returned before does not
     answer any more, and then may start another one. It may take seconds. `path` is that of the
-    endpoint, and `max_line` the longest line in bytes. `vault` is what the tools are about, by its
+    endpoint. `vault` is what the tools are about, by its
     identity; None for the default vault. `own` returns the result of a handshake or list without a
     server, or None if only a server has it, and `is_up` whether one runs.
     """
@@ -100,7 +100,6 @@ class Relay:
         source: int,
         sink: int,
         *,
-        max_line: int = MAX_LINE_BYTES,
         vault: str | None = None,
         own: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _: None,
         is_up: Callable[[], bool] = lambda: True,
@@ -114,7 +113,6 @@ class Relay:
         self._path = path
         self._source = source
         self._sink = sink
-        self._max_line = max_line
         self._server: ServerAt | None = None
         self._finding = threading.Lock()
         self._writing = threading.Lock()
@@ -183,8 +181,8 @@ class Relay:
         except (ValueError, RecursionError):
             self._refuse(None, _PARSE_ERROR, "The line is not valid JSON in UTF-8.")
             return
-        if len(line) > self._max_line and not _is_reply(message):
-            what = f"The request is over {self._max_line // 1024} KiB. Send less at once."
+        if len(line) > MAX_LINE_BYTES and not _is_reply(message):
+            what = f"The request is over {MAX_LINE_BYTES // 1024:,} KiB. Send less at once."
             self._refuse(_id_of(message), _INVALID_REQUEST, what)
             return
         if not isinstance(message, dict):
@@ -209,9 +207,8 @@ class Relay:
 
     def _notice(self, message: dict[str, Any]) -> None:
         """Handle a notification. The server keeps no state of clients: only one kind matters."""
-        params = message.get("params")
-        if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
-            number = params.get("requestId")
+        if message.get("method") == "notifications/cancelled":
+            number = _params(message).get("requestId")
             request = self._active.get(number) if isinstance(number, str | int) else None
             if request is not None:
                 request.cancel()
@@ -321,8 +318,7 @@ class Relay:
             headers["Authorization"] = f"Bearer {server.api_key}"
         if self._vault is not None:
             headers[VAULT_HEADER] = self._vault
-        params = message.get("params")
-        params = params if isinstance(params, dict) else {}
+        params = _params(message)
         meta = params.get("_meta")
         version = meta.get(VERSION_META) if isinstance(meta, dict) else None
         method = message["method"]
@@ -341,8 +337,7 @@ class Relay:
 
     def _know_client(self, message: dict[str, Any]) -> None:
         """Keep the name of the program that a message gives."""
-        params = message.get("params")
-        params = params if isinstance(params, dict) else {}
+        params = _params(message)
         meta = params.get("_meta")
         info = params.get("clientInfo") if message["method"] == "initialize" else None
         info = meta.get(CLIENT_META, info) if isinstance(meta, dict) else info
@@ -434,6 +429,12 @@ def _id_of(message: object) -> str | int | None:
     return number if isinstance(number, str | int) and not isinstance(number, bool) else None
 
 
+def _params(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a message; {} if it has none that are an object."""
+    params = message.get("params")
+    return params if isinstance(params, dict) else {}
+
+
 def _refusal(error: dict[str, Any]) -> str:
     """Return an error of the HTTP layer as text, such as that MCP is switched off."""
     details = error.get("details")
@@ -445,8 +446,7 @@ def _refusal(error: dict[str, Any]) -> str:
 
 def _may_write(message: dict[str, Any]) -> bool:
     """Whether a request may change notes: the call of a tool that is not known to read."""
-    params = message.get("params")
-    name = params.get("name") if isinstance(params, dict) else None
+    name = _params(message).get("name")
     return message.get("method") == "tools/call" and name not in reading_tools()
 
 
@@ -461,7 +461,6 @@ def run_relay(
     find: Callable[[bool], ServerAt],
     path: str,
     *,
-    max_line: int = MAX_LINE_BYTES,
     vault: str | None = None,
     own: Callable[[dict[str, Any]], dict[str, Any] | None],
     is_up: Callable[[], bool],
@@ -478,7 +477,7 @@ def run_relay(
 
         for descriptor in (0, sink):
             msvcrt.setmode(descriptor, os.O_BINARY)
-    relay = Relay(find, path, 0, sink, max_line=max_line, vault=vault, own=own, is_up=is_up)
+    relay = Relay(find, path, 0, sink, vault=vault, own=own, is_up=is_up)
     for name in ("SIGTERM", "SIGHUP", "SIGINT"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: relay.ended.set())
