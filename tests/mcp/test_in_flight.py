@@ -213,7 +213,7 @@ async def test_a_tool_that_writes_runs_once(toolset: str):
     "503 `SERVER_BUSY`",
 )
 async def test_requests_over_the_limit_wait_and_then_are_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(mcp, "IN_FLIGHT", 1)
+    monkeypatch.setattr(mcp, "IN_FLIGHT_EACH", 1)
     monkeypatch.setattr(mcp, "WAITING", 1)
     async with run(mcp={"enabled": True}) as server:
         slow = Slow(server.engine)

@@ -57,7 +57,7 @@ def page_of(vault: OpenVault, request: Any, positions: int = 1) -> Page:
         return Page(request.limit)
     cursor = decode_cursor(request, request.cursor, *[int] * positions, vault=vault.identity)
     start = tuple(number for number in cursor.position if isinstance(number, int))
-    return Page(request.limit, tuple(max(number, 0) for number in start), cursor.revision or "")
+    return Page(request.limit, start, cursor.revision or "")
 
 
 def entries_that_fit(entries: Sequence[object]) -> int:
@@ -119,23 +119,20 @@ def decode_cursor(request: object, cursor: str, *types: type[int | str], vault: 
     has_types = all(type(value) is kind for value, kind in zip(position, types, strict=True))
     if not has_types or not (revision is None or isinstance(revision, str)):
         raise invalid_cursor()
+    if any(isinstance(value, int) and not 0 <= value < _MAX_NUMBER for value in position):
+        raise invalid_cursor()  # no number that the database can take
     return Cursor(tuple(position), revision)
 
 
 def position_of(vault: OpenVault, request: Any, *types: type[int | str]) -> Position | None:
-    """Return where a request's list continues, with numbers that the database can take.
-
-    None is its beginning.
+    """Return where a request's list continues. None is its beginning.
 
     Raises:
         InvalidRequest: `INVALID_CURSOR`.
     """
     if request.cursor is None:
         return None
-    position = decode_cursor(request, request.cursor, *types, vault=vault.identity).position
-    if any(isinstance(value, int) and not 0 <= value < _MAX_NUMBER for value in position):
-        raise invalid_cursor()
-    return position
+    return decode_cursor(request, request.cursor, *types, vault=vault.identity).position
 
 
 def invalid_cursor() -> InvalidRequest:

@@ -81,8 +81,8 @@ async def read(call: CallContext, request: PartQuery) -> Result[NotePart]:
     """Return a page of a note's current text, of a section, its outline or its properties."""
     offset, revision = None, None
     if request.cursor is not None:
-        (offset,), revision = decode_cursor(request, request.cursor, int, vault=call.vault.identity)
-    offset = max(0, int(offset)) if offset is not None else None
+        position, revision = decode_cursor(request, request.cursor, int, vault=call.vault.identity)
+        offset = int(position[0])
     query = replace(request, offset=offset)
     page = await call.vault.read_files(
         read_part, request.note_id, query, call.vault.allowance, max_bytes=request.max_bytes

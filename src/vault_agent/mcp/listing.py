@@ -15,8 +15,7 @@ from vault_agent.text.names import fold, hidden, stem, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from vault_agent.mcp.tool import Run
-    from vault_agent.mcp.view import View
+    from vault_agent.mcp.view import Run, View
     from vault_agent.model.graph import TagBranch
     from vault_agent.model.lists import ListedNote, ListedTask, NoteList, TaskList
 
@@ -84,7 +83,7 @@ async def _tree(view: View, arguments: Mapping[str, Any]) -> str:
         cursor = decode_cursor(request, arguments["cursor"], str, int, vault=view.vault.identity)
         if cursor.position[0] != kind:
             raise invalid_cursor()
-        seen = max(0, int(cursor.position[1]))
+        seen = int(cursor.position[1])
         if cursor.revision != revision:
             raise InvalidRequest("CURSOR_EXPIRED", "The notes have changed.", remedy="List again.")
     tops = reply.data.tags if kind == "tags" else reply.data.folders

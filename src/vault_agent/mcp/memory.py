@@ -15,8 +15,7 @@ from vault_agent.text.names import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.tool import Run
-    from vault_agent.mcp.view import View
+    from vault_agent.mcp.view import Run, View
 
 NOTHING = "Nothing is recalled: no note is about this."
 _LEAST_TOKENS, _MOST_TOKENS = 100, 2_000

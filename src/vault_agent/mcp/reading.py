@@ -16,8 +16,7 @@ from vault_agent.text.names import fold, hidden, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from vault_agent.mcp.tool import Run
-    from vault_agent.mcp.view import View
+    from vault_agent.mcp.view import Run, View
     from vault_agent.model.names import NamedNotes
     from vault_agent.model.reading import NotePart
 

@@ -20,8 +20,7 @@ from vault_agent.text.names import fold, stem
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.tool import Run
-    from vault_agent.mcp.view import View
+    from vault_agent.mcp.view import Run, View
     from vault_agent.model.reply import Envelope
     from vault_agent.model.search import Answer, GrepAnswer, GrepLine, Hit
 

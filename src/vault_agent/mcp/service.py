@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from vault_agent.mcp.exchange import Call
-    from vault_agent.mcp.tool import Run, Shown, Tool
-    from vault_agent.mcp.view import View
+    from vault_agent.mcp.tool import Tool
+    from vault_agent.mcp.view import Run, Shown, View
     from vault_agent.model.jobs import Job
 
 NAME = "vault-agent"

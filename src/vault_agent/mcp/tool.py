@@ -15,13 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-
-    from vault_agent.mcp.view import View
+    from collections.abc import Collection, Mapping, Sequence
 
     Schema = dict[str, Any]
-    Shown = str | dict[str, Any]
-    Run = Callable[[View, Mapping[str, Any]], Awaitable[Shown]]
 
 OWN = "vault-agent"
 """The toolset with our own names."""
@@ -167,20 +163,14 @@ def _schema(argument: str | Schema, rights: Collection[str]) -> Schema:
     return argument
 
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
+_TYPES: dict[str, tuple[type, str]] = {
+    "string": (str, "text"),
+    "integer": (int, "a whole number"),
+    "boolean": (bool, "true or false"),
+    "array": (list, "a list"),
+    "object": (dict, "an object"),
 }
-_KINDS = {
-    "string": "text",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
-}
+"""The Python type of each type of JSON, and what errors call it."""
 
 
 def check(tool: Tool, arguments: object) -> dict[str, Any]:
@@ -212,7 +202,7 @@ def _object(
         raise InvalidRequest("INVALID_REQUEST", f"unknown argument; {takes} takes {names}.")
     missing = [name for name in required if members.get(name) is None]
     if missing:
-        kind = _KINDS.get(properties[missing[0]].get("type"), "JSON")
+        _, kind = _TYPES.get(properties[missing[0]].get("type"), (object, "JSON"))
         raise InvalidRequest("INVALID_REQUEST", f"{missing[0]} is missing. Give it as {kind}.")
     checked = {name: kind["default"] for name, kind in properties.items() if "default" in kind}
     for name, value in members.items():
@@ -227,8 +217,9 @@ def _value(schema: Mapping[str, Any], value: Any, place: str) -> Any:
     """Return a value of some type, with the defaults of the objects in it."""
     kind = schema["type"]
     code = {"limit": "INVALID_LIMIT", "query": "INVALID_QUERY"}.get(place, "INVALID_REQUEST")
-    if not isinstance(value, _TYPES[kind]) or (kind == "integer" and isinstance(value, bool)):
-        raise InvalidRequest(code, f"{place} must be {_KINDS[kind]}.")
+    type_of, words = _TYPES[kind]
+    if not isinstance(value, type_of) or (kind == "integer" and isinstance(value, bool)):
+        raise InvalidRequest(code, f"{place} must be {words}.")
     if "enum" in schema and value not in schema["enum"]:
         raise InvalidRequest(code, f"{place} must be one of {', '.join(schema['enum'])}.")
     if isinstance(value, str):

@@ -14,13 +14,16 @@ from vault_agent.mcp.tool import ClientTools
 from vault_agent.text.names import hidden, visible
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from vault_agent.api.caller import Caller
     from vault_agent.app import App
     from vault_agent.model.reply import Envelope
     from vault_agent.model.writing import Right
     from vault_agent.vaults.open_vault import OpenVault
+
+    Shown = str | dict[str, Any]
+    Run = Callable[["View", Mapping[str, Any]], Awaitable[Shown]]
 
 
 GLOBAL: Final = "global"

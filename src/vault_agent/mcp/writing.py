@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.api.operation import Operation
-    from vault_agent.mcp.tool import Run
-    from vault_agent.mcp.view import View
+    from vault_agent.mcp.view import Run, View
     from vault_agent.model.reply import Envelope
     from vault_agent.model.writing import Written
 

@@ -15,7 +15,7 @@ from vault_agent.mcp.toolsets import agentiso, co_cli, obsidian_vault_mcp, synk
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.tool import Run
+    from vault_agent.mcp.view import Run
 
 
 INSTRUCTIONS = (

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.api.operation import Operation
-    from vault_agent.mcp.tool import Run, Shown
-    from vault_agent.mcp.view import View
+    from vault_agent.mcp.view import Run, Shown, View
 
 
 def _as(name: str, own_run: Run, **names: str) -> Run:

@@ -20,8 +20,7 @@ from vault_agent.mcp.toolsets.whole import part_of, whole_note
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.tool import Run, Shown
-    from vault_agent.mcp.view import View
+    from vault_agent.mcp.view import Run, Shown, View
     from vault_agent.model.lists import NoteList
     from vault_agent.model.reply import Envelope
 

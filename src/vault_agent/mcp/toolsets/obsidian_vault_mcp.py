@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vault_agent.api.operation import Operation
-    from vault_agent.mcp.tool import Run, Shown
-    from vault_agent.mcp.view import View
+    from vault_agent.mcp.view import Run, Shown, View
     from vault_agent.model.reply import Envelope
 
 _LINES = 200

@@ -26,8 +26,7 @@ from vault_agent.text.names import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.tool import Run, Shown
-    from vault_agent.mcp.view import View
+    from vault_agent.mcp.view import Run, Shown, View
     from vault_agent.model.lists import ListedNote
     from vault_agent.model.names import NamedNote
 
