@@ -224,12 +224,12 @@ def test_the_tags_of_a_note_are_those_of_its_file(ahead):
 def test_lines_of_a_note_that_are_left_out_are_told(ahead):
     found = ahead.call_as("third", "vault_search", repository_name="shop", query="^- ")
     assert len(found["results"]) == 20
-    assert "lamps.md" in found["warnings"][0]
+    assert "lamps.md" in " ".join(found["warnings"])
     every = ahead.call_as(
         "third", "vault_search", repository_name="shop", query="^- ", path_filter="lamps.md"
     )
     assert len(every["results"]) == 67
-    assert "warnings" not in every
+    assert "lamps.md" not in " ".join(every.get("warnings", ()))
 
 
 @pytest.mark.parametrize(
