@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.markdown import frontmatter, links, tags
 from vault_agent.markdown.chunk import MAX_CHUNKS, chunk_body
 from vault_agent.markdown.frontmatter import Bounds
-from vault_agent.markdown.headings import Headings, anchor_key, key_of
+from vault_agent.markdown.headings import Headings, KnownHeading, anchor_key, key_of
 from vault_agent.markdown.lines import LINE_END, Lines, with_line_ends
 from vault_agent.markdown.shown import shown_text
 from vault_agent.markdown.structure import scan
@@ -160,7 +160,9 @@ class Document:
     @cached_property
     def headings(self) -> Headings:
         """The headings, to find those that a name means."""
-        return Headings(self.sections)
+        return Headings(
+            [KnownHeading(section.level, section.key, section.text) for section in self.sections]
+        )
 
     @cached_property
     def blocks(self) -> list[Block]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, TypeVar
 
-from vault_agent.errors import Conflict, Failed, InvalidRequest
+from vault_agent.errors import Conflict, Failed
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.frontmatter import has_prose_block
-from vault_agent.markdown.lines import LINE_END, equal_lines
+from vault_agent.markdown.lines import LINE_END, equal_lines, insertable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -136,20 +136,6 @@ def no_frontmatter() -> Conflict:
     """Return the error of an edit before what looks like frontmatter and is none."""
     what = "The note starts with --- (line 1), but no frontmatter follows."
     return Conflict("FRONTMATTER_INVALID", what, {"line": 1})
-
-
-def insertable(content: str) -> None:
-    """Check that a note can contain a text.
-
-    Raises:
-        InvalidRequest: `INVALID_REQUEST` for NUL and for unpaired surrogates.
-    """
-    if "\0" in content:
-        raise InvalidRequest("INVALID_REQUEST", "The text contains a NUL character.")
-    try:
-        content.encode()
-    except UnicodeEncodeError:
-        raise InvalidRequest("INVALID_REQUEST", "The text contains half of a character.") from None
 
 
 def spliced(content: AnyStr, splices: Iterable[tuple[int, int, AnyStr]]) -> AnyStr:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.markdown.structure import scan
 from vault_agent.text.names import fold
@@ -32,24 +32,11 @@ _NOT_SLUG = re.compile(r"[^\w]+|_")
 _REPEATED = re.compile(r"-(\d{1,4})\Z")
 
 
-class NamedHeading(Protocol):
-    """A heading of a note."""
-
-    @property
-    def level(self) -> int:
-        """Its level, from 1."""
-
-    @property
-    def text(self) -> str:
-        """The text that it shows; empty if only its key is known."""
-
-    @property
-    def key(self) -> str:
-        """The key by which links name it."""
-
-
 class KnownHeading(NamedTuple):
-    """A heading of which only some is known."""
+    """A heading of a note: its level, the key by which links name it, and the text that it shows.
+
+    The text is empty if only the key is known.
+    """
 
     level: int
     key: str
@@ -94,7 +81,7 @@ def without_id(text: str) -> str:
 class Headings:
     """The headings of a note in order, to find those that a name means."""
 
-    def __init__(self, headings: Sequence[NamedHeading]) -> None:
+    def __init__(self, headings: Sequence[KnownHeading]) -> None:
         self.all = headings
 
     def find(self, wanted: Sequence[str], *, strict: bool) -> list[int]:
@@ -167,7 +154,7 @@ class Headings:
     def _ending_with(self, path: Sequence[str]) -> list[int]:
         """Return the headings with which a path of names ends, by the closest way to compare."""
         names = [plain(name) for name in path]
-        ways: tuple[tuple[Callable[[NamedHeading], Sequence[str]], Callable[[str], str]], ...] = (
+        ways: tuple[tuple[Callable[[KnownHeading], Sequence[str]], Callable[[str], str]], ...] = (
             (_shown, spelling),
             (_keys, anchor_key),
         )
@@ -204,11 +191,11 @@ def spelling(text: str) -> str:
     return fold(" ".join(text.split()))
 
 
-def _shown(heading: NamedHeading) -> Sequence[str]:
+def _shown(heading: KnownHeading) -> Sequence[str]:
     return (spelling(without_id(heading.text)),)
 
 
-def _keys(heading: NamedHeading) -> Sequence[str]:
+def _keys(heading: KnownHeading) -> Sequence[str]:
     return heading.key, anchor_key(without_id(heading.text))
 
 

@@ -1,4 +1,7 @@
-"""The table of offsets of a text: lines and columns for users, ranges of bytes for edits."""
+"""Which text a note can contain, its line ends, and its table of offsets.
+
+The table has lines and columns for users, and ranges of bytes for edits.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, AnyStr
 
+from vault_agent.errors import InvalidRequest
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,6 +21,20 @@ if TYPE_CHECKING:
 _BLOCK = 1024  # characters
 LINE_END = re.compile(r"\r\n|\r|\n")
 _LONE_CR = re.compile(r"\r(?!\n)")
+
+
+def insertable(content: str) -> None:
+    """Check that a note can contain a text.
+
+    Raises:
+        InvalidRequest: `INVALID_REQUEST` for NUL and for unpaired surrogates.
+    """
+    if "\0" in content:
+        raise InvalidRequest("INVALID_REQUEST", "The text contains a NUL character.")
+    try:
+        content.encode()
+    except UnicodeEncodeError:
+        raise InvalidRequest("INVALID_REQUEST", "The text contains half of a character.") from None
 
 
 def with_line_ends(text: str) -> str:

@@ -22,7 +22,7 @@ SUPPORTED = (
 LAST = -1
 """The last day of a month."""
 
-_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAYS = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _WORKDAYS = (0, 1, 2, 3, 4)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "last": LAST}
@@ -56,11 +56,10 @@ _RULE = re.compile(
       | months?\ +on\ +(?P<places>{_PLACES})
       )
     )(?P<when_done>\ when\ done)?""",
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE,
 )
 _PARTS = re.compile(
-    rf"(?P<ordinal>{_ORDINAL})(?P<last>[ ]+last)?(?:[ ]+(?:day|(?P<weekday>{_WEEKDAY}))\b)?",
-    re.IGNORECASE,
+    rf"(?P<ordinal>{_ORDINAL})(?P<last>[ ]+last)?(?:[ ]+(?:day|(?P<weekday>{_WEEKDAY}))\b)?"
 )
 
 
@@ -88,13 +87,13 @@ class Rule:
 
 def parse_rule(text: str) -> Rule | None:
     """Return the rule that a text says, in any letter case, or None if it is not supported."""
-    match = _RULE.fullmatch(text.strip())
+    match = _RULE.fullmatch(text.strip().lower())
     if match is None:
         return None
     every = int(match["every"] or 1)
     when_done = match["when_done"] is not None
     if match["unit"]:
-        return Rule(Unit(match["unit"].lower()), every, when_done=when_done)
+        return Rule(Unit(match["unit"]), every, when_done=when_done)
     if match["workdays"]:
         return Rule(Unit.WEEK, weekdays=_WORKDAYS, when_done=when_done)
     if names := match["weekdays"] or match["on_weekdays"]:
@@ -112,7 +111,7 @@ def _placed(rule: Rule, text: str) -> Rule | None:
     days: set[int] = set()
     weekdays: set[tuple[int, int]] = set()
     for part in _PARTS.finditer(text):
-        word = part["ordinal"].lower()
+        word = part["ordinal"]
         number = _ORDINALS.get(word) or int(word[:-2])
         if part["last"]:
             if word in ("first", "last"):  # the plugin does not know these
@@ -146,18 +145,16 @@ def next_day(rule: Rule, start: date) -> date | None:
             return _in_weeks(rule, start)
         if rule.days or rule.in_month or rule.months:
             return _on_days(rule, start)
-        return _in_months(start, rule.every * (12 if rule.unit is Unit.YEAR else 1))
+        year, month = _later(start, rule.every * (12 if rule.unit is Unit.YEAR else 1))
+        return date(year, month, min(start.day, monthrange(year, month)[1]))
     except (OverflowError, ValueError):  # after the last year
         return None
 
 
 def _numbers(name: str, short: tuple[str, ...], text: str) -> tuple[int, ...]:
     """Return the places of the names in a text, in order. `short` has their first letters."""
-    numbers = {
-        next(number for number, prefix in enumerate(short) if prefix.startswith(word[:3].lower()))
-        for word in re.findall(name, text, re.IGNORECASE)
-    }
-    return tuple(sorted(numbers))
+    letters = len(short[0])
+    return tuple(sorted({short.index(word[:letters]) for word in re.findall(name, text)}))
 
 
 def _in_weeks(rule: Rule, start: date) -> date:
@@ -169,19 +166,11 @@ def _in_weeks(rule: Rule, start: date) -> date:
     return start + timedelta(days=7 * rule.every + first - weekday)
 
 
-def _in_months(start: date, months: int) -> date:
-    year, month = _later(start, months)
-    return date(year, month, min(start.day, monthrange(year, month)[1]))
-
-
 def _on_days(rule: Rule, start: date) -> date | None:
     """Return the first of the named days after the start. Months without one are passed over."""
-    months, step = 0, rule.every if rule.unit is Unit.MONTH else 1
-    while True:
+    step = rule.every if rule.unit is Unit.MONTH else 1
+    for months in range(0, 12 * (MAXYEAR - start.year + 1), step):
         year, month = _later(start, months)
-        if year > MAXYEAR:
-            return None
-        months += step
         if rule.months and month not in rule.months:
             continue
         first, length = monthrange(year, month)
@@ -194,6 +183,7 @@ def _on_days(rule: Rule, start: date) -> date | None:
         for day in sorted(days):
             if 1 <= day <= length and (following := date(year, month, day)) > start:
                 return following
+    return None
 
 
 def _later(start: date, months: int) -> tuple[int, int]:

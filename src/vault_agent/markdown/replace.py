@@ -12,8 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge
-from vault_agent.markdown.edit import TextChange, editable, insertable
-from vault_agent.markdown.lines import LINE_END, Lines
+from vault_agent.markdown.edit import TextChange, editable
+from vault_agent.markdown.lines import LINE_END, Lines, insertable
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
 
 if TYPE_CHECKING:

@@ -61,7 +61,8 @@ class MarkdownLink:
 class BodyPart(NamedTuple):
     """A block at any depth, as offsets of the body. `parent` and `previous` are indices of parts.
 
-    `kind` is "paragraph", "heading", "list", "item", "table", "quote", "code", "html" or "note".
+    `kind` is "paragraph", "heading", "list", "item", "table", "quote", "code", "html" or
+    "footnote".
     """
 
     kind: str
@@ -71,7 +72,7 @@ class BodyPart(NamedTuple):
     previous: int | None  # the block before it that has the same parent
 
 
-_PARTS = {
+BLOCKS = {
     "Paragraph": "paragraph",
     "Item": "item",
     "List": "list",
@@ -80,8 +81,9 @@ _PARTS = {
     "BlockQuote": "quote",
     "CodeBlock": "code",
     "HtmlBlock": "html",
-    "FootnoteDefinition": "note",
+    "FootnoteDefinition": "footnote",
 }
+"""The kinds of blocks by the names of the parser."""
 
 
 @dataclass(slots=True)
@@ -209,7 +211,7 @@ def _parse(source: str, original: str, with_parts: bool) -> Structure:  # noqa: 
             depth += 1
             if with_parts:
                 parents.append(parent)
-                kind = _PARTS.get(value if value.__class__ is str else next(iter(value)))
+                kind = BLOCKS.get(value if value.__class__ is str else next(iter(value)))
                 if kind is not None:
                     start, end = span["start"], span["end"]
                     parts.append(BodyPart(kind, start, end, parent, last.get(parent)))

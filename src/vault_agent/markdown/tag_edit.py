@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import tags
 from vault_agent.markdown.document import Document
-from vault_agent.markdown.edit import TextChange, before, editable, insertable
+from vault_agent.markdown.edit import TextChange, before, editable
 from vault_agent.markdown.frontmatter_edit import Head, changed_keys
+from vault_agent.markdown.lines import insertable
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
-from vault_agent.markdown.edit import TextChange, editable, insertable, not_proven, spliced
-from vault_agent.markdown.lines import LINE_END
+from vault_agent.markdown.edit import TextChange, editable, not_proven, spliced
+from vault_agent.markdown.lines import LINE_END, insertable
 from vault_agent.markdown.recurrence import SUPPORTED, next_day, parse_rule
 from vault_agent.markdown.tasks import (
     EMOJI,
@@ -172,8 +172,6 @@ def _find_task(text: str, tasks: Sequence[TaskLine], wanted: TaskAddress) -> Tas
     is_described = wanted.digest is not None or wanted.text is not None
     if is_described and not wanted.only_this_line:
         fitting = [task for task in tasks if _fits(text, task, wanted)]
-    if not fitting and wanted.only_this_line:
-        raise NotFound("TASK_NOT_FOUND", "The line has no task, or another one than was listed.")
     if not fitting:
         raise NotFound("TASK_NOT_FOUND", "The note has no such task at this place.")
     if len(fitting) > 1:

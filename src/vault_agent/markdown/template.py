@@ -13,8 +13,8 @@ from yaml import ScalarNode, SequenceNode
 
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import frontmatter
-from vault_agent.markdown.edit import insertable
 from vault_agent.markdown.frontmatter_edit import read_keys
+from vault_agent.markdown.lines import insertable
 from vault_agent.markdown.yaml_values import UnreadableYaml, compose, written
 from vault_agent.text.placeholders import has_command
 

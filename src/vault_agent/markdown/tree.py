@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyromark import Markdown, Options
 
+from vault_agent.markdown import structure
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.headings import Headings, KnownHeading, anchor_key
 from vault_agent.markdown.lines import with_line_ends
@@ -350,18 +351,10 @@ class _Builder:
 
 
 _KINDS = {
-    "Paragraph": "paragraph",
-    "Heading": "heading",
-    "BlockQuote": "quote",
-    "CodeBlock": "code",
-    "List": "list",
-    "Item": "item",
-    "FootnoteDefinition": "footnote",
-    "Table": "table",
+    **structure.BLOCKS,
     "TableHead": "head",
     "TableRow": "row",
     "TableCell": "cell",
-    "HtmlBlock": "html",
     "Emphasis": "emphasis",
     "Strong": "strong",
     "Strikethrough": "deleted",

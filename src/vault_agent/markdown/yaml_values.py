@@ -21,7 +21,7 @@ from frontmatter.default_handlers import YAMLHandler
 from yaml.resolver import Resolver
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.markdown.lines import line_ends, with_line_ends
+from vault_agent.markdown.lines import insertable, line_ends, with_line_ends
 from vault_agent.model.notes import PropertyType
 
 if TYPE_CHECKING:
@@ -306,8 +306,8 @@ def check_value(value: Json, depth: int = 0) -> None:
         raise InvalidRequest("INVALID_REQUEST", "A number must be finite.")
     if isinstance(value, int) and abs(value) >= 1 << 256:
         raise InvalidRequest("INVALID_REQUEST", "A number has too many digits.")
-    if isinstance(value, str) and ("\0" in value or not _encodes(value)):
-        raise InvalidRequest("INVALID_REQUEST", "The text contains NUL or half of a character.")
+    if isinstance(value, str):
+        insertable(value)
     for item in value if isinstance(value, list) else ():
         check_value(item, depth + 1)
     for key, item in value.items() if isinstance(value, dict) else ():
@@ -372,14 +372,6 @@ def within(text: str, quote: str, *, flow: bool = False) -> str | None:
 
 def _has_controls(text: str) -> bool:
     return _ESCAPED.search(text.replace('"', "").replace("\\", "")) is not None
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _float(value: float) -> str:

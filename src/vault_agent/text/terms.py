@@ -25,8 +25,10 @@ from __future__ import annotations
 
 import re
 import string
+import tomllib
 import unicodedata
 from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -41,51 +43,19 @@ TEXT_VERSION = 7
 
 MAX_TERM_BYTES = 80  # longer runs are data, not words
 
-# Scripts written without spaces between words. Hangul has spaces, but its particles are attached
-# to the noun, so pairs find the noun too.
-_HAN_AND_KANA = (
-    "\u2e80-\u2fd5\u3005-\u3007\u3021-\u3029\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
-    "\u3105-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_HANGUL = "\uac00-\ud7a3"
-_SOUTH_EAST_ASIAN = (  # Thai, Lao, Myanmar, Khmer: a letter and the marks above and below it
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1050-\u109f\u1780-\u17d3\u17dd"
-)
-# Marks of those scripts; the last pair joins a subscript letter to the one before it (Khmer coeng,
-# Myanmar virama).
-_SOUTH_EAST_ASIAN_MARKS = (
-    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd"
-    "\u102b-\u103e\u1056-\u1059\u105e-\u1060\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d"
-    "\u17b4-\u17d3\u17dd"
-)
-_JOINERS = "\u17d2\u1039"
-
-# Marks that do not matter in a search: accents of Latin, Greek and Cyrillic, Hebrew points and
-# Arabic vowel signs. Also invisible characters: joiners, soft hyphens, direction marks and
-# variation selectors.
-_IGNORED = re.compile(
-    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
-    "\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
-    "\u00ad\u034f\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
-    "\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff]+"
-)
+_CHARACTERS = tomllib.loads(files(__package__).joinpath("characters.toml").read_text("utf-8"))
+_HAN_AND_KANA, _HANGUL = _CHARACTERS["han_and_kana"], _CHARACTERS["hangul"]
+_SOUTH_EAST_ASIAN = _CHARACTERS["south_east_asian"]
+_SOUTH_EAST_ASIAN_MARKS = _CHARACTERS["south_east_asian_marks"]
+_JOINERS = _CHARACTERS["joiners"]
+_IGNORED = re.compile(f"[{_CHARACTERS['ignored']}]+")
 # Words are often written in either script of kana: ラーメン or らーめん.
 _HIRAGANA = {katakana: katakana - 0x60 for katakana in (*range(0x30A1, 0x30F7), 0x30FD, 0x30FE)}
-_LETTERS = str.maketrans(  # letters without a decomposition, and variants of other keyboards
-    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ŧ": "t"}
-    | {"ı": "i", "ŋ": "ng", "ĸ": "k", "\u2044": "/"}
-    | {"ґ": "г", "ی": "ي", "ى": "ي", "ک": "ك", "ة": "ه"}
-)
-_FOLDED_LETTERS = _LETTERS | _HIRAGANA
+_FOLDED_LETTERS = str.maketrans(_CHARACTERS["letters"]) | _HIRAGANA
 _ARABIC_ARTICLE = re.compile(r"(?<!\w)(?:و?[بفك]?ال|و?لل)(?=\w\w)")
 # A nasal before a stop of the same place, and a nasal vowel, are often written as a dot.
 _HINDI_NASAL = re.compile("ङ्(?=[क-घ])|ञ्(?=[च-झ])|ण्(?=[ट-ढ])|न्(?=[त-ध])|म्(?=[प-भ])|ँ")
-_MARK = re.compile(  # marks at which the native splitter would split a word
-    "[\u0740-\u074a\u07eb-\u07f3\u093c\u094d\u0951-\u0954\u09bc\u09cd\u0a3c\u0a4d\u0abc\u0acd"
-    "\u0afd-\u0aff\u0b3c\u0b4d\u0b55\u0bcd\u0c3c\u0c4d\u0cbc\u0ccd\u0d3b\u0d3c\u0d4d\u0dca"
-    "\u0e47-\u0e4c\u0e4e\u0eba\u0ec8-\u0ecc\u0f35\u0f37\u0f39\u0f84\u1037\u1039\u103a"
-    "\u1714\u1715\u1734\u17c9-\u17d3\u17dd\u1a60\u1b44\u1bab]"
-)
+_MARK = re.compile(f"[{_CHARACTERS['marks']}]")
 _UNSPACED = re.compile(f"[{_HAN_AND_KANA}]+|[{_HANGUL}]+|[{_SOUTH_EAST_ASIAN}]+")
 _CLUSTER = re.compile(
     f"[{_SOUTH_EAST_ASIAN}](?:[{_SOUTH_EAST_ASIAN_MARKS}]|(?<=[{_JOINERS}])[{_SOUTH_EAST_ASIAN}])*"
@@ -96,7 +66,7 @@ _UNIT = re.compile(  # with the stand-ins for marks, see `_mark_letter`
 _FIRST_UNIT = re.compile(rf"(?<!\S)(?:{_UNIT.pattern})")
 _PAIR = re.compile(f"[{_HAN_AND_KANA}{_HANGUL}]{{2}}")
 _MOST_FLAG_LETTERS = 64
-_EMOJI = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u2bff\U0001f000-\U0001faff]")
+_EMOJI = re.compile(f"[{_CHARACTERS['emoji']}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # not valid in UTF-8
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
 from vault_agent.markdown import frontmatter
-from vault_agent.markdown.edit import insertable, spliced
+from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.frontmatter_edit import keys_of, set_keys
+from vault_agent.markdown.lines import insertable
 from vault_agent.markdown.template import fill, with_known
 from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, new_note_id, type_of_folder
 from vault_agent.system.cancelling import in_thread

@@ -11,6 +11,7 @@ from vault_agent.markdown import edit, task_edit
 from vault_agent.markdown import frontmatter_edit as keys
 from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.edit import spliced
+from vault_agent.markdown.lines import insertable
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.vault.paths import note_path
@@ -75,7 +76,7 @@ def whole(content: str, properties: Properties | None) -> bytes:
         InvalidRequest: `INVALID_REQUEST` for text or values that a note cannot contain.
         Conflict: `FRONTMATTER_INVALID` if the content has a frontmatter that cannot take more.
     """
-    edit.insertable(content)
+    insertable(content)
     note = content.encode()
     return spliced(note, keys.set_keys(note, properties)) if properties else note
 
