@@ -209,6 +209,9 @@ def _local(name: str) -> str:
 _HEADING: Final = re.compile(r"(?:Heading|heading |berschrift|Titre)\s?[1-3]\Z|Title\Z")
 """The styles of Word whose paragraphs begin a part."""
 _SLIDE: Final = re.compile(r"ppt/slides/slide([0-9]{1,6})\.xml")
+_LEVELS: Final = ("1", "2", "3")
+"""The levels of headings of OpenDocument that begin a part."""
+_SIGNS: Final = {"br": "\n", "cr": "\n", "line-break": "\n", "tab": "\t"}
 _COUNT: Final = re.compile(r"[0-9]{1,9}")
 _MAX_SPACES: Final = 100
 
@@ -229,21 +232,33 @@ def read_office(data: bytes) -> Extracted:
     elif "xl/workbook.xml" in names:
         _read_sheets(archive, collected)
     elif "content.xml" in names:
-        open_document = _OpenDocument(collected)
-        open_document.read(archive)
+        lines = _PartLines(collected, in_runs=False)
+        lines.read(archive, "content.xml")
+        lines.begin(None)
     else:
         raise UnreadableAttachment("damaged")
     return collected.extracted()
 
 
 class _PartLines:
-    """The lines of a part. Paragraphs may lie in others, such as those of a text box."""
+    """The lines of a document's parts. Paragraphs may lie in others, such as those of a text box.
 
-    def __init__(self, collected: TextCollector) -> None:
+    In those of Word and PowerPoint only the runs are text.
+    """
+
+    def __init__(self, collected: TextCollector, *, in_runs: bool = True) -> None:
         self._collected = collected
+        self._in_runs = in_runs
         self._label: str | None = None
         self._lines: list[str] = []
-        self.open: list[list[str]] = []  # the pieces of the paragraphs that are open
+        self._open: list[list[str]] = []  # the pieces of the paragraphs that are open
+        self._is_text = not in_runs
+        self._is_heading = False
+        self._slides = 0
+
+    def read(self, archive: Archive, name: str) -> None:
+        """Add the paragraphs of an entry."""
+        archive.xml(name, start=self._start, end=self._end, text=self._text)
 
     def begin(self, label: str | None) -> None:
         """End the part and begin the next one."""
@@ -251,60 +266,50 @@ class _PartLines:
         self._lines.clear()
         self._label = label_of(label or "")
 
-    def add(self, text: str) -> None:
-        """Add to the innermost paragraph. Text outside of paragraphs is no text."""
-        if self.open:
-            self.open[-1].append(text)
-
-    def end_paragraph(self) -> str:
-        """End the innermost paragraph and return its text."""
-        text = "".join(self.open.pop()).strip() if self.open else ""
-        if text:
-            self._lines.append(text)
-        return text
-
-
-class _Paragraphs(_PartLines):
-    """The paragraphs of Word and PowerPoint."""
-
-    def __init__(self, collected: TextCollector) -> None:
-        super().__init__(collected)
-        self._is_text = False
-        self._is_heading = False
-
-    def read(self, archive: Archive, name: str) -> None:
-        """Add the paragraphs of an entry."""
-        archive.xml(name, start=self._start, end=self._end, text=self._text)
-
     def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if tag == "p":
-            self.open.append([])
-            self._is_heading = False
-        elif tag == "t":
-            self._is_text = True
+        if tag in ("p", "h"):
+            self._open.append([])
+            self._is_heading = tag == "h" and attributes.get("outline-level", "1") in _LEVELS
         elif tag == "pStyle":
             self._is_heading = _HEADING.search(attributes.get("val", "")) is not None
-        elif tag in ("br", "cr"):
-            self.add("\n")
-        elif tag == "tab":
-            self.add("\t")
+        elif tag == "t":
+            self._is_text = True
+        elif tag in _SIGNS:
+            self._add(_SIGNS[tag])
+        elif self._in_runs:
+            return
+        elif tag == "page":
+            self._slides += 1
+            self.begin(f"Slide {self._slides}")
+        elif tag == "table" and attributes.get("name"):
+            self.begin(attributes["name"])
+        elif tag == "s":
+            count = attributes.get("c", "1")
+            self._add(" " * (min(int(count), _MAX_SPACES) if _COUNT.fullmatch(count) else 1))
 
     def _end(self, tag: str) -> None:
         if tag == "t":
-            self._is_text = False
-        elif tag == "p":
-            if self._is_heading and len(self.open) == 1:
-                self.begin("".join(self.open[0]))
+            self._is_text = not self._in_runs
+        elif tag in ("p", "h"):
+            if self._is_heading and len(self._open) == 1:
+                self.begin("".join(self._open[0]))
             self._is_heading = False
-            self.end_paragraph()
+            text = "".join(self._open.pop()).strip() if self._open else ""
+            if text:
+                self._lines.append(text)
 
     def _text(self, text: str) -> None:
         if self._is_text:
-            self.add(text)
+            self._add(text)
+
+    def _add(self, text: str) -> None:
+        """Add to the innermost paragraph. Text outside of paragraphs is no text."""
+        if self._open:
+            self._open[-1].append(text)
 
 
 def _read_word(archive: Archive, collected: TextCollector) -> None:
-    lines = _Paragraphs(collected)
+    lines = _PartLines(collected)
     lines.read(archive, "word/document.xml")
     lines.begin("Footnotes")
     lines.read(archive, "word/footnotes.xml")
@@ -316,7 +321,7 @@ def _read_slides(archive: Archive, collected: TextCollector) -> None:
     for number in numbers:
         if collected.is_full:
             return
-        lines = _Paragraphs(collected)
+        lines = _PartLines(collected)
         lines.begin(f"Slide {number}")
         lines.read(archive, f"ppt/slides/slide{number}.xml")
         lines.begin(None)
@@ -401,43 +406,6 @@ def _read_sheets(archive: Archive, collected: TextCollector) -> None:
         path = f"xl/{places.get(identifier, '')}"
         archive.xml(path, start=table.start, end=table.end, text=table.text)
         collected.add(label_of(name), "\n".join(table.rows))
-
-
-class _OpenDocument(_PartLines):
-    """The paragraphs, slides and tables of a document of LibreOffice."""
-
-    def __init__(self, collected: TextCollector) -> None:
-        super().__init__(collected)
-        self._slides = 0
-        self._level = 0  # of the heading that is open
-
-    def read(self, archive: Archive) -> None:
-        """Add the content."""
-        archive.xml("content.xml", start=self._start, end=self._end, text=self.add)
-        self.begin(None)
-
-    def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if tag in ("p", "h"):
-            self.open.append([])
-            level = attributes.get("outline-level", "1") if tag == "h" else "0"
-            self._level = int(level) if level in ("1", "2", "3") else 0
-        elif tag == "page":
-            self._slides += 1
-            self.begin(f"Slide {self._slides}")
-        elif tag == "table" and attributes.get("name"):
-            self.begin(attributes["name"])
-        elif tag == "s":
-            count = attributes.get("c", "1")
-            self.add(" " * (min(int(count), _MAX_SPACES) if _COUNT.fullmatch(count) else 1))
-        elif tag in ("tab", "line-break"):
-            self.add("\t" if tag == "tab" else "\n")
-
-    def _end(self, tag: str) -> None:
-        if tag in ("p", "h"):
-            if tag == "h" and self._level and len(self.open) == 1:
-                self.begin("".join(self.open[0]))
-            self._level = 0
-            self.end_paragraph()
 
 
 _CONTAINER = "META-INF/container.xml"

@@ -29,7 +29,6 @@ _MARKDOWN = Markdown(options=Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES)
 _WIKILINK_IN_HEADING = re.compile(r"!?\[\[([^\[\]|]*+)(?:\|([^\[\]]*+))?\]\]")
 _COMMENT_PASSES = 4
 _BLOCK_ID = re.compile(r"\^(?<!\S\^)[A-Za-z0-9-]")
-_BRACKETED = re.compile(r"\[\[([^\[\]\n]++)\]\]")
 
 
 @dataclass(slots=True)
@@ -126,52 +125,32 @@ def scan(source: str, *, parts: bool = False) -> Structure:
     """Return the structure of a body whose lines end in LF or CR LF. Linear; never raises."""
     parts = parts and _BLOCK_ID.search(source) is not None
     if "%%" not in source:
-        return _parsed(source, parts=parts)
+        return _parse(source, parts)
     # Mostly no comment opens in code, so that one parse is enough.
     comments = find_comments(source, ())
     if all(keeps_code(source, start, end) for start, end in comments):
-        structure = _parsed(without_comments(source, comments), parts=parts)
+        structure = _parse(without_comments(source, comments), parts)
         if not structure.code or find_comments(source, structure.code) == comments:
             structure.comments = comments
             return structure
     # A comment may contain text like a fence, and a fence text like a comment. So blank the
     # comments out and parse again, until nothing changes.
-    structure = _parsed(source, parts=parts)
+    structure = _parse(source, parts)
     comments = []
     for _ in range(_COMMENT_PASSES):
         new_comments = find_comments(source, structure.code)
         if new_comments == comments:
             break
         comments = new_comments
-        structure = _parsed(without_comments(source, comments), parts=parts)
+        structure = _parse(without_comments(source, comments), parts)
     structure.comments = comments
     return structure
 
 
-def _parsed(source: str, *, parts: bool) -> Structure:
-    """Parse with the brackets of wikilinks replaced by braces, which CommonMark ignores.
-
-    With brackets, the parser splits each wikilink into five pieces of text. If braces would become
-    part of a destination, the brackets are kept.
-    """
-    if "[[" not in source:
-        return _parse(source, source, parts)
-    pieces = _BRACKETED.split(source)
-    pieces[1::2] = [f"{{{{{inner}}}}}" for inner in pieces[1::2]]
-    structure = _parse("".join(pieces), source, parts)
-    if any("{{" in link.destination for link in (*structure.links, *structure.autolinks)):
-        return _parse(source, source, parts)
-    return structure
-
-
 # One loop is three times faster than calls for each event.
-def _parse(source: str, original: str, with_parts: bool) -> Structure:  # noqa: PLR0912, PLR0915
-    """Collect the structure from the parser's events.
-
-    `original` is `source` with its own brackets. It has the same length and supplies the texts.
-    """
-    structure = Structure(source, unfilled=unfilled_lines(original))
-    data = original.encode() if original is not source else b""
+def _parse(source: str, with_parts: bool) -> Structure:  # noqa: PLR0912, PLR0915
+    """Collect the structure from the parser's events."""
+    structure = Structure(source, unfilled=unfilled_lines(source))
     headings, blocks, links = structure.headings, structure.block_bytes, structure.links
     code, html = structure.code, structure.html
     autolinks = structure.autolinks
@@ -198,11 +177,7 @@ def _parse(source: str, original: str, with_parts: bool) -> Structure:  # noqa: 
                 blocks.append(span["start"])
         elif "Text" in event:
             if wanted:
-                text = event["Text"]
-                if data and ("{{" in text or "}}" in text):
-                    piece = data[span["start"] : span["end"]].decode("utf-8", "replace")
-                    text = piece if len(piece) == len(text) else text
-                texts.append(text)
+                texts.append(event["Text"])
                 inner_end = span["end"]
         elif "Start" in event:
             value = event["Start"]
@@ -265,11 +240,7 @@ def _parse(source: str, original: str, with_parts: bool) -> Structure:  # noqa: 
         elif "Code" in event:
             code.append((span["start"], span["end"]))
             if wanted:
-                text = event["Code"]
-                if data and ("{{" in text or "}}" in text):
-                    piece = data[span["start"] : span["end"]].decode("utf-8", "replace")
-                    text = piece.strip("`")
-                texts.append(text)
+                texts.append(event["Code"])
                 inner_end = span["end"]
         elif "InlineHtml" in event:
             html.append((span["start"], span["end"]))

@@ -166,11 +166,6 @@ _VARIABLE: Final = re.compile(
 )
 
 
-def is_variable(value: str) -> bool:
-    """Whether a value is filled in later, or is not shown."""
-    return _VARIABLE.match(value) is not None
-
-
 def tokens(text: str, *, wrapped: bool = False) -> list[Span]:
     """Return the tokens of a text that have the form of a vendor, a key, or a command.
 
@@ -182,7 +177,7 @@ def tokens(text: str, *, wrapped: bool = False) -> list[Span]:
         if source and any(part in text for part in form.parts):
             pattern = _compiled(source)
             group = "it" if "it" in pattern.groupindex else 0
-            matches = [m for m in pattern.finditer(text) if not is_variable(m[group])]
+            matches = [m for m in pattern.finditer(text) if not _VARIABLE.match(m[group])]
             spans += [Span(*match.span(group), form.kind) for match in matches]
     return spans
 
@@ -328,19 +323,17 @@ def _value_of(text: str, lower: str, start: int, end: int) -> Span | None:
         made = span(setting, place=place)
         if made is not None or is_environment:
             return made
+    ways = [
+        (_PAIR, "call"),
+        (_CALL, "call"),
+        (_NEXT, "cell"),
+        (_TOLD, "told"),
+        (_BESIDE, "sure" if is_option else "beside"),
+    ]
     if word == "passphrase":
-        made = span(_PHRASE.match(text, end), place="phrase")
-        if made is not None:
-            return made
-    for pattern, place in ((_PAIR, "call"), (_CALL, "call"), (_NEXT, "cell")):
-        made = span(pattern.match(text, end), place=place)
-        if made is not None:
-            return made
-    made = span(_TOLD.match(text, end), place="told")
-    if made is None:
-        place = "sure" if is_option else "beside"
-        made = span(_BESIDE.match(text, end), place=place)
-    return made
+        ways.insert(0, (_PHRASE, "phrase"))
+    spans = (span(pattern.match(text, end), place=place) for pattern, place in ways)
+    return next(filter(None, spans), None)
 
 
 def _is_name(word: str, before: str, opening: str, follows: str) -> bool:
@@ -375,7 +368,7 @@ def _cut(value: str) -> str:
 
 def _is_secret(value: str, *, place: str, password: bool, quoted: bool, ends: bool) -> bool:
     """Whether a value is a secret, by its own form and by the place where it stands."""
-    if len(value) < 4 or is_variable(value) or value.lower() in _NO_VALUE:
+    if len(value) < 4 or _VARIABLE.match(value) or value.lower() in _NO_VALUE:
         return False
     if place == "phrase":
         return True
@@ -398,19 +391,13 @@ def _is_secret(value: str, *, place: str, password: bool, quoted: bool, ends: bo
         )
     if not password:
         return _is_token(value, place, mixed=has_digit and has_letter)
-    return _is_password(value, place, has_digit, has_letter, signs, quoted=quoted, ends=ends)
+    return _is_password(value, place, quoted=quoted, ends=ends)
 
 
-def _is_password(
-    text: str,
-    place: str,
-    has_digit: bool,
-    has_letter: bool,
-    signs: int,
-    *,
-    quoted: bool,
-    ends: bool,
-) -> bool:
+def _is_password(text: str, place: str, *, quoted: bool, ends: bool) -> bool:
+    has_digit = _HAS_DIGIT.search(text) is not None
+    has_letter = _HAS_LETTER.search(text) is not None
+    signs = len(_SIGN.findall(text))
     mixed = has_digit and has_letter
     has_capital = text.lower() != text
     if place == "weak":
