@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -95,29 +96,16 @@ def read_pdf(data: bytes) -> Extracted:
         is_encrypted = "password" in str(error).lower()
         raise UnreadableAttachment("encrypted" if is_encrypted else "damaged") from None
     collected = TextCollector()
-    try:
+    opened = 0
+    with closing(document):
         count = len(document)
-        opened = 0
         for index in range(min(count, MAX_PAGES)):
             if collected.is_full:
                 break
-            try:
-                page = document[index]
-            except pdfium.PdfiumError:
-                continue
-            opened += 1
-            try:
-                text = page.get_textpage()
-                try:
+            with suppress(pdfium.PdfiumError), closing(document[index]) as page:
+                opened += 1
+                with closing(page.get_textpage()) as text:
                     collected.add(page_label(index + 1), _plain(text.get_text_range()))
-                finally:
-                    text.close()
-            except pdfium.PdfiumError:
-                continue
-            finally:
-                page.close()
-    finally:
-        document.close()
     if not opened and collected.cut is None:
         raise UnreadableAttachment("damaged")  # such as a list of pages that contains itself
     if count > MAX_PAGES and collected.cut is None:

@@ -77,13 +77,9 @@ class Tag(NamedTuple):
 class Document:
     """A note's text without its byte order mark. Nothing in it raises; all is linear."""
 
-    def __init__(self, text: str, origin: int | None = 0, *, has_blocks: bool = False) -> None:
-        """Take the text, and the number of bytes before it in its file (None if unknown).
-
-        With `has_blocks`, what `blocks` needs is kept of the one parse; else it is parsed again.
-        """
+    def __init__(self, text: str, origin: int | None = 0) -> None:
+        """Take the text, and the number of bytes before it in its file (None if unknown)."""
         self.text = text
-        self._has_blocks = has_blocks
         self._whole = with_line_ends(text)
         self.lines = Lines(self._whole, origin)
 
@@ -117,7 +113,7 @@ class Document:
     @cached_property
     def structure(self) -> Structure:
         """The parts of the body that a CommonMark parser finds."""
-        return scan(self.source, parts=self._has_blocks)
+        return scan(self.source)
 
     @cached_property
     def masked(self) -> str:
@@ -167,7 +163,6 @@ class Document:
     @cached_property
     def blocks(self) -> list[Block]:
         """The blocks that have an ID."""
-        structure = self.structure if self._has_blocks else scan(self.source, parts=True)
         body, line = self.body, self.lines.line
         return [
             Block(
@@ -175,7 +170,7 @@ class Document:
                 *(line(body + start), line(body + max(start, end - 1))),
             )
             for name, kind, start, text_end, end in _find_blocks(
-                self.source, self.masked, structure.parts
+                self.source, self.masked, scan(self.source, parts=True).parts
             )
         ]
 

@@ -45,7 +45,7 @@ _KINDS = {
     **dict.fromkeys(("mp3", "ogg", "oga", "wav", "m4a"), "audio"),
     **dict.fromkeys(("mp4", "webm"), "video"),
 }
-_ELEMENTS = {"emphasis": "em", "strong": "strong", "deleted": "del"}
+_ELEMENTS = {"emphasis": "em", "strong": "strong", "deleted": "del", "mark": "mark"}
 """Kinds of nodes that are one element around what is in them."""
 # In Markdown a soft break is a space, in Obsidian a line's end: the stylesheet decides.
 _FIXED = {"soft": '<br class="soft">\n', "break": "<br>\n"}
@@ -145,16 +145,9 @@ class _Page:
     # --- blocks ---------------------------------------------------------------------------------
 
     def _blocks(self, nodes: Sequence[Node]) -> str:
-        marked = highlights(nodes) if any(node.kind == "text" for node in nodes) else {}
         out = []
-        for index, node in enumerate(nodes):
-            if index in marked:
-                pieces = marked[index]
-                out += [
-                    piece if place % 2 else text_html(piece, linked=self._linked > 0)
-                    for place, piece in enumerate(pieces)
-                ]
-            elif node.kind in _ELEMENTS:
+        for node in nodes:
+            if node.kind in _ELEMENTS:
                 name = _ELEMENTS[node.kind]
                 out.append(f"<{name}>{self._inline(node.children)}</{name}>")
             else:
@@ -499,7 +492,6 @@ def _titled(title: str) -> str:
 _BARE = re.compile(r"(?:https?://|(?<![\w./])www\.)[^\s<\ufdd3]++", re.IGNORECASE)
 _PUNCTUATION = "?!.,:*_~'\";"
 _ROUNDS = 5
-_MARK = re.compile(r"(?<!=)==(?!=)")
 
 
 def text_html(text: str, *, linked: bool) -> str:
@@ -547,44 +539,6 @@ def host_of(address: str) -> str:
         r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//(?:[^/?#]*@)?([^/?#@:\[\]]*|\[[^\]]*\])", address
     )
     return match[1].lower() if match else ""
-
-
-def highlights(children: Sequence[Node]) -> dict[int, list[str]]:
-    """Return the texts of a block with `==` turned into marks, by the position of the child.
-
-    The pieces of a text alternate with `<mark>` and `</mark>`. Both marks of a pair are in the
-    same block, so that they nest.
-    """
-    places = [
-        (index, match.start())
-        for index, child in enumerate(children)
-        if child.kind == "text" and "==" in child.value
-        for match in _MARK.finditer(child.value)
-    ]
-    tags: dict[int, list[tuple[int, str]]] = {}  # by child: the places of marks, in order
-    opened: tuple[int, int] | None = None
-    for index, start in places:
-        text = children[index].value
-        before, after = text[start - 1 : start], text[start + 2 : start + 3]
-        if before == ESCAPED:
-            continue
-        if opened is None:
-            if not after.isspace() and (after or index + 1 < len(children)):
-                opened = (index, start)
-        elif not before.isspace():
-            tags.setdefault(opened[0], []).append((opened[1], "<mark>"))
-            tags.setdefault(index, []).append((start, "</mark>"))
-            opened = None
-    pieces_by_child: dict[int, list[str]] = {}
-    for index, marks in tags.items():
-        text, done = children[index].value, 0
-        pieces: list[str] = []
-        for start, tag in marks:
-            pieces += text[done:start], tag
-            done = start + 2
-        pieces.append(text[done:])
-        pieces_by_child[index] = pieces
-    return pieces_by_child
 
 
 def _tag(tag: str) -> str:

@@ -102,7 +102,7 @@ class Structure:
     unfilled: list[tuple[int, int]] = field(default_factory=list)  # lines of a template
     links: list[MarkdownLink] = field(default_factory=list)
     autolinks: list[MarkdownLink] = field(default_factory=list)  # `<https://…>`
-    parts: list[BodyPart] = field(default_factory=list)  # if asked for, and if one may have an ID
+    parts: list[BodyPart] = field(default_factory=list)  # if asked for
 
     @property
     def opaque(self) -> list[tuple[int, int]]:
@@ -122,7 +122,10 @@ class Structure:
 
 
 def scan(source: str, *, parts: bool = False) -> Structure:
-    """Return the structure of a body whose lines end in LF or CR LF. Linear; never raises."""
+    """Return the structure of a body whose lines end in LF or CR LF. Linear; never raises.
+
+    With `parts`, it has the parts of the body, if one may have an ID.
+    """
     parts = parts and _BLOCK_ID.search(source) is not None
     if "%%" not in source:
         return _parse(source, parts)

@@ -289,7 +289,9 @@ class _Builder:
         elif node.kind == "heading" or (node.kind == "item" and node.children):
             _take_block_id(node, node)
         if node.kind in ("paragraph", "item", "cell"):
-            node.children = lift(node.children, self._note) or node.children
+            node.children = lift(node.children, _footnotes(node.children), self._note)
+        if node.kind not in ("code", "html", "image"):
+            node.children = lift(node.children, _highlights(node.children), _mark)
         if node.kind == "item":
             _make_task(node)
         elif node.kind == "quote":
@@ -419,6 +421,7 @@ def _make_callout(node: Node) -> None:
 
 _BRACKETS = re.compile(r"\ufdd3.|\^?\[|\]", re.DOTALL)
 """U+FDD3 stands before a character that was written with a backslash."""
+_EQUALS = re.compile(r"(?<!=)==(?!=)")
 
 
 class _Place(NamedTuple):
@@ -427,15 +430,15 @@ class _Place(NamedTuple):
     end: int
 
 
-def lift(children: Sequence[Node], note: Callable[[list[Node]], Node]) -> list[Node] | None:
-    """Return the spans with a reference for each footnote in them, or None if there is none.
+def lift(
+    children: list[Node], pairs: list[tuple[_Place, _Place]], wrap: Callable[[list[Node]], Node]
+) -> list[Node]:
+    """Return the spans with one node for all that is between the places of each pair.
 
-    `note` takes what is in the brackets and returns the reference. Brackets may be nested, and a
-    footnote within another one stays as it is written. Linear.
+    `wrap` takes what is between them and returns the node. Linear.
     """
-    footnotes = _outermost(children)
-    if not footnotes:
-        return None
+    if not pairs:
+        return children
     out: list[Node] = []
     at, offset = 0, 0
 
@@ -451,16 +454,44 @@ def lift(children: Sequence[Node], note: Callable[[list[Node]], Node]) -> list[N
             offset = end
         return [span for span in taken if span.kind != "text" or span.value]
 
-    for opening, closing in footnotes:
+    for opening, closing in pairs:
         out += until(opening.child, opening.start)
         offset = opening.end
-        out.append(note(until(closing.child, closing.start)))
+        out.append(wrap(until(closing.child, closing.start)))
         offset = closing.end
     return out + until(len(children), 0)
 
 
-def _outermost(children: Sequence[Node]) -> list[tuple[_Place, _Place]]:
-    """Return where footnotes begin and end, those that are in no other."""
+def _mark(inside: list[Node]) -> Node:
+    return Node("mark", 0, None, inside)
+
+
+def _highlights(children: Sequence[Node]) -> list[tuple[_Place, _Place]]:
+    """Return where the texts between `==` begin and end. Both ends are in the same block."""
+    pairs: list[tuple[_Place, _Place]] = []
+    opening: _Place | None = None
+    for number, child in enumerate(children):
+        if child.kind != "text" or "==" not in child.value:
+            continue
+        for match in _EQUALS.finditer(child.value):
+            start, end = match.span()
+            before, after = child.value[start - 1 : start], child.value[end : end + 1]
+            if before == ESCAPED:
+                continue
+            if opening is None:
+                if not after.isspace() and (after or number + 1 < len(children)):
+                    opening = _Place(number, start, end)
+            elif not before.isspace():
+                pairs.append((opening, _Place(number, start, end)))
+                opening = None
+    return pairs
+
+
+def _footnotes(children: Sequence[Node]) -> list[tuple[_Place, _Place]]:
+    """Return where footnotes in their place begin and end.
+
+    Brackets may be nested, and a footnote within another one stays as it is written.
+    """
     waiting: list[_Place] = []
     footnotes: list[tuple[_Place, _Place]] = []
     for number, child in enumerate(children):

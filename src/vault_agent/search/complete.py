@@ -239,7 +239,7 @@ def _parts_of(
     text: str, fragment: str, kind: str, limit: int
 ) -> list[tuple[str, int, tuple[tuple[int, int], ...]]]:
     """Return the headings or blocks to offer for a fragment: texts, lines, and what matches."""
-    document = Document(text, has_blocks=kind == "block")
+    document = Document(text)
     if kind == "block":
         every = [(f"^{block.id}", block.line) for block in document.blocks]
         hits = NameIndex([name for name, _ in every]).find(fragment.removeprefix("^"))

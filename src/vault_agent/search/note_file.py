@@ -97,7 +97,7 @@ class NoteFile:
             InvalidRequest: `INVALID_REQUEST` for lines that the note does not have.
             NotFound: `HEADING_NOT_FOUND` with up to 20 headings in `details.headings`.
         """
-        document = Document(self.text, has_blocks=True) if self.labels is None else None
+        document = Document(self.text) if self.labels is None else None
         lines = Lines(with_line_ends(self.text)) if document is None else document.lines
         titles = self.labels or ()
         if document is not None:
@@ -150,7 +150,7 @@ class NoteFile:
         Raises:
             TooLarge: `NOTE_TOO_LARGE` over `MAX_PARTS`.
         """
-        document = Document(self.text, has_blocks=True)
+        document = Document(self.text)
         if (count := len(document.sections) + len(document.blocks)) > MAX_PARTS:
             raise TooLarge(
                 "NOTE_TOO_LARGE",
