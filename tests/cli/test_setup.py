@@ -6,8 +6,6 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Callable
-from functools import partial
-from itertools import count
 from pathlib import Path
 
 import orjson
@@ -22,7 +20,6 @@ from tests.support.waiting import eventually_async
 
 from vault_agent.cli import detached
 from vault_agent.cli.setup import obsidian_vaults
-from vault_agent.cli.terminal import folder_completion
 from vault_agent.models import built_in
 
 
@@ -222,33 +219,6 @@ async def test_the_home_folder_is_refused_also_if_the_indexes_are_elsewhere(
     assert ended.code == 2
     assert "cannot be the vault" in ended.err
     assert (await run("config", "get", "vault.root")).code == 1
-
-
-def test_tab_completes_the_folders_that_begin_with_what_was_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    for name in ("Notes", "Notes of work", ".hidden", "Other"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "Notes.md").touch()
-    monkeypatch.setenv("HOME", str(tmp_path))
-
-    def completed(typed: str) -> list[str]:
-        return list(iter(map(partial(folder_completion, typed), count()).__next__, None))
-
-    assert completed("~") == ["~/"]
-    assert completed("~/No") == ["~/Notes/", "~/Notes of work/"]
-    assert completed(f"{tmp_path}/") == [
-        f"{tmp_path}/{name}/" for name in ("Notes", "Notes of work", "Other")
-    ]
-    assert completed("~/.h") == ["~/.hidden/"]
-    assert completed("~/none") == completed("~nobody/x") == []
-
-
-@posix("a terminal is made by a POSIX call")
-async def test_tab_at_the_terminal_completes_the_folder(home: Path, run_at_terminal: Run):
-    done = await run_at_terminal("setup", "--no-agents", stdin="~/No\t\n\n\n\n")
-    assert done.code == 0, done.err
-    assert "Ready: 1 note of ~/Notes" in done.err
 
 
 async def test_init_alone_is_enough_in_a_project_without_notes_of_ones_own(

@@ -10,7 +10,7 @@ from vault_agent.cli.agent_programs import CLIENTS, ClientType
 from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.features import typed_parts, wait_for_server
 from vault_agent.cli.servers import agents_without_folder, in_home, server_here
-from vault_agent.cli.terminal import clean, counted, envelope, say, tell, tell_prose
+from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 from vault_agent.config import rules
 from vault_agent.config.fast_settings import connection
 from vault_agent.config.layers import config_path
@@ -78,7 +78,7 @@ def show(invocation: Invocation) -> None:
     for name in agents:
         say(f"{clean(name):<16}{'an agent with a key':<22}  {_rights_of(name, config)}")
     if absent:
-        tell_prose(f"Not found here: {', '.join(absent)}")
+        tell(f"Not found here: {', '.join(absent)}")
 
 
 def _rights_of(name: str, config: Config) -> str:

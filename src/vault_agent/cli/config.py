@@ -15,16 +15,7 @@ from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.servers import as_argument, require_servable
-from vault_agent.cli.terminal import (
-    clean,
-    complain,
-    envelope,
-    is_terminal,
-    say,
-    style,
-    tell,
-    tell_prose,
-)
+from vault_agent.cli.terminal import clean, complain, envelope, is_terminal, say, style, tell
 from vault_agent.config import rules
 from vault_agent.config.layers import known_key
 from vault_agent.config.setting_names import KEYS, Key
@@ -188,7 +179,7 @@ def _change(invocation: Invocation, key: Key, value: str | None) -> None:
     for problem in problems:
         complain("CONFIG_INVALID", f"{problem}.", look="warning")
     for line in after_change(invocation, before, [name] if name in KEYS else []):
-        tell_prose(line)
+        tell(line)
 
 
 @command.command("path")

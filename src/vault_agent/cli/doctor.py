@@ -19,7 +19,7 @@ from vault_agent.cli.servers import (
     in_home,
     server_here,
 )
-from vault_agent.cli.terminal import clean, counted, envelope, fitted, say, style
+from vault_agent.cli.terminal import clean, counted, envelope, say, style
 from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
@@ -101,10 +101,9 @@ def command(invocation: Invocation) -> int:
 
 def _show(check: Diagnosis) -> None:
     word, look = _LOOKS[check.ok]
-    first, *others = fitted(clean(check.what), margin=_MARGIN)
-    say(f"{style(f'{word:<7}', look)} {check.name:<10} {first}")
-    for line in others + ([clean(check.fix)] if check.fix else []):
-        say(" " * _MARGIN + line)
+    say(f"{style(f'{word:<7}', look)} {check.name:<10} {clean(check.what)}")
+    if check.fix:
+        say(" " * _MARGIN + clean(check.fix))
 
 
 def _checks(invocation: Invocation) -> Iterator[Diagnosis]:

@@ -19,7 +19,6 @@ from vault_agent.cli.terminal import (
     clean,
     envelope,
     say,
-    say_prose,
     tell,
 )
 from vault_agent.errors import InvalidRequest
@@ -137,7 +136,7 @@ def _tell_on(
         model=now.embedding.model,
         reranker=now.rerank.endpoint,
     )
-    say_prose(clean(text))
+    say(clean(text))
     if feature == "write" and now.vault.root is not None:
         for folder in now.write.folders:
             if not is_folder(now.vault.root / folder.strip()):
@@ -165,7 +164,7 @@ def _turn_off(invocation: Invocation, feature: str) -> None:
     still = {"journals": now.journal.enabled, "promotion": now.memory.enabled}
     writing = " and ".join(name for name, is_on in still.items() if is_on)
     unless = f", except by {writing}" if writing else ""
-    say_prose(FEATURES[feature].ended.format(unless=unless))
+    say(FEATURES[feature].ended.format(unless=unless))
     tell_applied(applied, needs_server=False)
 
 

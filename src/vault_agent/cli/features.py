@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.cli.servers import START, STOP, require_servable, running_servers, server_here
-from vault_agent.cli.terminal import complain, say, tell_prose
+from vault_agent.cli.terminal import complain, say, tell
 from vault_agent.config.followed_file import file_digest, flags_to_repeat, settings_in_use
 from vault_agent.config.layers import config_path
 from vault_agent.config.setting_names import KEYS
@@ -251,7 +251,7 @@ def overridden(settings: Mapping[str, str]) -> None:
 def tell_applied(applied: Applied, *, then: str = "", needs_server: bool = True) -> None:
     """Say what a change meant, and what to type next."""
     for line in applied.lines:
-        tell_prose(line)
+        tell(line)
     if applied.endpoint is None and needs_server:
         say(f"No server runs. To start it: {START}")
     if then:

@@ -13,17 +13,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.features import FEATURES, apply
-from vault_agent.cli.terminal import (
-    agreed,
-    can_ask,
-    clean,
-    counted,
-    envelope,
-    say,
-    tell,
-    tell_prose,
-    warn,
-)
+from vault_agent.cli.terminal import agreed, can_ask, clean, counted, envelope, say, tell, warn
 from vault_agent.config.project import (
     OURS,
     VAULT,
@@ -390,4 +380,4 @@ def _show(
     if not report.done:
         tell(f"The project {shown_name(project)} has everything already. Nothing was changed.")
     for note in report.notes:
-        tell_prose(note)
+        tell(note)

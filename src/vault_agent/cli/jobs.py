@@ -8,26 +8,24 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
-from datetime import datetime
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from collections import Counter
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Exit, Invocation, Noun, exit_code
+from vault_agent.cli.list import with_options
 from vault_agent.cli.names import client_here, others
 from vault_agent.cli.terminal import (
-    ago,
     clean,
     complain,
     counted,
-    fitted,
     is_terminal,
+    local_time,
     pass_on,
     say,
-    say_prose,
     style,
     tell,
     warn,
@@ -41,11 +39,11 @@ from vault_agent.errors import (
     error_of,
     explained,
 )
-from vault_agent.model.jobs import JobKind, JobList, JobState, OneJob, Trigger
+from vault_agent.model.jobs import JobKind, JobList, JobState, OneJob
 from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from rich.progress import TaskID
 
@@ -54,41 +52,20 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LINES = 3.0
 
-# In columns of a terminal. The bar shrinks to make room for the text, and is hidden if it would be
-# too short.
-_NAME, _COUNT, _BAR, _SHORTEST_BAR = 6, 17, 24, 8
-_DETAILS = len("99/s  99,999 characters/s  59 min 59 s left")
-_PHASES = {"store": "links"}  # the name that users see
-# Details in the order in which they are left out if there is not enough room.
-_EXPENDABLE = ("characters", "rate", "warnings", "left")
 _TRIES = 5
-_MANY = 4  # warnings of one code in one folder that are shown as one
-_Function = TypeVar("_Function", bound="Callable[..., Any]")
+_MANY = 4  # warnings of one code that are shown after a job
 _JOB = click.argument("job_id", metavar="[JOB_ID]", required=False)
 
 
-class Display:
-    """Shows a job within its context. This one shows nothing, for `--json`."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def update(self, job: Job) -> None:
-        """Show the current state of the job."""
-
-
-def display(*, silent: bool) -> Display:
-    """Return the display that fits stderr."""
+def display(*, silent: bool) -> AbstractContextManager[Callable[[Job], None]]:
+    """Return a context whose function shows the current state of a job on stderr."""
     if silent:
-        return Display()
+        return nullcontext(lambda _: None)
     live = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
-    return LiveDisplay() if live else PlainDisplay()
+    return LiveDisplay() if live else nullcontext(PlainDisplay().update)
 
 
-class PlainDisplay(Display):
+class PlainDisplay:
     """Prints a line at the start of each phase and every few seconds."""
 
     def __init__(self) -> None:
@@ -101,103 +78,73 @@ class PlainDisplay(Display):
         if job.phase is None or (job.phase == self._phase and now < self._next):
             return
         self._phase, self._next = job.phase, now + _SECONDS_BETWEEN_LINES
-        phase = next((phase for phase in job.phases if phase.name == job.phase), None)
-        parts = [_stage(phase)] if phase else []
-        parts += _details(job).values()
-        tell(f"{job.kind.value}: {phase_name(job.phase)} {', '.join(parts)}".rstrip())
+        counts = [count(phase) for phase in job.phases if phase.name == job.phase]
+        parts = ", ".join((*counts, *_details(job)))
+        tell(f"{job.kind.value}: {clean(job.phase)} {parts}".rstrip())
 
 
-class LiveDisplay(Display):
+class LiveDisplay:
     """One bar for each phase, with count, rate, time left, and number of warnings."""
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
 
         self._tasks: dict[str, TaskID] = {}
-        console = Console(stderr=True)
-        text = _NAME + 1 + _COUNT + 1
-        bar = min(_BAR, console.width - text - _DETAILS - 1)
-        columns: list[ProgressColumn] = [
-            TextColumn(f"{{task.description:<{_NAME}}}", markup=False),
-            TextColumn(f"{{task.fields[count]:>{_COUNT}}}", markup=False),
-            TextColumn("{task.fields[speed]}", style="dim", markup=False),
-        ]
-        if bar >= _SHORTEST_BAR:
-            text += bar + 1
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
             # Use the 16 standard colours. rich's defaults all appear grey with them.
-            columns.insert(1, BarColumn(bar, "bar.back", "cyan", "green", "cyan"))
-        self._room = console.width - text
-        self._progress = Progress(*columns, console=console)
+            BarColumn(24, "bar.back", "cyan", "green", "cyan"),
+            TextColumn("{task.fields[count]:>9}", markup=False),
+            TextColumn("{task.fields[details]}", "dim", markup=False, table_column=Column()),
+            console=Console(stderr=True),
+        )
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Callable[[Job], None]:
         self._progress.start()
-        return self
+        return self._update
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def update(self, job: Job) -> None:
-        """Update the bars."""
+    def _update(self, job: Job) -> None:
         for phase in job.phases:
             current = phase.name == job.phase and not job.state.final
             # If there is nothing to do, the bar stays empty.
             total = 1 if phase.total == 0 else phase.total
             if phase.name not in self._tasks:
                 self._tasks[phase.name] = self._progress.add_task(
-                    phase_name(phase.name), total=total, count="", speed=""
+                    clean(phase.name), total=total, count="", details=""
                 )
             self._progress.update(
                 self._tasks[phase.name],
                 completed=phase.done,
                 total=total,
                 count=count(phase),
-                speed=_fitted(_details(job), self._room) if current else "",
+                details="  ".join(_details(job)) if current else "",
             )
 
 
-def _details(job: Job) -> dict[str, str]:
-    """Return the known ones of rate, time left and number of warnings."""
-    parts = {}
+def _details(job: Job) -> list[str]:
+    """Return the rate, the time left and the number of warnings, as far as they are known."""
+    parts = []
     if job.rate:
-        parts["rate"] = f"{job.rate:,.0f}/s"
+        parts.append(f"{job.rate:,.0f}/s")
     if job.character_rate:
-        parts["characters"] = f"{job.character_rate:,.0f} characters/s"
+        parts.append(f"{job.character_rate:,.0f} characters/s")
     if job.waiting is not None:
-        parts["left"] = waiting_for(job.waiting)
+        parts.append(waiting_for(job.waiting))
     elif job.eta_seconds is not None:
-        parts["left"] = f"{duration(job.eta_seconds)} left"
+        parts.append(f"{duration(job.eta_seconds)} left")
     if job.warning_count:
-        parts["warnings"] = counted(job.warning_count, "warning")
+        parts.append(counted(job.warning_count, "warning"))
     return parts
 
 
 def waiting_for(waiting: Waiting) -> str:
     """Return what a job waits for: `waiting for http://127.0.0.1:11434/v1/embeddings (40 s)`."""
     return f"waiting for {clean(waiting.address)} ({duration(waiting.seconds)})"
-
-
-def _fitted(parts: dict[str, str], columns: int) -> str:
-    """Return as many of the details as fit. The most useful ones are kept."""
-    line = "  ".join(parts.values())
-    for name in _EXPENDABLE:
-        if len(line) <= columns:
-            break
-        parts = {part: text for part, text in parts.items() if part != name}
-        line = "  ".join(parts.values())
-    return line
-
-
-def phase_name(name: str) -> str:
-    """Return the name of a phase for users."""
-    return _PHASES.get(name) or clean(name)
-
-
-def _stage(phase: PhaseProgress) -> str:
-    """Return the progress of a phase. Words replace `0/10` and `10/10`, which look stuck."""
-    if not phase.total or 0 < phase.done < phase.total:
-        return count(phase)
-    return f"{phase.total:,} {'done' if phase.done else 'to do'}"
 
 
 def count(phase: PhaseProgress) -> str:
@@ -208,15 +155,8 @@ def count(phase: PhaseProgress) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as text: `0.8 s`, `42 s`, `3 min 5 s`, `2 h 10 min`."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    """Return a duration as text: `0.8 s`, `42.0 s`, `0:03:05`."""
+    return f"{seconds:.1f} s" if seconds < 60 else str(timedelta(seconds=round(seconds)))
 
 
 def follow(client: Client, job_id: str, *, as_json: bool) -> int:
@@ -225,8 +165,8 @@ def follow(client: Client, job_id: str, *, as_json: bool) -> int:
     Ctrl-C leaves the job running and prints how to follow it again.
     """
     try:
-        with display(silent=as_json) as bars:
-            _watch(client, job_id, bars.update)
+        with display(silent=as_json) as update:
+            _watch(client, job_id, update)
     except KeyboardInterrupt:
         name = clean(job_id)
         tell(
@@ -246,12 +186,15 @@ def follow(client: Client, job_id: str, *, as_json: bool) -> int:
 def report(job: Job, *, one_by_one: bool = False) -> int:
     """Print the warnings and the summary or the error of a job, and return the exit code."""
     warnings = [Notice(warning.code, warning.message, warning.details) for warning in job.warnings]
-    groups = warnings if one_by_one else grouped(warnings)
-    warn(groups)
-    if len(groups) < len(warnings):
-        tell(f"All warnings, one by one: vault-agent jobs {clean(job.id)}")
+    counts: Counter[str] = Counter()
+    for warning in warnings:
+        counts[warning.code] += 1
+        if one_by_one or counts[warning.code] <= _MANY:
+            warn([warning])
+    if not one_by_one and any(number > _MANY for number in counts.values()):
+        tell(f"All warnings: vault-agent jobs {clean(job.id)}")
     if job.summary is not None and job.state is JobState.SUCCEEDED:
-        say_prose(summary_line(job))
+        say(summary_line(job))
     elif job.error is not None:
         complain(job.error.code, at_terminal(job.error.code, job.error.message, job.error.details))
     elif job.state.final:
@@ -260,29 +203,6 @@ def report(job: Job, *, one_by_one: bool = False) -> int:
             what = f"the {job.kind.value} was {job.state.value} before anything was changed."
         complain("JOB_STOPPED", explained("JOB_STOPPED", what, {"kind": job.kind.value}))
     return ending(job)
-
-
-def grouped(warnings: Sequence[Notice]) -> list[Notice]:
-    """Return the warnings with those of one code in one folder as one, if they are many.
-
-    It takes the place and the message of its first one.
-    """
-    groups: dict[tuple[str, str], list[Notice]] = {}
-    for number, warning in enumerate(warnings):
-        path = warning.details.get("path")
-        # A warning about no file stands alone.
-        folder = str(PurePosixPath(path).parent) if isinstance(path, str) else f"\0{number}"
-        groups.setdefault((warning.code, folder), []).append(warning)
-    notices: list[Notice] = []
-    for (code, folder), group in groups.items():
-        if len(group) < _MANY:
-            notices += group
-            continue
-        first = PurePosixPath(str(group[0].details["path"])).name
-        place = "the vault" if folder == "." else folder
-        what = f"{counted(len(group), 'file')} in {place}, such as {first}: {group[0].message}"
-        notices.append(Notice(code, what))
-    return notices
 
 
 def ending(job: Job) -> int:
@@ -299,13 +219,10 @@ def summary_line(job: Job) -> str:
     summary = job.summary
     if summary is None:
         return ""
-    if job.kind is JobKind.UNDO:
+    if job.kind in (JobKind.MOVE, JobKind.UNDO):
+        verb = "moved" if job.kind is JobKind.MOVE else "undone"
         undo = f"  {clean(summary.write_id)}" if summary.write_id else ""
-        return f"undone, {counted(summary.changed, 'note')} changed{undo}"
-    if job.kind is JobKind.MOVE:
-        rewritten = f"{counted(summary.links, 'link')} in {counted(summary.changed, 'note')}"
-        undo = f"  {clean(summary.write_id)}" if summary.write_id else ""
-        return f"moved, {rewritten} changed{undo}"
+        return f"{verb}, {counted(summary.changed, 'note')} changed{undo}"
     numbers = {
         "added": summary.added,
         "changed": summary.changed,
@@ -314,9 +231,7 @@ def summary_line(job: Job) -> str:
     }
     changes = ", ".join(f"{number:,} {word}" for word, number in numbers.items() if number)
     total = summary.added + summary.changed + summary.renamed + summary.unchanged
-    # At its start the watch of a server may have been faster.
-    none = "" if job.trigger is Trigger.START else ", none changed"
-    notes = f"{counted(total, 'note')}{f': {changes}' if changes else none}"
+    notes = f"{counted(total, 'note')}{f': {changes}' if changes else ', none changed'}"
     parts = [counted(summary.chunks, "chunk"), counted(summary.links, "link")]
     if summary.unresolved_links:
         parts[-1] += f" ({summary.unresolved_links:,} unresolved)"
@@ -358,14 +273,11 @@ def _watch(client: Client, job_id: str, update: Callable[[Job], None]) -> None:
         time.sleep(0.2 * tries)
 
 
-def job_options(function: _Function) -> _Function:
-    """Add the options that `index` and `reindex` share."""
-    function = click.option(
-        "--detach", is_flag=True, help="Print the job's ID and do not wait for its end."
-    )(function)
-    return click.option(
-        "--require-embeddings", is_flag=True, help="Fail if embeddings cannot be made."
-    )(function)
+job_options = with_options(
+    click.option("--require-embeddings", is_flag=True, help="Fail if embeddings cannot be made."),
+    click.option("--detach", is_flag=True, help="Print the job's ID and do not wait for its end."),
+)
+"""The options that `index` and `reindex` share."""
 
 
 @click.command("index", cls=Command)
@@ -457,9 +369,9 @@ def show(invocation: Invocation, job_id: str | None) -> None:
     if invocation.passed_on(reply):
         return
     job = reply.read(OneJob).job
-    _say_line(job)
+    say(_line(job))
     for phase in job.phases:
-        say(f"  {phase_name(phase.name)} {count(phase)}")
+        say(f"  {clean(phase.name)} {count(phase)}")
     report(job, one_by_one=True)
 
 
@@ -481,8 +393,8 @@ def cancel(invocation: Invocation, job_id: str | None) -> None:
         reply = client.call("DELETE /jobs/{jobId}", job_id=chosen)
     if invocation.passed_on(reply):
         return
-    job = replace(reply.read(OneJob).job, warning_count=0)  # they are not about this
-    _say_line(job)
+    job = reply.read(OneJob).job
+    say(_line(job))
     if job.state.final and job.state is not JobState.CANCELLED:
         tell("The job has already ended.")
 
@@ -494,7 +406,7 @@ def _list_jobs(invocation: Invocation) -> None:
         return
     jobs = reply.read(JobList).jobs
     for job in jobs:
-        _say_line(job)
+        say(_line(job))
     if not jobs:
         tell("No jobs yet. Start one: vault-agent index")
 
@@ -532,19 +444,15 @@ def _newest(client: Client) -> str:
     return jobs[0].id
 
 
-def _say_line(job: Job) -> None:
-    say("\n  ".join(fitted(_line(job), margin=2)))
-
-
 def _line(job: Job) -> str:
     state = style(f"{job.state.value:<11}", "strong")
-    parts = [f"{clean(job.id)}  {state}  {job.kind.value:<7}  {ago(job.created_at)}"]
+    parts = [f"{clean(job.id)}  {state}  {job.kind.value:<7}  {local_time(job.created_at)}"]
     took = seconds(job)
     if took is not None:
         parts.append(duration(took))
     phase = next((phase for phase in job.phases if phase.name == job.phase), None)
     if phase is not None and not job.state.final:
-        parts.append(f"{phase_name(phase.name)} {count(phase)}")
+        parts.append(f"{clean(phase.name)} {count(phase)}")
     if job.waiting is not None:
         parts.append(waiting_for(job.waiting))
     if job.warning_count:

@@ -23,17 +23,7 @@ from vault_agent.cli.servers import (
     which_vault,
 )
 from vault_agent.cli.status import embedding_state, index_state, say_rows, watch_state
-from vault_agent.cli.terminal import (
-    clean,
-    complain,
-    envelope,
-    leave_line,
-    say,
-    style,
-    tell,
-    tell_prose,
-    warn,
-)
+from vault_agent.cli.terminal import clean, complain, envelope, leave_line, say, style, tell, warn
 from vault_agent.config import rules
 from vault_agent.errors import Busy, Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
@@ -312,7 +302,7 @@ def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     if exposed:
         _warn_of_the_network(made=made)
     elif made:
-        tell_prose(KEY_NEEDED)
+        tell(KEY_NEEDED)
     return config
 
 

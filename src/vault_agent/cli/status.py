@@ -10,7 +10,7 @@ from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import local_vault, root_of, vaults_here
 from vault_agent.cli.servers import START, in_home, server_in
-from vault_agent.cli.terminal import ago, clean, counted, fitted, say, style, warn
+from vault_agent.cli.terminal import clean, counted, local_time, say, style, warn
 from vault_agent.errors import VaultAgentError
 from vault_agent.model.health import Health
 
@@ -24,13 +24,9 @@ _NAMES = len("embeddings  ")
 
 
 def say_rows(rows: Mapping[str, str]) -> None:
-    """Print names with their values. Long values are wrapped at a terminal."""
-    margin = 2 + _NAMES
+    """Print names with their values."""
     for name, value in rows.items():
-        first, *others = fitted(value, margin=margin)
-        say(f"  {name:<{_NAMES}}{first}")
-        for line in others:
-            say(" " * margin + line)
+        say(f"  {name:<{_NAMES}}{value}")
 
 
 def index_state(health: Health, warnings: Iterable[Notice]) -> str:
@@ -83,7 +79,7 @@ def last_run(health: Health) -> str:
     if health.running_job is not None:
         return f"running: vault-agent jobs follow {clean(health.running_job)}"
     at = health.index.indexed_at
-    return "never" if at is None else ago(at)
+    return "never" if at is None else local_time(at)
 
 
 def freshness(health: Health) -> str:

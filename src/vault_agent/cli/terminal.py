@@ -1,4 +1,4 @@
-"""Prints safe text, with colour and wrapped if the terminal supports it, and asks the person.
+"""Prints safe text, with colour if the terminal supports it, and asks the person.
 
 Results go to stdout. Errors, warnings and progress go to stderr, errors and warnings as
 `CODE: what happened`.
@@ -9,10 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
-from functools import cache
-from pathlib import Path
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import asyncclick as click
@@ -30,20 +27,14 @@ if TYPE_CHECKING:
 
 _UNSAFE = re.compile(f"[{CONTROLS}{MOVING}]")
 _UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
-_APOSTROPHE = re.compile(r"\w['’]")
-_CONTRACTED = re.compile(r"['’][a-z]{1,2}\b", re.IGNORECASE)
 # JSON escapes C0 itself, and has line ends between its members.
 _UNSAFE_IN_JSON = re.compile(f"[\x7f-\x9f\u2028\u2029{HIDDEN}]")
 
 _MOST_TYPED = 100
 
-_NARROWEST = 20
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 DECLINED: Final = 1
 """The exit code of a command whose question was answered with no."""
 
-_UNITS: Final = (("minute", 60), ("hour", 60 * 60), ("day", 24 * 60 * 60))
-_MOST_DAYS: Final = 30
 DAYS: Final = "YYYY-MM-DD, today, yesterday, tomorrow, or a number of days such as -7"
 _WORDS: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
 
@@ -116,16 +107,9 @@ def style(text: str, name: str, stream: TextIO | None = None) -> str:
 
 
 def marked(text: str, matches: Iterable[Sequence[int]]) -> str:
-    """Return a text with its matches highlighted. Each piece is cleaned separately.
-
-    A contraction such as `don't` is marked as a whole, or not at all.
-    """
+    """Return a text with its matches highlighted. Each piece is cleaned separately."""
     pieces, end = [], 0
     for start, stop in matches:
-        if _APOSTROPHE.fullmatch(text, max(start - 2, 0), start):
-            continue
-        if tail := _CONTRACTED.match(text, stop):
-            stop = tail.end()  # noqa: PLW2901 - the match is that much longer
         if end <= start <= stop <= len(text):
             pieces += [clean(text[end:start]), style(clean(text[start:stop]), "match")]
             end = stop
@@ -162,25 +146,14 @@ def tell(text: str) -> None:
 
 
 def complain(code: str, message: str, *, look: str = "code") -> None:
-    """Print an error or warning, wrapped at a terminal.
+    """Print an error or warning.
 
     A plain first word gets a capital, a name stays as it is.
     """
     first = message.partition(" ")[0]
     if first.isalpha() and first.islower():
         message = message[0].upper() + message[1:]
-    text = f"{style(clean(code), look, sys.stderr)}: {clean(message)}"
-    tell_prose(text)
-
-
-def say_prose(text: str) -> None:
-    """Print a sentence to stdout, wrapped at a terminal. Commands in backticks stay whole."""
-    say("\n".join(fitted(text)))
-
-
-def tell_prose(text: str) -> None:
-    """Print a sentence to stderr, as `say_prose`."""
-    tell("\n".join(fitted(text, stream=sys.stderr)))
+    tell(f"{style(clean(code), look, sys.stderr)}: {clean(message)}")
 
 
 def warn(warnings: Iterable[Notice]) -> None:
@@ -239,66 +212,12 @@ def error_envelope(error: VaultAgentError) -> None:
     pass_on(orjson.dumps({"error": body}, default=str))
 
 
-@cache
-def _unit() -> re.Pattern[str]:
-    """Return what matches a command in backticks, a word, or one character of an unspaced script.
-
-    Spaces before it belong to it. Compiling takes 10 ms, and only a terminal needs it.
-    """
-    return re.compile(
-        r"(?:\x1b\[[0-9;]*m)*"
-        r"(?:[\u2e80-\uffef]|\s*`[^`\u2e80-\uffef]{1,60}`[^\s\u2e80-\uffef]*"
-        r"|\s*[^\s\u2e80-\uffef]+|\s+)"
-    )
-
-
-def width(text: str) -> int:
-    """Return the number of columns of a text."""
-    return sum(map(_columns, _STYLE.sub("", text)))
-
-
-def wrapped(text: str, columns: int) -> list[str]:
-    """Return the lines of a text, at most `columns` wide unless a single word is longer."""
-    lines, line, used = [], "", 0
-    for unit in _unit().findall(text):
-        needed = width(unit)
-        if used and used + needed > columns:
-            lines.append(line)
-            line = unit.lstrip()
-            used = width(line)
-        else:
-            line += unit
-            used += needed
-    return [*lines, line] if line else lines
-
-
-def fitted(text: str, *, margin: int = 0, stream: TextIO | None = None) -> list[str]:
-    """Return the lines of a text for a stream: wrapped at a terminal, otherwise a single line.
-
-    The default stream is stdout.
-    """
-    if not is_terminal(stream or sys.stdout):
-        return [text]
-    return wrapped(text, max(_terminal_columns() - margin, _NARROWEST))
-
-
-def _terminal_columns() -> int:
+def say_indented(text: str, margin: int) -> None:
+    """Print a paragraph to a terminal, indented and wrapped."""
     from shutil import get_terminal_size  # slow, and needed only at a terminal
 
-    return get_terminal_size().columns
-
-
-def fits(text: str) -> bool:
-    """Whether a text needs no second line of stdout. Without a terminal, all texts fit."""
-    return not is_terminal(sys.stdout) or width(text) <= _terminal_columns()
-
-
-def _columns(character: str) -> int:
-    import unicodedata  # only a terminal needs it
-
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    indent = " " * margin
+    say(click.wrap_text(text, get_terminal_size().columns, indent, indent))
 
 
 def can_ask() -> bool:
@@ -308,42 +227,7 @@ def can_ask() -> bool:
 
 def ask(question: str, default: str = "") -> str:
     """Return what the person types, or the default for an empty line."""
-    return _line(_with_default(question, default)) or default
-
-
-def _with_default(question: str, default: str) -> str:
-    return f"{question} [{default}]: " if default else f"{question}: "
-
-
-def ask_folder(question: str, default: str = "") -> str:
-    """Return the folder that the person types, where Tab completes its path."""
-    try:
-        import readline
-    except ImportError:  # Windows has none
-        return ask(question, default)
-    if not is_terminal(sys.stdout):
-        return ask(question, default)
-    readline.set_completer_delims("")
-    readline.set_completer(folder_completion)
-    is_libedit = "libedit" in (readline.__doc__ or "")
-    readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
-    try:
-        return input(_with_default(question, default)).strip() or default
-    except EOFError:
-        raise click.Abort from None
-
-
-def folder_completion(typed: str, number: int) -> str | None:
-    """Return the folder of this number, from 0, whose path begins with what was typed."""
-    head, slash, name = typed.rpartition("/")
-    begin = f"{head}{slash}"
-    if typed == "~":
-        return "~/" if number == 0 else None
-    with suppress(OSError, RuntimeError, IndexError):  # RuntimeError: there is no such user
-        folders = (path.name for path in Path(begin).expanduser().iterdir() if path.is_dir())
-        near = sorted(folder for folder in folders if folder.startswith(name))
-        return f"{begin}{[folder for folder in near if name or folder[0] != '.'][number]}/"
-    return None
+    return _line(f"{question} [{default}]: " if default else f"{question}: ") or default
 
 
 def agreed(question: str, *, yes: bool, default: bool = False) -> bool:
@@ -392,26 +276,9 @@ class _Day(click.ParamType[str]):
 DAY: Final = _Day()
 
 
-def ago(time: str, now: datetime | None = None) -> str:
-    """Return how long ago an ISO time was, or its day if that is over 30 days.
-
-    A text that is not a time is returned as it is, cleaned.
-    """
+def local_time(time: str) -> str:
+    """Return an ISO time as the day and the minute here. A text that is no time is cleaned."""
     try:
-        then = datetime.fromisoformat(time)
+        return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
     except ValueError:
         return clean(time)
-    if then.tzinfo is None:
-        then = then.replace(tzinfo=UTC)
-    seconds = int(((now or datetime.now(UTC)) - then).total_seconds())
-    if seconds < 0:
-        return clean(time)  # a clock that was set back
-    if seconds < 10:
-        return "just now"
-    unit, size = "second", 1
-    for larger, length in _UNITS:
-        if seconds >= length:
-            unit, size = larger, length
-    if unit == "day" and seconds // size > _MOST_DAYS:
-        return then.astimezone().date().isoformat()
-    return f"{counted(seconds // size, unit)} ago"
