@@ -264,7 +264,7 @@ async def test_a_filter_without_a_query_lists_and_a_search_of_another_vault_warn
             assert "Stock.md" not in found.out
         none = await run("search", "--tag", "nothing")
         assert none.out == ""
-        assert none.err.startswith('No note has the tag "nothing".')
+        assert none.err.startswith("No results (all tags: vault-agent tags).")
         other = tmp_path / "other"
         other.mkdir()
         elsewhere = await run("search", "bones", VAULT_AGENT_VAULT_ROOT=str(other))

@@ -113,9 +113,8 @@ def test_grep_prints_lines_that_editors_can_open(served: Program):
     assert (nothing.returncode, nothing.stdout) == (1, "")
     assert nothing.stderr == (
         "No lines found. Properties are not searched."
-        " A search finds similar words too: vault-agent search 'no such line'\n"
+        " A search finds similar words too: vault-agent search WORDS\n"
     )
-    assert "vault-agent search WORDS" in served.run("grep", "^no.*such").stderr
     counts = served.run("grep", "-c", "-i", "fleece").stdout.splitlines()
     assert all(re.fullmatch(r".+\.md:[1-9]", line) for line in counts), counts
     paths = served.run("grep", "-l", "-i", "fleece").stdout.splitlines()
@@ -132,7 +131,6 @@ def test_grep_prints_lines_that_editors_can_open(served: Program):
     assert json.loads(served.run("--json", "grep", "Bake").stdout)["data"]["lines"]
     refused = served.run("grep", "(")
     assert (refused.returncode, refused.stderr.split(":")[0]) == (2, "REGEX_INVALID")
-    assert refused.stderr.endswith(" To find it as text: `vault-agent grep -F`\n")
 
 
 def test_grep_groups_lines_by_note_at_a_terminal(served: Program):
@@ -176,9 +174,9 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
 
 
 def test_a_list_without_rows_says_why_and_what_to_type(served: Program):
-    assert served.run("list", "--type", "recipe").stderr == "No notes with --type.\n"
+    assert served.run("list", "--type", "recipe").stderr == "No notes.\n"
     narrow = served.run("list", "Kitchen", "--tag", "garden", "--open-tasks")
-    assert narrow.stderr == "No notes with --tag, --open-tasks.\n"
+    assert narrow.stderr == "No notes (all tags: vault-agent tags).\n"
     none = served.run("tasks", "--due-before", "2000-01-01")
     assert none.stderr == "No open tasks. All: vault-agent tasks --status all\n"
     assert served.run("tasks", "--status", "cancelled").stderr == "No tasks.\n"
@@ -214,10 +212,10 @@ def test_a_pipe_gets_everything_and_a_terminal_a_screenful(large: Program):
     data = json.loads(large.run("list", "--json").stdout)["data"]
     assert (len(data["notes"]), data["total"], data["hasMore"]) == (50, 450, True)
     many = json.loads(large.run("list", "--json", "-n", "400").stdout)["data"]
-    assert (len(many["notes"]), many["total"], many["hasMore"]) == (400, 450, True)
+    assert (len(many["notes"]), many["total"], many["hasMore"]) == (200, 450, True)
     rest = large.run("list", "--cursor", many["nextCursor"]).stdout.splitlines()
-    assert rest[0] == "n/400.md"
-    assert len(rest) == 50
+    assert rest[0] == "n/200.md"
+    assert len(rest) == 250
 
 
 def test_an_unknown_word_is_named(served: Program):

@@ -151,20 +151,6 @@ def test_an_attachment_of_each_vault_can_be_named(world: World):
     assert "8 bytes" in world.done("get", "attachment", "jar.png")
 
 
-@pytest.mark.parametrize("words", ["search flour", "list", "tasks", "grep flour"])
-def test_a_tag_that_no_note_has_is_the_reason_for_an_empty_list(world: World, words: str):
-    empty = world.run(*words.split(), "--tag", "#monny")
-    assert empty.stdout == ""
-    assert empty.stderr.splitlines()[0] == 'No note has the tag "monny". Tags like it: money'
-    assert "vault-agent index" not in empty.stderr
-    assert world.run("tags", "monny").stderr.startswith('No note has the tag "monny".')
-
-
-def test_a_tag_of_one_of_the_vaults_is_no_reason(world: World):
-    empty = world.run("search", "nosuchword", "--tag", "baking")
-    assert empty.stderr.startswith("No results in project:shop, global and default with --tag.")
-
-
 def test_what_is_left_out_is_said_with_its_count(world: World):
     nothing = world.run("search", "eggs")
     assert nothing.stdout == ""
@@ -172,7 +158,7 @@ def test_what_is_left_out_is_said_with_its_count(world: World):
     assert nothing.stderr.endswith("Not searched: 1 other vault (--all-vaults)\n")
     outside = world.run("search", "cents", at=world.program.home)
     assert "Not searched: 3 other vaults (--all-vaults)\n" in outside.stderr
-    assert world.run("list", "--property", "status=none").stderr == "No notes with --property.\n"
+    assert world.run("list", "--property", "status=none").stderr == "No notes.\n"
     status = world.run("status").stdout
     assert "project:shop (1 note), global (1 note), default (1 note)" in status
 

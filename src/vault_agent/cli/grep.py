@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from shlex import quote
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -13,16 +13,12 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Exit, Invocation
 from vault_agent.cli.list import MAX_PAGE, Listing, chosen_filters, note_filters, page_options
 from vault_agent.cli.names import client_here
-from vault_agent.cli.terminal import clean, is_terminal, marked, say, style
-from vault_agent.errors import InvalidRequest
+from vault_agent.cli.terminal import clean, is_terminal, marked, say, style, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from vault_agent.client.client import Client, Reply
-
-_PLAIN = re.compile(r"[\w ]+")
-"""A pattern that is a query too."""
+    from vault_agent.client.client import Client
 
 
 @click.command("grep", cls=Command)
@@ -55,30 +51,28 @@ def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
         "context": options["context"],
         "filters": chosen_filters(paths=options["paths"], tags=options["tags"]),
     }
+    only_paths = options["only_paths"]
     # All lines are needed to count them, and to name all notes.
-    summary = (options["count"] or options["only_paths"]) and not invocation.json
+    summary = (only_paths or options["count"]) and not invocation.json
     limit = sys.maxsize if summary else options["limit"]
     listing = Listing(invocation, "lines", limit, options["cursor"])
-    lines = _Lines()
     counts: Counter[str] = Counter()
+    last = ("", 0)
     with client_here(invocation) as client:
         pages = listing.rows(
-            lambda most, cursor: _ask(client, {**body, "limit": most, "cursor": cursor})
+            lambda most, cursor: client.call("POST /grep", **body, limit=most, cursor=cursor)
         )
         for page in pages:
-            every_line = (summary and not options["only_paths"]) or listing.whole
+            every_line = (summary and not only_paths) or listing.whole
             rows = _with_rest(client, body, page) if every_line else page
             counts.update(row["path"] for row in rows)
             if not summary:
-                lines.add(rows)
-        listing.explain_nothing(client, options["tags"])
-    lines.end()
+                last = _print(rows, last)
     for path, count in list(counts.items())[: options["limit"]] if summary else ():
-        say(clean(path) if options["only_paths"] else f"{clean(path)}:{count}")
-    words = clean(quote(pattern)) if _PLAIN.fullmatch(pattern) else "WORDS"
+        say(clean(path) if only_paths else f"{clean(path)}:{count}")
     none = (
         "No lines found. Properties are not searched."
-        f" A search finds similar words too: vault-agent search {words}"
+        " A search finds similar words too: vault-agent search WORDS"
     )
     code = listing.close(none, "line")
     return code or (Exit.SUCCESS if listing.printed else Exit.FAILURE)
@@ -88,16 +82,6 @@ def _pattern(typed: str, *, fixed: bool, word: bool) -> str:
     """Return the regular expression that is meant."""
     pattern = re.escape(typed) if fixed else typed
     return rf"\b(?:{pattern})\b" if word else pattern
-
-
-def _ask(client: Client, body: dict[str, Any]) -> Reply:
-    try:
-        return client.call("POST /grep", **body)
-    except InvalidRequest as error:
-        if error.code != "REGEX_INVALID":
-            raise
-        remedy = "To find it as text: `vault-agent grep -F`"
-        raise InvalidRequest(error.code, error.message, remedy=remedy) from None
 
 
 def _with_rest(
@@ -124,67 +108,31 @@ def _with_rest(
     return lines
 
 
-class _Lines:
-    """Prints lines note by note. The last note waits, since the next page may continue it."""
+def _print(rows: Sequence[dict[str, Any]], last: tuple[str, int]) -> tuple[str, int]:
+    """Print `path:line:text`, and `path-line-text` once for each line around.
 
-    def __init__(self) -> None:
-        self._path: str | None = None
-        self._group: list[dict[str, Any]] = []
-        self._notes = 0
-
-    def add(self, rows: Sequence[dict[str, Any]]) -> None:
-        for line in rows:
-            path = line["path"]
-            if path != self._path:
-                self.end()
-                self._path = path
-            self._group.append(line)
-
-    def end(self) -> None:
-        """Print the note that waits."""
-        if self._path is None:
-            return
-        if is_terminal(sys.stdout):
-            if self._notes:
+    At a terminal the path is a heading. Take and return the path and the number of the last line
+    that is printed.
+    """
+    at_terminal = is_terminal(sys.stdout)
+    for row, following in zip_longest(rows, rows[1:]):
+        number, before = row["line"], row["before"]
+        lines = [(number - len(before) + place, "-", text) for place, text in enumerate(before)]
+        lines.append((number, ":", row["text"]))
+        lines += [(number + 1 + place, "-", text) for place, text in enumerate(row["after"])]
+        same = following is not None and following["path"] == row["path"]
+        end = following["line"] if following is not None and same else sys.maxsize
+        path = clean(row["path"])
+        if at_terminal and row["path"] != last[0]:
+            if last[0]:
                 say()
-            _show_note(self._path, self._group)
-        else:
-            _show_plain(self._path, self._group)
-        self._notes += 1
-        self._path, self._group = None, []
-
-
-def _show_note(path: str, group: Sequence[dict[str, Any]]) -> None:
-    """Print a heading, then the lines of a note."""
-    say(style(clean(path), "strong"))
-    last = 0
-    for line, (text, matches) in _numbered(group):
-        if last and line > last + 1 and any(row["before"] or row["after"] for row in group):
-            say(style("--", "faint"))
-        mark = "-" if matches is None else ":"
-        say(f"{style(f'{line}{mark}', 'faint')}{marked(text, matches or ())}")
-        last = line
-    if group[-1]["moreInNote"]:
-        say(style("… more lines in this note: use --path with its path", "faint"))
-
-
-def _show_plain(path: str, group: Sequence[dict[str, Any]]) -> None:
-    """Print `path:line:text`, and `path-line-text` for the lines around."""
-    for line, (text, matches) in _numbered(group):
-        mark = "-" if matches is None else ":"
-        say(f"{clean(path)}{mark}{line}{mark}{clean(text)}")
-
-
-def _numbered(
-    group: Iterable[dict[str, Any]],
-) -> list[tuple[int, tuple[str, Sequence[Sequence[int]] | None]]]:
-    """Return the lines of a note once each, by number; the matches of a line around are None."""
-    texts: dict[int, tuple[str, Sequence[Sequence[int]] | None]] = {}
-    for line in group:
-        number, before = line["line"], line["before"]
-        for place, text in enumerate(before):
-            texts.setdefault(number - len(before) + place, (text, None))
-        for place, text in enumerate(line["after"]):
-            texts.setdefault(number + 1 + place, (text, None))
-        texts[number] = (line["text"], line["matches"])
-    return sorted(texts.items(), key=lambda pair: pair[0])
+            say(style(path, "strong"))
+        for line, mark, text in lines:
+            if line < end and (row["path"], line) > last:
+                marked_text = clean(text) if mark == "-" else marked(text, row["matches"])
+                heading = "" if at_terminal else f"{path}{mark}"
+                say(f"{heading}{style(f'{line}{mark}', 'faint')}{marked_text}")
+                last = (row["path"], line)
+        if row["moreInNote"]:
+            tell(f"There are more lines in {path}: --path with its path")
+    return last

@@ -6,7 +6,7 @@ A list is a screenful at a terminal, and all of it in a pipe.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
@@ -17,11 +17,7 @@ from vault_agent.cli.terminal import (
     DAY,
     DAYS,
     clean,
-    distinct_warnings,
-    envelope,
     is_terminal,
-    pass_on,
-    quoted,
     say,
     style,
     tell,
@@ -29,24 +25,20 @@ from vault_agent.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
     from typing import TypeAlias
 
     from vault_agent.cli.command import Invocation
-    from vault_agent.client.client import Client, Reply
+    from vault_agent.client.client import Reply
     from vault_agent.model.warning import Warning as Notice
 
-    Ask: TypeAlias = Callable[[int | None, str | None], Reply]
-    """Asks for a page: at most so many rows, None for the server's default, after a cursor."""
+    Ask: TypeAlias = Callable[[int, str | None], Reply]
+    """Asks for a page: at most so many rows, after a cursor."""
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 SCREENFUL = 50
 """Rows at a terminal, and of a JSON reply."""
 MAX_PAGE = 200
-_MOST_TAGS = 1_000
-_OPTIONS = {"paths": "--path", "tags": "--tag", "types": "--type", "properties": "--property"}
-"""The options of filters, where a request calls them otherwise."""
-_ALL_TAGS = "All tags: vault-agent tags"
 
 
 def with_options(*options: Callable[[Any], Any]) -> Callable[[_Function], _Function]:
@@ -73,10 +65,9 @@ def chosen_filters(**filters: Any) -> dict[str, Any]:
     return chosen
 
 
-def with_filters(filters: Iterable[str]) -> str:
-    """Return the options of filters after ` with`, or nothing."""
-    options = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in filters]
-    return f" with {', '.join(options)}" if options else ""
+def no_rows(noun: str, tags: Iterable[str] = ()) -> str:
+    """Return that nothing passes the filters, and how to see the tags that there are."""
+    return f"No {noun} (all tags: vault-agent tags)." if tags else f"No {noun}."
 
 
 def _tags(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
@@ -85,17 +76,16 @@ def _tags(context: click.Context, option: click.Parameter, value: tuple[str, ...
     return tuple(tag.removeprefix("#") for tag in value)
 
 
-def _pairs(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
-    """Return the names and values of properties."""
-    del context, option
-    return tuple(map(_named_value, value))
+def pairs(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
+    """Return the names and values that are typed as KEY=VALUE.
 
-
-def _named_value(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not separator or not name.strip():
-        raise click.UsageError("--property takes NAME=VALUE")
-    return name.strip(), value.strip()
+    Raises:
+        UsageError: for an item without `=`.
+    """
+    parts = [text.partition("=") for text in value]
+    if not all(name.strip() and sign for name, sign, _ in parts):
+        raise click.UsageError(f"{option.opts[0]} must be KEY=VALUE", context)
+    return tuple((name.strip(), value.strip()) for name, _, value in parts)
 
 
 _FILTERS = {
@@ -114,8 +104,8 @@ _FILTERS = {
         "--property",
         "properties",
         multiple=True,
-        metavar="NAME=VALUE",
-        callback=_pairs,
+        metavar="KEY=VALUE",
+        callback=pairs,
         help="Only with this frontmatter property. Repeat to require several.",
     ),
     "after": click.option(
@@ -154,7 +144,7 @@ class Listing:
         limit: the most rows that are wanted; None for the usual number.
         cursor: where the list goes on.
         page: the most rows of a reply.
-        screenful: the usual number at a terminal and of a JSON reply; None for the server's.
+        screenful: the usual number at a terminal and of a JSON reply.
     """
 
     invocation: Invocation
@@ -162,124 +152,51 @@ class Listing:
     limit: int | None
     cursor: str | None = None
     page: int = MAX_PAGE
-    screenful: int | None = SCREENFUL
+    screenful: int = SCREENFUL
     printed: int = 0
     total: int | None = None
-    _is_explained: bool = False  # why there are no rows
-    _next: str | None = None  # the cursor of the rows that are left; "" if there is none
-    _notices: list[tuple[Notice, ...]] = field(default_factory=list)  # of each page
+    is_cut: bool = False  # whether rows are left
+    warnings: Sequence[Notice] = ()  # of the last reply
 
     @property
     def whole(self) -> bool:
         """Whether all rows are wanted: in a pipe, unless a limit was given."""
         return self.limit is None and not self.invocation.json and not is_terminal(sys.stdout)
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether rows are left."""
-        return self._next is not None
-
     def rows(self, ask: Ask) -> Generator[list[dict[str, Any]]]:
-        """Yield the rows of each page as it comes. With `--json`, print one reply instead."""
-        replies: list[Reply] = []
-        rows: list[dict[str, Any]] = []
-        for reply, page in self._pages(ask):
-            if not self.invocation.json:
-                yield page
-            else:
-                replies.append(reply)
-                rows += page
-        if len(replies) == 1:
-            pass_on(replies[0].body)
-        elif replies:
-            data = {**replies[0].envelope["data"], self.key: rows}
-            data |= {"hasMore": self._next is not None, "nextCursor": self._next}
-            envelope(data, distinct_warnings(replies))
-
-    def explain_nothing(self, client: Client, tags: Iterable[str]) -> None:
-        """Print which of the tags no note has, if the list is empty."""
-        if not self.printed and not self.invocation.json:
-            self._is_explained = tell_missing_tags(client, tags)
+        """Yield the rows of each page as it comes. With `--json`, print one page instead."""
+        room = sys.maxsize if self.whole else self.limit or self.screenful
+        cursor = self.cursor
+        while room:
+            reply = ask(min(room, self.page), cursor)
+            data, self.warnings = reply.envelope["data"], reply.warnings
+            rows = data[self.key]
+            if cursor is None:
+                self.total = data.get("total")
+            self.printed += len(rows)
+            if self.invocation.passed_on(reply):
+                return
+            yield rows
+            room -= len(rows)
+            cursor = data.get("nextCursor")
+            self.is_cut = data.get("hasMore", False)
+            if cursor is None:
+                return
 
     def close(self, none: str, noun: str) -> Exit:
         """Print that there is nothing, or how many rows are left and how to see them.
 
         Return the exit code, which is another one if a folder or note that was named is missing.
         """
-        code = exit_code_of(self.printed, self.warnings())
+        code = exit_code_of(self.printed, self.warnings)
         if self.invocation.json:
             return code
-        warn(self.warnings())
-        is_explained = self._is_explained or code == Exit.NOT_FOUND
-        if not self.printed and self._next is None and not is_explained:
-            tell(none)
-        if self._next is not None:
+        warn(self.warnings)
+        if self.is_cut:
             tell_more(self.printed, self.total, noun)
+        elif not self.printed and code == Exit.SUCCESS:
+            tell(none)
         return code
-
-    def _pages(self, ask: Ask) -> Generator[tuple[Reply, list[dict[str, Any]]]]:
-        room = sys.maxsize if self.whole else self.limit or self.screenful
-        cursor = self.cursor
-        while True:
-            wanted = None if room is None else min(room, self.page)
-            reply = ask(wanted, cursor)
-            data = reply.envelope["data"]
-            rows = data[self.key][:wanted]
-            if cursor is None and isinstance(data.get("total"), int):
-                self.total = data["total"]
-            self.printed += len(rows)
-            self._notices.append(tuple(reply.warnings))
-            cursor = data.get("nextCursor") if data.get("hasMore") else None
-            room = None if room is None else room - len(rows)
-            if data.get("hasMore") and (cursor is None or not room):
-                self._next = cursor or ""
-            yield reply, rows
-            if cursor is None or not room:
-                return
-
-    def warnings(self) -> list[Notice]:
-        """Return the warnings of the replies, each once, without those that a later page ends."""
-        kept: dict[tuple[str, str], Notice] = {}
-        for place, notices in enumerate(self._notices, 1):
-            continued = place < len(self._notices) or self._next is None
-            for notice in notices:
-                if notice.code != "REGEX_INCOMPLETE" or not continued:
-                    kept.setdefault((notice.code, notice.message), notice)
-        return list(kept.values())
-
-
-def tell_missing_tags(client: Client, tags: Iterable[str], vaults: Sequence[str] = ()) -> bool:
-    """Print which of the tags no note has, with the tags like it. Return whether one is missing.
-
-    With `vaults`, no note of these has it, else none of the client's vault.
-    """
-    places = vaults or (client.vault_name,)
-    missing = [tag for tag in tags if not any(count_notes(client, tag, of) for of in places)]
-    if not missing:
-        return False
-    from difflib import get_close_matches  # seldom needed
-
-    names: dict[str, str] = {}
-    for client.vault_name in places:
-        data = client.call("GET /tags", limit=_MOST_TAGS).envelope["data"]
-        names |= {name.casefold(): name for name in _names_of(data["tags"])}
-    for tag in missing:
-        near = [names[name] for name in get_close_matches(tag.casefold(), names, cutoff=0.7)]
-        like_it = f"Tags like it: {', '.join(map(clean, near))}" if near else _ALL_TAGS
-        tell(f"No note has the tag {quoted(tag)}. {like_it}")
-    return True
-
-
-def count_notes(client: Client, tag: str, vault: str | None) -> int:
-    """Return how many notes of a vault have a tag."""
-    client.vault_name = vault
-    return int(client.call("GET /notes", tag=tag, limit=1).envelope["data"]["total"])
-
-
-def _names_of(branches: Iterable[dict[str, Any]]) -> Iterator[str]:
-    for branch in branches:
-        yield branch["tag"]
-        yield from _names_of(branch["children"])
 
 
 def exit_code_of(printed: int, warnings: Iterable[Notice]) -> Exit:
@@ -323,7 +240,6 @@ def _show_branch(branch: dict[str, Any], key: str, widest: int, level: int) -> N
         _show_branch(child, key, widest, level + 1)
 
 
-_NARROWING = ("tags", "types", "properties", "after", "before", "orphans", "open_tasks")
 _SORTS = ("path", "updated", "created", "title", "connections")
 
 
@@ -373,9 +289,7 @@ def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any)
         for notes in pages:
             for note in notes:
                 _show(note)
-        listing.explain_nothing(client, options["tags"])
-    chosen = (name for name in _NARROWING if options[name])
-    return listing.close(f"No notes{with_filters(chosen)}.", "note")
+    return listing.close(no_rows("notes", options["tags"]), "note")
 
 
 def _show(note: dict[str, Any]) -> None:

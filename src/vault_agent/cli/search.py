@@ -11,24 +11,32 @@ from vault_agent.cli.command import Command, Exit, Invocation
 from vault_agent.cli.list import (
     chosen_filters,
     exit_code_of,
+    no_rows,
     note_filters,
-    tell_missing_tags,
-    with_filters,
     with_options,
 )
-from vault_agent.cli.names import listed, local_vault, others, remember, vaults_here
+from vault_agent.cli.names import (
+    all_vaults,
+    find,
+    listed,
+    local_vault,
+    note_address,
+    others,
+    remember,
+    root_of,
+    vaults_here,
+)
 from vault_agent.cli.terminal import (
-    ago,
     clean,
     counted,
-    fits,
-    fitted,
     has_links,
     is_terminal,
     linked,
+    local_time,
     marked,
     quoted,
     say,
+    say_indented,
     style,
     tell,
     warn,
@@ -37,8 +45,6 @@ from vault_agent.config.registry import DEFAULT
 from vault_agent.model.modes import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from vault_agent.cli.names import LocalVault
     from vault_agent.client.client import Client, Reply
 
@@ -77,16 +83,14 @@ def ranking(*, mode: str | None, limit: int, explain: bool, **filters: Any) -> d
     }
 
 
-def vaults_to_search(invocation: Invocation, *, all_vaults: bool) -> tuple[str, ...]:
+def vaults_to_search(invocation: Invocation, *, every: bool) -> tuple[str, ...]:
     """Return the vaults that are searched as one: all, those named, or those of this project.
 
     () for one.
     """
-    from vault_agent.cli.names import all_vaults as every
-
-    if all_vaults and (invocation.vault is not None or invocation.vaults):
+    if every and (invocation.vault is not None or invocation.vaults):
         raise click.UsageError("--vault and --all-vaults exclude each other")
-    return every() if all_vaults else invocation.vaults or vaults_here(invocation)
+    return all_vaults() if every else invocation.vaults or vaults_here(invocation)
 
 
 def show(
@@ -97,13 +101,8 @@ def show(
     numbered: bool = False,
     only_paths: bool = False,
     none: str = "No results.",
-    tags: Sequence[str] = (),
-    vaults: Sequence[str] = (),
 ) -> Exit:
     """Print a reply's results, or `none` if there are none.
-
-    If a tag of the filters is the reason, that is said instead. `vaults` are the ones that were
-    searched, () for the client's.
 
     At a terminal those of a search are `numbered`: `open` and other commands take the numbers,
     until the next search at a terminal. Of paths alone they are the numbers of the lines. In a pipe
@@ -117,7 +116,10 @@ def show(
     first = (vaults_here(invocation) or (invocation.vault or DEFAULT,))[0]
     at_terminal = is_terminal(sys.stdout)
     if only_paths:
-        results = _one_for_each_path(results)
+        firsts: dict[str, dict[str, Any]] = {}
+        for result in results:
+            firsts.setdefault(_address(result, first), result)
+        results = list(firsts.values())
     vault = local_vault(invocation.layers(), client.vault) if at_terminal else None
     if vault is not None and numbered:
         remember(vault, results, invocation.vault)
@@ -125,25 +127,20 @@ def show(
         for result in results:
             say(clean(_address(result, first)))
     elif at_terminal:
-        _show_at_terminal(invocation, vault, results, numbered=numbered)
+        for number, result in enumerate(results, 1):
+            if number > 1:
+                say()
+            own = vault and _of_result(vault, result, invocation.vault)
+            _show_one(result, number if numbered else None, own)
     else:
         for result in results:
             text = " ".join(result["snippet"].split()) or result["title"]
             say(line_of(clean(_address(result, first)), result.get("line"), clean(text)))
             _explain(result)
     warn(reply.warnings)
-    is_explained = code == Exit.NOT_FOUND  # a folder that is missing
-    if not results and not is_explained and not tell_missing_tags(client, tags, vaults):
+    if not results and code == Exit.SUCCESS:  # the folder that was named is not missing
         tell(_nothing_found(client, reply.envelope["data"], none))
     return code
-
-
-def _one_for_each_path(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the first result of each note."""
-    firsts: dict[tuple[str | None, str], dict[str, Any]] = {}
-    for result in results:
-        firsts.setdefault((result.get("vault"), result["path"]), result)
-    return list(firsts.values())
 
 
 def line_of(path: str, line: int | None, text: str) -> str:
@@ -157,27 +154,11 @@ def _address(result: dict[str, Any], first: str) -> str:
     return f"{vault}:{result['path']}" if vault not in (None, first) else str(result["path"])
 
 
-def _show_at_terminal(
-    invocation: Invocation,
-    vault: LocalVault | None,
-    results: list[dict[str, Any]],
-    *,
-    numbered: bool,
-) -> None:
-    for number, result in enumerate(results, 1):
-        if number > 1:
-            say()
-        own = vault and _of_result(vault, result, invocation.vault)
-        _show_one(result, number if numbered else None, own)
-
-
 def _of_result(vault: LocalVault, result: dict[str, Any], searched: str | None) -> LocalVault:
     """Return the folder of a result's own vault, if it is another one."""
     name = result.get("vault", searched)
     if name in (None, DEFAULT):
         return vault
-    from vault_agent.cli.names import root_of
-
     return vault._replace(root=root_of(name) or vault.root)
 
 
@@ -186,7 +167,7 @@ def _nothing_found(client: Client, data: dict[str, Any], none: str) -> str:
     made = data.get("indexedAt")
     if not isinstance(made, str) or client.call("GET /health").envelope["data"]["watch"]["enabled"]:
         return none
-    return f"{none} Last index run: {ago(made)}.\nTo add newer notes: vault-agent index"
+    return f"{none} Last index run: {local_time(made)}.\nTo add newer notes: vault-agent index"
 
 
 def _show_one(result: dict[str, Any], number: int | None, vault: LocalVault | None) -> None:
@@ -195,43 +176,29 @@ def _show_one(result: dict[str, Any], number: int | None, vault: LocalVault | No
     if vault is not None:
         path = _linked(path, vault, result["path"])
     if result.get("vault"):
-        named = f"  [{clean(result['vault'])}]"
-        place, path = place + named, path + style(named, "faint")
+        path += style(f"  [{clean(result['vault'])}]", "faint")
     headings = " › ".join(clean(heading) for heading in result["headingPath"])
     # Results of filters alone have no score.
     score = f"{result['score']:.2f}  " if result["score"] else ""
     order = f"{number:>2}  " if vault is not None and number is not None else ""
-    if fits(f"{order}{score}{place}  {headings}"):
-        say(f"{order}{score}{path}{'  ' + headings if headings else ''}")
-    else:
-        say(f"{order}{score}{path}")
-        for line in fitted(headings, margin=len(_MARGIN)):
-            say(f"{_MARGIN}{line}")
+    say(f"{order}{score}{path}  {headings}".rstrip())
     if result["snippet"]:
-        for line in fitted(marked(result["snippet"], result["matches"]), margin=len(_MARGIN)):
-            say(f"{_MARGIN}{line}")
+        say_indented(marked(result["snippet"], result["matches"]), len(_MARGIN))
     _explain(result)
 
 
 def _explain(result: dict[str, Any]) -> None:
     for name, value in (result.get("explanation") or {}).items():
-        if value != {}:
-            say(_MARGIN + style(clean(f"{name}: {_listed(value)}"), "faint"))
+        if isinstance(value, dict):
+            value = ", ".join(f"{part} {score}" for part, score in value.items())  # noqa: PLW2901
+        if value:
+            say(_MARGIN + style(clean(f"{name}: {value}"), "faint"))
 
 
 def _linked(text: str, vault: LocalVault, path: str) -> str:
     if not has_links(sys.stdout) or ".." in path.split("/"):
         return text
-    from vault_agent.cli.names import note_address  # as above
-
     return linked(text, note_address(vault.root, path))
-
-
-def _listed(value: object) -> str:
-    """Return a part of an explanation as text: `body 2.5481, heading 0.2088`."""
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {part}" for name, part in value.items())
-    return str(value)
 
 
 @click.command("search", cls=Command)
@@ -263,7 +230,7 @@ def command(
     vault-agent search "dark adaptation" -n 3 --path Observatory --tag astronomy
     vault-agent search '"late frost" -greenhouse tag:garden'
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    all_vaults, only_paths = options.pop("all_vaults"), options.pop("only_paths")
+    every, only_paths = options.pop("all_vaults"), options.pop("only_paths")
     chosen = ranking(**options)
     query = _query(words)
     if not query and not chosen["filters"]:  # also of an empty shell variable
@@ -271,7 +238,7 @@ def command(
             "Missing query: type what to look for, or give a filter such as --tag",
             click.get_current_context(),
         )
-    vaults = vaults_to_search(invocation, all_vaults=all_vaults)
+    vaults = vaults_to_search(invocation, every=every)
     with invocation.client() as client:
         reply = client.call(
             "POST /search",
@@ -282,25 +249,11 @@ def command(
             **chosen,
         )
         data = reply.envelope["data"]
-        skipped = {
-            warning.details.get("vault")
-            for warning in reply.warnings
-            if warning.code == "VAULT_SKIPPED"
-        }
-        answering = [vault for vault in vaults if vault not in skipped]
-        within = f" in {listed(answering)}" if answering else ""
-        none = f"No results{within}{with_filters(chosen['filters'])}."
-        by_meaning = _is_by_meaning_alone(data)
-        if by_meaning and not invocation.json:
-            tell("No note has it; nearest in meaning:")
-        code = show(
-            invocation, client, reply,
-            numbered=True, only_paths=only_paths, none=none, tags=options["tags"], vaults=answering,
-        )  # fmt: skip
+        none = no_rows(f"results in {listed(vaults)}" if vaults else "results", options["tags"])
+        code = show(invocation, client, reply, numbered=True, only_paths=only_paths, none=none)
         if invocation.json:
             return code
-        if not by_meaning:
-            _name_unknown(query, data)
+        _name_unknown(query, data)
         left = others(invocation, vaults or (invocation.vault,))
         if left and (not data["results"] or (vaults and is_terminal(sys.stderr))):
             tell(f"Not searched: {counted(len(left), 'other vault')} (--all-vaults)")
@@ -317,12 +270,6 @@ def _query(words: tuple[str, ...]) -> str:
     if len(query) > _MOST_CHARACTERS:
         tell(f"Only the first {_MOST_CHARACTERS:,} characters of the query are searched.")
     return query[:_MOST_CHARACTERS].strip()
-
-
-def _is_by_meaning_alone(data: dict[str, Any]) -> bool:
-    """Whether a search by words and meaning has found no word of the query."""
-    reasons = {result["reason"] for result in data["results"]}
-    return bool(data.get("unknown")) and reasons == {"embedding_match"}
 
 
 def _name_unknown(query: str, data: dict[str, Any]) -> None:
@@ -347,7 +294,6 @@ def related(
     name: str,
     *,
     unlinked: bool,
-    all_vaults: bool,
     only_paths: bool,
     **options: Any,
 ) -> Exit:
@@ -356,22 +302,13 @@ def related(
     They are similar in text, linked, or linked with the same notes. NOTE is an ID, a path or its
     end, a title, or the number of a result of your last search at a terminal.
     """
-    from vault_agent.cli.names import find  # a search does without
-
     with invocation.client() as client:
         place = find(invocation, client, name)
         linked = "exclude" if unlinked else None
-        vaults = vaults_to_search(invocation, all_vaults=all_vaults)
+        vaults = vaults_to_search(invocation, every=options.pop("all_vaults"))
         if (client.vault_name or DEFAULT) not in vaults:
             vaults = ()  # the note is in another vault, so only that one is searched
         reply = client.call(
             "POST /related", id=place.id, linked=linked, vaults=vaults, **ranking(**options)
         )
-        return show(
-            invocation,
-            client,
-            reply,
-            only_paths=only_paths,
-            tags=options["tags"],
-            vaults=vaults,
-        )
+        return show(invocation, client, reply, only_paths=only_paths)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent.cli.command import Invocation, Noun
-from vault_agent.cli.list import Listing, count_notes, show_tree
+from vault_agent.cli.list import Listing, no_rows, show_tree
 from vault_agent.cli.names import client_here, find, is_title
 from vault_agent.cli.terminal import clean, is_terminal, quoted, say, tell, warn
-from vault_agent.cli.write import change, existing, how, how_options
+from vault_agent.cli.write import change, existing, how_options
 from vault_agent.errors import NotFound
 from vault_agent.model.reading import NoteFrontmatter
 from vault_agent.text.names import is_note
@@ -63,7 +63,7 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
     listing = Listing(invocation, "notes", limit)
     with client_here(invocation) as client:
         place = None
-        if not count_notes(client, tag, client.vault_name):
+        if not client.call("GET /notes", tag=tag, limit=1).envelope["data"]["total"]:
             with suppress(NotFound):
                 place = find(invocation, client, name)
         if place is not None:
@@ -75,8 +75,7 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
         for notes in pages:
             for note in notes:
                 say(clean(note["path"]))
-        listing.explain_nothing(client, [tag])
-    listing.close("No notes.", "note")
+    listing.close(no_rows("notes", [tag]), "note")
 
 
 def _tags_of(
@@ -118,7 +117,7 @@ def _add_verb(verb: str, summary: str) -> None:
         body = {verb: [tag.removeprefix("#") for tag in tags], "where": where}
         with invocation.client() as client:
             body |= existing(invocation, client, note)
-            return change(invocation, client, "POST /write/tags", body, how(options))
+            return change(invocation, client, "POST /write/tags", body, options)
 
 
 _add_verb("add", "Add tags to a note.")

@@ -9,10 +9,10 @@ from typing import Any
 import asyncclick as click
 
 from vault_agent.cli.command import Invocation, Noun
-from vault_agent.cli.list import Listing, note_filters, page_options
+from vault_agent.cli.list import Listing, no_rows, note_filters, page_options
 from vault_agent.cli.names import client_here, find
 from vault_agent.cli.terminal import DAY, DAYS, clean, is_terminal, say, style
-from vault_agent.cli.write import change, existing, how, how_options
+from vault_agent.cli.write import change, existing, how_options
 
 _TASK_ID = re.compile(r"[0-9a-f]{32}:[1-9][0-9]*:[0-9a-f]{8}")
 _SHOWN = ("due", "scheduled", "start", "done", "cancelled", "priority", "recurrence")
@@ -59,10 +59,9 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
         for tasks in pages:
             for task in tasks:
                 _show(task)
-        listing.explain_nothing(client, options["tags"])
     is_open = options["status"] == "open"
-    none = "No open tasks. All: vault-agent tasks --status all" if is_open else "No tasks."
-    return listing.close(none, "task")
+    none = "No open tasks. All: vault-agent tasks --status all"
+    return listing.close(none if is_open else no_rows("tasks"), "task")
 
 
 @command.command("add")
@@ -88,7 +87,6 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
 @click.pass_obj
 def add(invocation: Invocation, /, note: str, text: str, **options: Any) -> int | None:
     """Add a task to a note."""
-    chosen = how(options)
     body: dict[str, Any] = {"text": text}
     for name in ("section", "due", "scheduled", "start", "priority"):
         if options[name] is not None:
@@ -97,7 +95,7 @@ def add(invocation: Invocation, /, note: str, text: str, **options: Any) -> int 
         body["recurrence"] = f"every {options['every'].removeprefix('every ')}"
     with client_here(invocation) as client:
         body |= existing(invocation, client, note)
-        return change(invocation, client, "POST /write/tasks/add", body, chosen)
+        return change(invocation, client, "POST /write/tasks/add", body, options)
 
 
 def _add_verb(verb: str, status: str, summary: str) -> None:
@@ -128,7 +126,7 @@ def _set(invocation: Invocation, task: str, status: str, options: dict[str, Any]
             if place.line is None:
                 raise click.UsageError("name the task by its note and line, as in Plan.md:12")
             body |= {"noteId": place.note_id, "line": place.line}
-        return change(invocation, client, "POST /write/tasks/set", body, how(options))
+        return change(invocation, client, "POST /write/tasks/set", body, options)
 
 
 def _show(task: dict[str, Any]) -> None:
