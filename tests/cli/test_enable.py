@@ -152,7 +152,7 @@ async def test_ones_own_notes_stay_closed_beside_projects_until_a_folder_is_name
     assert f"To allow it: `vault-agent {advised} FOLDER`" in refused.err
     await run_apart(*shlex.split(advised), "Inbox")
     assert (await run("write", "Inbox/x.md", "-t", "hi")).code == 0
-    assert "it does not exist any more" in (await run("undo")).out
+    assert "undone Inbox/x.md" in (await run("undo")).out
     assert not (notes / "Inbox/x.md").exists()
 
 

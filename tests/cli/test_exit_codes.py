@@ -163,7 +163,7 @@ async def test_misuse_errors_do_not_repeat_values(run: Run, line: str):
         ("ls", 'No such command: "ls" (did you mean list?).'),
         ("rm x", 'No such command: "rm" (did you mean delete?).'),
         ("vaults zzz", 'No such command: "zzz".'),
-        ("new --title Idea", "--title needs a TEMPLATE: `vault-agent new` lists them."),
+        ("new --title Idea", "Give a TEMPLATE and the PATH"),
         ("--foo", 'No such option: "--foo".'),
         ("a\x1b[31mb", 'No such command: "a\\x1b[31mb".'),
         ("list -n 0", "not a number from 1"),

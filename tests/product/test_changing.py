@@ -64,12 +64,12 @@ def test_a_note_that_is_renamed_by_its_name_stays_in_its_folder(server: Writable
 def test_a_dry_run_says_what_would_be_done(server: WritableProgram):
     tried = server.run("write", "Tried", "-t", "x\n", "--dry-run")
     assert tried.stderr == (
-        "would be created Tried.md  +1 -0\nNothing was written, because of --dry-run.\n"
+        "would be created Tried.md\nNothing was written, because of --dry-run.\n"
     )
     assert not (server.vault / "Tried.md").exists()
     server.done("write", "Kept", "-t", "x\n")
     undone = server.run("undo", "--dry-run")
-    assert undone.stderr.startswith("would be undone Kept.md: it would not exist any more\n")
+    assert undone.stderr.startswith("would be undone Kept.md\n")
     assert server.text("Kept.md") == "x\n"
 
 
@@ -137,8 +137,6 @@ def test_only_what_was_shown_is_overwritten(server: WritableProgram):
         answers=[lambda: note.write_text("one\nand theirs\n"), "y\n"],
     )
     assert code == 7
-    assert "It has changed since it was shown:" in shown
-    assert "+and theirs" in shown
     assert "HASH_MISMATCH" in shown
     assert server.text("Race.md") == "one\nand theirs\n"
 

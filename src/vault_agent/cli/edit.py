@@ -13,7 +13,6 @@ from vault_agent.cli.terminal import clean, envelope, pass_on, quoted, say, styl
 from vault_agent.cli.write import (
     change,
     existing,
-    how,
     how_options,
     json_value,
     text_of,
@@ -65,7 +64,6 @@ def section(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     Without --heading, --heading-id and --block it lists the headings and blocks with their IDs.
     Replacing shows the difference and asks.
     """
-    chosen = how(options)
     names = {"heading": "heading", "heading_id": "headingId", "block_id": "blockId"}
     place = {wire: options[name] for name, wire in names.items() if options[name] is not None}
     if not place:
@@ -75,12 +73,11 @@ def section(invocation: Invocation, /, note: str, **options: Any) -> int | None:
         raise click.UsageError("name one place: --heading, --heading-id or --block")
     action = _ACTIONS[options["action"]]
     body: dict[str, Any] = {**place, "action": action, "content": text_of(options)}
-    flags = {"create": "createIfMissing", "deep": "deep"}
-    body |= {wire: True for name, wire in flags.items() if options[name]}
+    body |= {"createIfMissing": options["create"], "deep": options["deep"]}
     with invocation.client() as client:
         body |= existing(invocation, client, note)
         asks = "Replace this section?" if action == "replace" else ""
-        return change(invocation, client, "POST /write/section", body, chosen, asks=asks)
+        return change(invocation, client, "POST /write/section", body, options, asks=asks)
 
 
 def _list_sections(invocation: Invocation, note: str) -> None:
@@ -117,7 +114,6 @@ def replace(
     invocation: Invocation, /, note: str, search: str, replacement: str, **options: Any
 ) -> int | None:
     """Replace text in a note. A regular expression shows the difference and asks."""
-    chosen = how(options)
     body: dict[str, Any] = {
         "search": search,
         "replace": replacement,
@@ -130,7 +126,7 @@ def replace(
     asks = "Replace this?" if options["regex"] else ""
     with invocation.client() as client:
         body |= existing(invocation, client, note)
-        return change(invocation, client, "POST /write/replace", body, chosen, asks=asks)
+        return change(invocation, client, "POST /write/replace", body, options, asks=asks)
 
 
 properties = Noun("properties")
@@ -177,9 +173,7 @@ def set_property(
     body = {"set": {key: json_value(value)}}
     with invocation.client() as client:
         named = existing(invocation, client, note)
-        return change(
-            invocation, client, "POST /write/frontmatter", {**named, **body}, how(options)
-        )
+        return change(invocation, client, "POST /write/frontmatter", {**named, **body}, options)
 
 
 @properties.command("delete")
@@ -194,4 +188,4 @@ def delete_property(
     with invocation.client() as client:
         named = existing(invocation, client, note)
         body = {**named, "delete": list(keys)}
-        return change(invocation, client, "POST /write/frontmatter", body, how(options))
+        return change(invocation, client, "POST /write/frontmatter", body, options)

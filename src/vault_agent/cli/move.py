@@ -10,15 +10,13 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import choose_vault, is_title, look_up, named_file, seems_file
-from vault_agent.cli.write import change, how, how_options
+from vault_agent.cli.write import change, how_options
 from vault_agent.errors import Busy, IndexUnavailable, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
-    from vault_agent.cli.write import How
     from vault_agent.client.client import Client
 
-_QUESTION = "Move it to {path}?"
 _NO_PATH = ("NOTE_NOT_FOUND", "INVALID_PATH", "WRITE_OUTSIDE_SCOPE")
 """Codes for a path that does not exist or may not be written."""
 
@@ -42,15 +40,12 @@ def command(invocation: Invocation, /, source: str, to: str, **options: Any) -> 
     vault-agent move "Late frost" "Frost in May"
     vault-agent move "Late frost" Archive/
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    chosen = how(options)
-    body: dict[str, Any] = {"to": to}
-    if options["keep_links"]:
-        body["rewriteLinks"] = False
+    body: dict[str, Any] = {"to": to, "rewriteLinks": not options["keep_links"]}
     with invocation.client() as client:
         # A path of the vault comes before a name. Only the server knows all files and folders.
         path = choose_vault(invocation, client, source).rstrip("/")
         try:
-            return _moved(invocation, client, {"path": path, **body}, chosen)
+            return _moved(invocation, client, {"path": path, **body}, options)
         except VaultAgentError as error:
             if error.code not in _NO_PATH:
                 raise
@@ -64,11 +59,13 @@ def command(invocation: Invocation, /, source: str, to: str, **options: Any) -> 
         if "/" not in f"{source}{to}" and not _is_folder(client, to):
             now = file.path or (look_up(client, file.note_id or "")).path or ""
             body["to"] = (PurePosixPath(now).parent / to).as_posix()
-        return _moved(invocation, client, {**file.body, **body}, chosen)
+        return _moved(invocation, client, {**file.body, **body}, options)
 
 
-def _moved(invocation: Invocation, client: Client, body: dict[str, Any], chosen: How) -> int | None:
-    return change(invocation, client, "POST /write/move", body, chosen, asks=_QUESTION)
+def _moved(
+    invocation: Invocation, client: Client, body: dict[str, Any], options: dict[str, Any]
+) -> int | None:
+    return change(invocation, client, "POST /write/move", body, options, asks="Move it to {path}?")
 
 
 def _is_folder(client: Client, path: str) -> bool:
@@ -92,14 +89,15 @@ def delete(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search at a
     terminal. An attachment is named by its path.
     """
-    chosen = how(options)
-    body: dict[str, Any] = {"confirm": True}
-    body |= {"permanent": True} if options["permanent"] else {}
-    body |= {"missingOk": True} if options["missing_ok"] else {}
+    body: dict[str, Any] = {
+        "confirm": True,
+        "permanent": options["permanent"],
+        "missingOk": options["missing_ok"],
+    }
     with invocation.client() as client:
         body |= _named(invocation, client, note, missing_ok=options["missing_ok"])
         return change(
-            invocation, client, "POST /write/delete", body, chosen, asks="Delete this file?"
+            invocation, client, "POST /write/delete", body, options, asks="Delete this file?"
         )
 
 

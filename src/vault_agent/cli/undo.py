@@ -8,8 +8,8 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import client_here
-from vault_agent.cli.terminal import ago, clean, counted, say, style, tell, warn
-from vault_agent.cli.write import change, how, how_options
+from vault_agent.cli.terminal import clean, counted, local_time, say, style, tell, warn
+from vault_agent.cli.write import change, how_options
 from vault_agent.errors import NotFound
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ def command(invocation: Invocation, /, write_id: str | None, **options: Any) -> 
     vault-agent undo --list
     vault-agent undo --dry-run
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    chosen = how(options)
     which = {name: options.pop(name) for name in ("path", "agent", "limit", "cursor")}
     if not options["listed"] and (which["path"] or which["agent"]):
         raise click.UsageError("--path and --agent need --list")
@@ -53,7 +52,7 @@ def command(invocation: Invocation, /, write_id: str | None, **options: Any) -> 
         body: dict[str, Any] = {"copy": True} if options["copy"] else {}
         if write_id is not None:
             body["writeId"] = write_id
-        return change(invocation, client, "POST /write/undo", body, chosen)
+        return change(invocation, client, "POST /write/undo", body, options)
 
 
 def _find_vault(client: Client, write_id: str) -> None:
@@ -76,7 +75,7 @@ def _list(invocation: Invocation, client: Client, which: dict[str, Any]) -> None
         state = "" if is_done else f"  [{clean(entry['state'])}]"
         gone = "  (cannot be undone)" if is_done and not entry["undoable"] else ""
         say(
-            f"{style(clean(entry['writeId']), 'faint')}  {ago(entry['time']):<16}"
+            f"{style(clean(entry['writeId']), 'faint')}  {local_time(entry['time']):<16}"
             f" {clean(entry['operation'])} {_paths(entry)}{who}{state}{gone}"
         )
         if entry["warning"]:
@@ -113,10 +112,8 @@ def _show(invocation: Invocation, client: Client, write_id: str) -> None:
     say(f"{clean(entry['writeId'])}  {clean(entry['operation'])}  {clean(entry['state'])}")
     say(f"{clean(entry['time'])}  {clean(entry['agent'] or 'owner')}  {clean(entry['client'])}")
     for file in entry["files"]:
-        hashes = [str(file[name] or "-")[:16] for name in ("hashBefore", "hashAfter")]
-        change = f"  {style(' -> '.join(hashes), 'faint')}" if hashes != ["-", "-"] else ""
         moved = f"{clean(file['before'])} -> " if file["before"] else ""
-        say(f"  {moved}{clean(file['path'])}{change}")
+        say(f"  {moved}{clean(file['path'])}")
     if data["changedSince"]:
         tell("The note has been changed since.")
     if entry["state"] == "done" and not entry["undoable"]:

@@ -5,18 +5,16 @@ A change is sent after its difference was shown and a question, and what was don
 
 from __future__ import annotations
 
-import difflib
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.list import with_options
-from vault_agent.cli.names import client_here, named_file, whole_text
+from vault_agent.cli.list import pairs, with_options
+from vault_agent.cli.names import client_here, named_file
 from vault_agent.cli.terminal import (
     DECLINED,
     agreed,
@@ -24,13 +22,12 @@ from vault_agent.cli.terminal import (
     clean,
     counted,
     is_terminal,
-    quoted,
     say,
     style,
     tell,
     warn,
 )
-from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
+from vault_agent.errors import InvalidRequest
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
@@ -47,28 +44,11 @@ _VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "mad
 _NOTHING_WRITTEN = "Nothing was written, because of --dry-run."
 
 
-@dataclass(frozen=True, slots=True)
-class How:
-    """The options that all commands have that change notes."""
-
-    dry_run: bool = False
-    expected_hash: str | None = None
-    no_wait: bool = False
-    yes: bool = False
-
-    def body(self) -> dict[str, Any]:
-        """Return the fields of a request."""
-        fields: dict[str, Any] = {}
-        if self.dry_run:
-            fields["dryRun"] = True
-        if self.expected_hash is not None:
-            fields["expectedHash"] = self.expected_hash
-        fields["waitMs"] = 0 if self.no_wait else _WAIT_MS
-        return fields
-
-
 def how_options(*, asks: bool = False) -> Callable[[_Function], _Function]:
-    """Return a decorator that adds the options of `How`. `asks`: the command may ask first."""
+    """Return a decorator that adds the options of all changes.
+
+    `asks`: the command may ask first.
+    """
     options = [
         click.option("--dry-run", is_flag=True, help="Show the difference, and write nothing."),
         click.option(
@@ -83,12 +63,6 @@ def how_options(*, asks: bool = False) -> Callable[[_Function], _Function]:
     if asks:
         options.append(click.option("-y", "--yes", is_flag=True, help="Do not ask."))
     return with_options(*options)
-
-
-def how(options: dict[str, Any]) -> How:
-    """Take the options of `How` out of a command's options."""
-    names = [name for name in How.__slots__ if name in options]
-    return How(**{name: options.pop(name) for name in names})
 
 
 def existing(invocation: Invocation, client: Client, name: str) -> dict[str, str]:
@@ -144,62 +118,48 @@ def change(
     client: Client,
     operation: str,
     body: Mapping[str, Any],
-    chosen: How,
+    options: Mapping[str, Any],
     *,
     asks: str = "",
 ) -> int | None:
     """Send a change and say what was done. Return the exit code, None for success.
 
-    `asks` is the question of a change that can hide text from its reader, such as "Delete it?".
-    `{path}` in it stands for the path after the change.
+    `options` has those of `how_options`. `asks` is the question of a change that can hide text from
+    its reader, such as "Delete it?". `{path}` in it stands for the path after the change.
     It is asked after the difference was shown, and then exactly that change is sent.
 
     Raises:
-        Conflict: `HASH_MISMATCH` and the like. What has changed since was told before.
+        Conflict: `HASH_MISMATCH` and the like.
         VaultAgentError: as the operation.
     """
-    body = {**body, **chosen.body()}
-    if not asks or chosen.dry_run:
-        return _ended(invocation, client, client.call(operation, body))
-    tried = client.call(operation, {**body, "dryRun": True})
-    data = tried.envelope["data"]
-    if not data["changed"]:
-        _report(invocation, client, tried)
-        return None
-    before = None
-    if not chosen.yes:
-        _require_answers(invocation)
-        _show_diff(data, sys.stderr)
-        warn(tried.warnings)
-        before = _text(client, data)
-        if not agreed(asks.replace("{path}", clean(data["path"])), yes=False):
-            tell("Nothing was changed.")
-            return DECLINED
-    if data["hashBefore"] is not None:
-        body = {"expectedHash": data["hashBefore"], **body}
-    try:
-        reply = client.call(operation, body)
-    except Conflict as error:
-        if error.code == "HASH_MISMATCH" and before is not None:
-            _tell_changes(client, data, before)
-        raise
-    return _ended(invocation, client, reply, with_warnings=chosen.yes)
-
-
-def _ended(
-    invocation: Invocation,
-    client: Client,
-    reply: Reply,
-    *,
-    with_warnings: bool = True,
-) -> int | None:
-    """Say what was done, at the end of the job if the change is one. Return the exit code."""
+    body = {
+        **body,
+        "dryRun": options["dry_run"],
+        "expectedHash": options["expected_hash"],
+        "waitMs": 0 if options["no_wait"] else _WAIT_MS,
+    }
+    asked_first = bool(asks) and not options["dry_run"] and not options["yes"]
+    if asks and not options["dry_run"]:
+        tried = client.call(operation, {**body, "dryRun": True})
+        data = tried.envelope["data"]
+        if not data["changed"]:
+            _report(invocation, client, tried)
+            return None
+        if asked_first:
+            _require_answers(invocation)
+            _show_diff(data, sys.stderr)
+            warn(tried.warnings)
+            if not agreed(asks.replace("{path}", clean(data["path"])), yes=False):
+                tell("Nothing was changed.")
+                return DECLINED
+        body["expectedHash"] = options["expected_hash"] or data["hashBefore"]
+    reply = client.call(operation, body)
     if "job" in reply.envelope["data"]:  # a move of a note that many others link to, or its undo
         from vault_agent.cli.jobs import follow
 
         job_id = reply.envelope["data"]["job"]["id"]
         return follow(client, job_id, as_json=invocation.json)
-    _report(invocation, client, reply, with_warnings=with_warnings)
+    _report(invocation, client, reply, with_warnings=not asked_first)
     return None
 
 
@@ -208,26 +168,6 @@ def _require_answers(invocation: Invocation) -> None:
         raise InvalidRequest(
             "CONFIRM_REQUIRED", "This asks before it changes something.", remedy="Add --yes."
         )
-
-
-def _text(client: Client, data: Mapping[str, Any]) -> str | None:
-    """Return the text of the note that a change is about, or None if it cannot be read."""
-    if data["noteId"] is None:
-        return None
-    try:
-        return whole_text(client, data["noteId"], data["path"])
-    except VaultAgentError:
-        return None  # it is not indexed yet, or moves
-
-
-def _tell_changes(client: Client, data: Mapping[str, Any], before: str) -> None:
-    now = _text(client, data)
-    if now is None:
-        return
-    tell("It has changed since it was shown:")
-    _show_lines(
-        difflib.unified_diff(before.splitlines(), now.splitlines(), n=1, lineterm=""), sys.stderr
-    )
 
 
 def _report(
@@ -262,36 +202,22 @@ def _done(data: Mapping[str, Any]) -> str:
         path += f" -> {clean(data['trashPath'])}"
     is_tried = data["dryRun"]
     line = f"{'would be ' if is_tried else ''}{verb} {path}"
-    if data["operation"] == "undo" and data["hashAfter"] is None and not data["movedFrom"]:
-        return f"{line}: it {'would' if is_tried else 'does'} not exist any more"
     if data["line"] is not None:
         line += f":{data['line']}"
-    if data["diff"] and not data["diffTruncated"] and data["operation"] not in ("delete", "move"):
-        added, removed = _counts(data["diff"])
-        line += f"  +{added} -{removed}"
     links = sum(file["links"] for file in data["files"])
     if links:
         line += f"  ({counted(links, 'link')} in {counted(data['fileCount'], 'note')})"
     return line
 
 
-def _counts(diff: str) -> tuple[int, int]:
-    lines = diff.splitlines()[2:]  # without the names of the files
-    return sum(line[:1] == "+" for line in lines), sum(line[:1] == "-" for line in lines)
-
-
 def _show_diff(data: Mapping[str, Any], stream: Any) -> None:
-    _show_lines(data["diff"].splitlines(), stream)
-    if data["diffTruncated"]:
-        tell("The difference is longer than what is shown.")
-
-
-def _show_lines(lines: Any, stream: Any) -> None:
     looks = {"+": "added", "-": "removed", "@": "place"}
-    for line in lines:
+    for line in data["diff"].splitlines():
         text = clean(line.rstrip("\r\n"))
         text = style(text, looks[line[0]], stream) if line[:1] in looks else text
         (say if stream is sys.stdout else tell)(text)
+    if data["diffTruncated"]:
+        tell("The difference is longer than what is shown.")
 
 
 def json_value(text: str) -> Any:
@@ -300,18 +226,6 @@ def json_value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def assignments(typed: tuple[str, ...], option: str) -> dict[str, str]:
-    """Return the pairs of an option such as `--var key=value`.
-
-    Raises:
-        UsageError: for an item without `=`.
-    """
-    pairs = [pair.partition("=") for pair in typed]
-    if not all(name and sign for name, sign, _ in pairs):
-        raise click.UsageError(f"{option} must be KEY=VALUE")
-    return {name: value for name, _, value in pairs}
 
 
 _MODES = ("create", "overwrite", "append", "prepend", "upsert")
@@ -332,6 +246,7 @@ _MODES = ("create", "overwrite", "append", "prepend", "upsert")
     "properties",
     metavar="KEY=VALUE",
     multiple=True,
+    callback=pairs,
     help="A key of the frontmatter of a new note. The value is JSON, or text.",
 )
 @click.option("--blank-line", is_flag=True, help="Append after an empty line.")
@@ -343,26 +258,31 @@ def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
     The text comes from --text, --file or a pipe. A new note is named by its PATH, whose .md may be
     left out. An existing one may be named as elsewhere. Overwriting shows the difference and asks.
     """
-    chosen = how(options)
     mode = options["mode"]
-    properties = assignments(options["properties"], "--set")
-    body: dict[str, Any] = {"mode": mode, "content": text_of(options)}
-    if properties:
-        body["frontmatter"] = {name: json_value(value) for name, value in properties.items()}
-    if options["blank_line"]:
-        body["blankLine"] = True
+    properties = {name: json_value(value) for name, value in options["properties"]}
+    body: dict[str, Any] = {
+        "mode": mode,
+        "content": text_of(options),
+        "frontmatter": properties or None,
+        "blankLine": options["blank_line"],
+    }
     asks = f"Overwrite {path}?" if mode == "overwrite" else ""
     with client_here(invocation) as client:
         new = mode in ("create", "upsert")
         body |= {"path": path} if new else existing(invocation, client, path)
-        return change(invocation, client, "POST /write/note", body, chosen, asks=asks)
+        return change(invocation, client, "POST /write/note", body, options, asks=asks)
 
 
 @click.command("new", cls=Command)
 @click.argument("template", required=False)
 @click.argument("path", required=False)
 @click.option(
-    "--var", "variables", metavar="KEY=VALUE", multiple=True, help="A variable of the template."
+    "--var",
+    "variables",
+    metavar="KEY=VALUE",
+    multiple=True,
+    callback=pairs,
+    help="A variable of the template.",
 )
 @click.option("--type", "kind", help="The type of the note, in a project or the global vault.")
 @click.option("--title", help="Its title. Without a PATH, the note is named after it.")
@@ -381,36 +301,28 @@ def new(
     vault-agent new --type bug --title "Costs are counted twice"
     vault-agent new Archive/2025/
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    chosen = how(options)
     kind, title = options["kind"], options["title"]
-    if template is None and kind is None:
-        if title is not None:
-            raise click.UsageError(
-                "--title needs a TEMPLATE: `vault-agent new` lists them. For a note without one:"
-                " vault-agent write PATH --text TEXT"
-            )
+    if template is None and kind is None and title is None:
         _list_templates(invocation)
         return None
     if template is not None and template.endswith("/") and path is kind is title is None:
         with client_here(invocation) as client:
             folder = {"path": template.removesuffix("/")}
-            return change(invocation, client, "POST /write/folder", folder, chosen)
-    if path is None and title is None:
+            return change(invocation, client, "POST /write/folder", folder, options)
+    if (template is None and kind is None) or (path is None and title is None):
         raise click.UsageError(
-            f"{quoted(template or '')} is taken for a template: give the PATH of the new note too,"
-            " or in a project its --title. For a note without a template:"
-            " vault-agent write PATH --text TEXT"
+            "give a TEMPLATE and the PATH of the new note, or in a project --type and --title. For"
+            " a note without a template: vault-agent write PATH --text TEXT"
         )
     body = {
         "template": template,
         "path": path,
         "type": kind,
         "title": title,
-        "variables": assignments(options["variables"], "--var"),
+        "variables": dict(options["variables"]),
     }
-    body = {name: value for name, value in body.items() if value is not None}
     with client_here(invocation) as client:
-        return change(invocation, client, "POST /write/template", body, chosen)
+        return change(invocation, client, "POST /write/template", body, options)
 
 
 def _list_templates(invocation: Invocation) -> None:
