@@ -126,17 +126,15 @@ def test_limits_and_filters_out_of_range_are_refused(linked: Program):
 def test_commands_show_links(linked: Program):
     shown = linked.run("links", "Links.md")
     assert "Links.md:3:[[Bread]]  → Bread.md\n" in linked.run("links", "Links.md", "--out").stdout
-    assert "Links.md:3:→ [[Bread]]  → Bread.md\n" in shown.stdout
     both = linked.run("links", "Bread.md").stdout.splitlines()
-    assert "Bread.md:7:→ [[Starter]]  → Starter.md" in both
-    assert any(line.startswith("Starter.md:5:← ") for line in both)
+    assert "Bread.md:7:[[Starter]]  → Starter.md" in both
+    assert any(line.startswith("Starter.md:5:") for line in both)
     assert "[[Bread#Crumb]]  → Bread.md  no such heading or block" in shown.stdout
     assert "[[evil\\u202e\\x07name]]  unresolved" in shown.stdout
     assert "shop.example" not in shown.stdout
-    assert "1 link to the web: --external\n" in shown.stderr
     for flags in (("--external", "--out"), ("--kind", "external"), ("--status", "external")):
         outside = linked.run("links", "Links.md", *flags).stdout
-        assert outside.splitlines()[-1] == "Links.md:3:https://shop.example/  x"
+        assert "Links.md:3:[x](https://shop.example/)" in outside.splitlines()
         assert "secret-word" not in outside
     back = linked.run("links", "Bread.md", "--in").stdout
     assert back.startswith("Links.md:3:")
@@ -159,7 +157,7 @@ def test_commands_show_links(linked: Program):
     assert (page.returncode, len(page.stdout.splitlines())) == (6, 1)
     assert " more: --limit " in page.stderr
     alone = linked.run("links", "東京")
-    assert alone.stderr == "It links to no note.\nNo note links to it.\n"
+    assert alone.stderr == "It has no such links.\nNo note links to it.\n"
     assert linked.run("list", "--folders").stdout == "1  日記\n"
     assert "FOLDER_NOT_FOUND" in linked.run("list", "none", "--orphans").stderr
     export = linked.run("graph", "export", "--output", "-", "--objects")
@@ -182,13 +180,13 @@ def test_a_check_of_links_fails_for_what_is_asked(linked: Program):
     assert checked.returncode == 6
     assert "Links.md:3:11: no note [[Nowhere]]\n" in checked.stdout
     assert "Links.md:4:1: no heading [[Bread#Crumb]]\n" in checked.stdout
-    assert checked.stderr == "3 findings: 1 heading, 2 note.\n"
+    assert checked.stderr == "3 findings.\n"
     assert linked.run("links", "check", "./日記/").returncode == 0
     missing = linked.run("links", "check", "日記", "none")
     assert missing.returncode == 4
     assert "neither a note none nor" in missing.stderr
     of_kind = linked.run("links", "check", "--fail-on", "block")
-    assert (of_kind.returncode, of_kind.stderr) == (0, "None of this kind: block\n")
+    assert (of_kind.returncode, of_kind.stderr) == (0, "0 findings.\n")
     assert linked.run("links", "check", "--fail-on", "web").returncode == 2
     found = json.loads(linked.run("links", "check", "--json", "Links.md").stdout)["data"]
     assert (found["total"], found["findings"][0]["target"]) == (3, "Nowhere")

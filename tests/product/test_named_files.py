@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import pytest
@@ -25,20 +24,15 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram
         yield program
 
 
-def test_a_name_of_two_attachments_is_ambiguous(served: WritableProgram):
-    ended = served.run("links", "p.png")
-    assert ended.returncode == 4
-    assert "NOTE_AMBIGUOUS: 2 attachments have this name. Give its path." in ended.stderr
-    assert "  a/p.png\n  b/c/p.png\n" in ended.stderr
-    error = json.loads(served.run("links", "p.png", "--json").stdout)["error"]
-    assert [each["path"] for each in error["details"]["notes"]] == ["a/p.png", "b/c/p.png"]
-
-
 @pytest.mark.parametrize("name", ["only.png", "a/p.png", "d/only.png"])
 def test_backlinks_of_an_attachment_by_its_path_or_the_end_of_it(
     served: WritableProgram, name: str
 ):
     assert "Links.md" in served.done("links", name)
+
+
+def test_a_name_of_two_attachments_is_none(served: WritableProgram):
+    assert served.run("links", "p.png").stderr.startswith("NOTE_NOT_FOUND: ")
 
 
 def test_notes_of_an_excluded_folder_are_never_left_out_in_silence(served: WritableProgram):
