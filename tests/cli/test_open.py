@@ -106,7 +106,7 @@ async def test_a_result_opens_by_its_number(
     server.named = []
     missing = await run_apart("open", "3")
     assert missing.code == 4
-    assert "no result 3: your last search at a terminal had 2 results." in missing.err
+    assert "Your last search at a terminal has no result 3." in missing.err
 
 
 async def test_only_a_search_gives_numbers_and_one_without_results_takes_them(
@@ -123,7 +123,7 @@ async def test_only_a_search_gives_numbers_and_one_without_results_takes_them(
     await run_at_terminal("search", "nothing")
     server.named = []
     nothing = await run("related", "1")
-    assert "no result 1: your last search at a terminal found nothing." in nothing.err
+    assert "Your last search at a terminal has no result 1." in nothing.err
 
 
 async def test_numbers_of_paths_alone_are_those_of_their_lines(

@@ -66,7 +66,6 @@ def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served:
         ),
         (("write", "Alone", "a"), "give the text with --text. "),
         (("search", "x", "--mode", "embedding"), "Run `vault-agent enable embedding`, "),
-        (("show", "Board.canvas"), "`vault-agent get attachment Board.canvas`"),
         (("links", "a" * 250), "No note has the path, name, alias or title"),
         (("config", "unset", "search.recency"), ""),
     ],

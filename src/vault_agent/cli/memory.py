@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli.command import Invocation, Noun
-from vault_agent.cli.names import client_here, find, whole_id
+from vault_agent.cli.names import client_here, find
 from vault_agent.cli.terminal import (
-    ago,
     clean,
     counted,
     distinct_warnings,
     envelope,
+    local_time,
     say,
     style,
     tell,
-    tell_prose,
     warn,
 )
 from vault_agent.errors import Failed, Forbidden, NotFound, Unavailable
@@ -30,21 +28,8 @@ if TYPE_CHECKING:
 
     from vault_agent.client.client import Client, Reply
 
-_LOOK_SECONDS = 0.5
-_MOST_SECONDS = 120.0
 _MOST = 500
 """Sessions that one request lists."""
-_REASONS = {
-    "short": "too short for a journal",
-    "asked": "waits for: vault-agent memory journal make",
-    "excluded": "in a folder that leaves none",
-    "edited": "changed by you: it is never rewritten",
-    "crash": "the session ended without a word",
-    "command_failed": "journal.command wrote none",
-    "transcript_missing": "the agent's transcript could not be read",
-}
-
-
 journal_command = Noun("journal")
 
 
@@ -62,29 +47,19 @@ journal_command = Noun("journal")
 def journals(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
     """List the journals of agents' sessions, and write missing ones.
 
-    It says what is missing. Inside a project, only its sessions are listed. SESSION is the ID of
-    a session, or the beginning of one.
+    Inside a project, only its sessions are listed. SESSION is the ID of a session.
     """
-    is_plain = not (invocation.json or everything or state)
-    wanted = state or ("all" if everything or is_plain else None)
+    wanted = state or ("all" if everything else None)
     with client_here(invocation, only_trusted=True) as client:
-        most = _MOST if is_plain else limit
-        reply = client.call("GET /journals", state=wanted, limit=most)
+        reply = client.call("GET /journals", state=wanted, limit=limit)
     warn(reply.warnings)
     if invocation.passed_on(reply):
         return
     journals = reply.envelope["data"]["journals"]
-    left_out = [journal for journal in journals if is_plain and journal["state"] == "skipped"]
-    for journal in [journal for journal in journals if journal not in left_out][:limit]:
+    for journal in journals:
         say(_journal_line(journal))
     if not journals:
-        tell("There are no journals. They begin with the next session of an agent with hooks.")
-    if left_out:
-        why = Counter(_reason(journal) for journal in left_out)
-        reasons = ", ".join(f"{number} {reason}" for reason, number in why.most_common())
-        tell(
-            f"Sessions without a journal: {reasons}. To list them: vault-agent memory journal --all"
-        )
+        tell("There are no journals. Sessions without one: vault-agent memory journal --all")
 
 
 @journal_command.command("make")
@@ -101,11 +76,15 @@ def make(invocation: Invocation, session_id: str | None, everything: bool) -> No
         raise click.UsageError("give a SESSION or --all")
     with client_here(invocation, only_trusted=True) as client:
         if session_id is not None:
-            wanted = [_whole_session(client, session_id)]
+            wanted = [session_id]
         else:
             page = client.call("GET /journals", state="all", limit=_MOST)
             journals = page.envelope["data"]["journals"]
-            wanted = [journal["sessionId"] for journal in journals if _lacks_one(journal)]
+            wanted = [
+                journal["sessionId"]
+                for journal in journals
+                if journal["state"] in {"pending", "incomplete"}
+            ]
         replies = [client.call("POST /journals", session_id=session) for session in wanted]
     made = [reply.envelope["data"]["journal"] for reply in replies]
     if invocation.json:
@@ -117,10 +96,6 @@ def make(invocation: Invocation, session_id: str | None, everything: bool) -> No
         tell("To see what is written: vault-agent memory journal")
     else:
         tell("All sessions have their journals.")
-
-
-def _lacks_one(journal: dict[str, Any]) -> bool:
-    return journal["state"] in {"pending", "incomplete"}
 
 
 @journal_command.command("import")
@@ -140,17 +115,20 @@ def import_(invocation: Invocation, limit: int) -> None:
     server, the next one writes the journals.
     """
     made, total = import_here(invocation, limit)
-    if not invocation.json:
-        tell(f"{counted(total, 'session')} of this project on this disk, {len(made)} of them new.")
-    number = _wait_for_journals(invocation, made) if made else None
+    if made:
+        _ask_for_journals(invocation, made[0])
     if invocation.json:
-        envelope({"found": total, "added": made, "written": number})
-    elif number is not None:
-        none = len(made) - number
-        why = f" {counted(none, 'session')} left none." if none else ""
-        say(f"{counted(number, 'journal')} written.{why} Next: vault-agent memory journal")
-    elif made:
-        tell("Their journals are written by the next server: vault-agent serve --background")
+        envelope({"found": total, "added": made})
+        return
+    say(f"{counted(total, 'session')} of this project on this disk, {len(made)} of them new.")
+    if made:
+        tell("A server writes their journals: vault-agent memory journal")
+
+
+def _ask_for_journals(invocation: Invocation, session_id: str) -> None:
+    """Let a server look at the sessions that have no journal, if one runs."""
+    with suppress(Unavailable), client_here(invocation, only_trusted=True) as client:
+        client.call("POST /journals", session_id=session_id)
 
 
 def count_here(project: Path) -> int:
@@ -192,47 +170,9 @@ def import_here(invocation: Invocation, limit: int) -> tuple[list[str], int]:
     return made, len(sessions)
 
 
-def _wait_for_journals(invocation: Invocation, made: list[str]) -> int | None:
-    """Wait until a running server has tried all journals. Return how many there are."""
-    try:
-        with client_here(invocation, only_trusted=True) as client:
-            client.call("POST /journals", session_id=made[0])  # it looks at all of them
-            left = set(made)
-            deadline = time.monotonic() + _MOST_SECONDS
-            while left and time.monotonic() < deadline:
-                time.sleep(_LOOK_SECONDS)
-                page = client.call("GET /journals", state="all", limit=_MOST)
-                journals = page.envelope["data"]["journals"]
-                ready = {
-                    journal["sessionId"]: journal
-                    for journal in journals
-                    if journal["state"] != "pending"
-                }
-                left -= ready.keys()
-            return sum(
-                journal["noteId"] is not None
-                for journal in journals
-                if journal["sessionId"] in made
-            )
-    except Unavailable:
-        return None
-
-
-def _whole_session(client: Client, session: str) -> str:
-    """Return the ID of one of the latest sessions by its beginning."""
-    latest = client.call("GET /journals", state="all", limit=_MOST)
-    return whole_id(
-        session, (journal["sessionId"] for journal in latest.envelope["data"]["journals"])
-    )
-
-
-def _reason(journal: dict[str, Any]) -> str:
-    return _REASONS.get(journal["reason"], str(journal["reason"]))
-
-
 def _journal_line(journal: dict[str, Any]) -> str:
     day = journal["startedAt"][:10]
-    why = f" ({_reason(journal)})" if journal["reason"] is not None else ""
+    why = f" ({journal['reason']})" if journal["reason"] is not None else ""
     name = journal["path"] or journal["sessionId"]
     title = f"  {journal['title']}" if journal["title"] else ""
     return clean(f"{day}  {journal['state']}{why}  {name}{title}")
@@ -277,7 +217,7 @@ def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> 
     if data["text"]:
         say(clean(data["text"], lines=True))
     else:
-        tell_prose(f"Nothing is recalled: {_why_nothing(data, body['prompt'])}.")
+        tell("Nothing is recalled. Why: vault-agent --json memory show PROMPT")
 
 
 @command.command("log")
@@ -291,16 +231,14 @@ def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> 
 def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
     """List the sessions of agents, or show all that one SESSION got, and why.
 
-    SESSION is an ID, or the beginning of one. Inside a project, its sessions are listed.
+    SESSION is an ID. Inside a project, its sessions are listed.
     """
     reply: Reply
     is_of_all = session is not None or options["project"] is not None
     connected = invocation.client() if is_of_all else client_here(invocation, only_trusted=True)
     with connected as client:
         if session is not None:
-            reply = client.call(
-                "GET /memory/sessions/{sessionId}", session_id=_whole(client, session)
-            )
+            reply = client.call("GET /memory/sessions/{sessionId}", session_id=session)
         else:
             reply = client.call("GET /memory/sessions", **options)
     if invocation.passed_on(reply):
@@ -314,7 +252,7 @@ def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
         title = f"  {clean(row['title'])}" if row["title"] else ""
         project = clean(row["project"] or row["vault"])
         say(
-            f"{style(clean(row['sessionId']), 'strong')}  {ago(row['lastEventAt']):<16}"
+            f"{style(clean(row['sessionId']), 'strong')}  {local_time(row['lastEventAt']):<16}"
             f" {clean(row['agent'])}  {project}  {got}{title}"
         )
     if not data["sessions"]:
@@ -351,8 +289,6 @@ def forget(
 ) -> None:
     """Delete what is logged about sessions: what they got, and when. Notes stay.
 
-    SESSION is an ID, or the beginning of one.
-
     \b
     vault-agent memory forget --older-than 90
     """  # noqa: D301 - \\b tells the parser to keep these lines
@@ -365,8 +301,6 @@ def forget(
     if len(body) != 1:
         raise click.UsageError("give a SESSION, --older-than or --all")
     with invocation.client() as client:
-        if session is not None:
-            body["sessionId"] = _whole(client, session)
         reply = client.call("POST /memory/forget", body)
     if invocation.passed_on(reply):
         return
@@ -431,20 +365,9 @@ def _undo_promotion(
         tell("The note was not promoted.")
     elif data["trashPath"] is not None:
         say(f"moved to global:{clean(data['trashPath'])}")
-    elif data["global"] is not None:
-        path = clean(data["global"]["path"])
-        say(
-            f"not promoted any more; global:{path} stays, as the log does not say that it is a copy"
-        )
     else:
-        say("not promoted any more; its copy was gone")
+        say("not promoted any more; no copy was moved to the trash")
     warn(reply.warnings)
-
-
-def _whole(client: Client, session: str) -> str:
-    """Return the ID of one of the latest sessions by its beginning."""
-    latest = client.call("GET /memory/sessions", limit=100).envelope["data"]["sessions"]
-    return whole_id(session, (session["sessionId"] for session in latest))
 
 
 def _show_session(session: dict[str, Any]) -> None:
@@ -454,7 +377,9 @@ def _show_session(session: dict[str, Any]) -> None:
     )
     for delivery in session["deliveries"]:
         tokens = f"~{delivery['tokens']:,} of {delivery['maxTokens']:,} tokens"
-        say(f"\n{style(clean(delivery['event']), 'strong')}  {ago(delivery['at'])}  {tokens}")
+        say(
+            f"\n{style(clean(delivery['event']), 'strong')}  {local_time(delivery['at'])}  {tokens}"
+        )
         for note in delivery["notes"]:
             changed = "  (changed since)" if note["changed"] else ""
             say(f"  {_line(note, ', '.join(note['reasons']))}{changed}")
@@ -462,19 +387,6 @@ def _show_session(session: dict[str, Any]) -> None:
             say(style(f"  {_line(note, 'left out: ' + note['leftOut'])}", "faint"))
     for note in session["pinned"]:
         say(f"\ncomes first at the next event: {clean(note['vault'])}/{clean(note['path'])}")
-
-
-def _why_nothing(data: dict[str, Any], prompt: str) -> str:
-    """Say why no note is recalled: what is wrong with the nearest one, or with the prompt."""
-    near = [note for note in data["leftOut"] if note["leftOut"] != "relevance"]
-    if near:
-        note = max(near, key=lambda note: note["score"])
-        empty = note["leftOut"] == "empty"
-        why = "says no more than its title" if empty else f"is left out: {note['leftOut']}"
-        return clean(f"{note['vault']}/{note['path']} {why}")
-    if prompt and data["wordMatch"] is None:
-        return "the prompt has fewer than three words that name a subject"
-    return "no note is about this"
 
 
 def _line(note: dict[str, Any], why: str) -> str:

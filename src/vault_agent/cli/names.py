@@ -17,7 +17,7 @@ from urllib import parse
 
 import orjson
 
-from vault_agent.cli.terminal import clean, complain, counted, quoted, tell, warn
+from vault_agent.cli.terminal import clean, complain, quoted, tell, warn
 from vault_agent.config import rules
 from vault_agent.config.fast_settings import index_folder, several_vaults, vault_root
 from vault_agent.config.registry import DEFAULT, Role, read_registry
@@ -211,40 +211,23 @@ def remember(
 
     `searched` is the vault of results that do not name theirs, None for the default one.
     """
-    rows: list[list[Any]] = []
-    for result in results:
-        name = result.get("vault", searched)
-        rows.append([result["id"], result.get("line"), *([name] if name is not None else [])])
-    _keep(vault.index_folder / _RESULTS, rows)
+    from vault_agent.system.files import replace_file
+
+    rows = [(result["id"], result.get("line"), result.get("vault", searched)) for result in results]
+    with suppress(OSError):
+        replace_file(vault.index_folder / _RESULTS, orjson.dumps(rows), durable=False)
 
 
 def recalled(folder: Path | None, number: int) -> ShownResult | None:
     """Return the result of this number, from 1, or None if it was not printed."""
+    if folder is None or number < 1:
+        return None
     try:
-        identifier, line, *vault = (_kept(folder) or ())[number - 1] if number > 0 else (None, None)
+        result = ShownResult(*orjson.loads(read_optional(folder / _RESULTS))[number - 1])
     except (ValueError, LookupError, TypeError):
         return None
-    if not isinstance(identifier, str) or not isinstance(line, int | None):
-        return None
-    return ShownResult(identifier, line, vault[0] if vault and isinstance(vault[0], str) else None)
-
-
-def _kept(folder: Path | None) -> list[Any] | None:
-    """Return the rows of the last search at a terminal, or None if there was none."""
-    if folder is None:
-        return None
-    try:
-        rows = orjson.loads(read_optional(folder / _RESULTS))
-    except ValueError:
-        return None
-    return rows if isinstance(rows, list) else None
-
-
-def _keep(file: Path, rows: list[Any]) -> None:
-    from vault_agent.system.files import replace_file
-
-    with suppress(OSError):
-        replace_file(file, orjson.dumps(rows), durable=False)
+    is_whole = isinstance(result.id, str) and isinstance(result.line, int | None)
+    return result if is_whole else None
 
 
 class NamedPlace(NamedTuple):
@@ -265,27 +248,6 @@ class NamedPlace(NamedTuple):
     def file(self) -> dict[str, str]:
         """The parameters of a request for the note's current file."""
         return {"note_id": self.note_id, **({"path": self.path} if self.path else {})}
-
-
-def whole_id(begin: str, session_ids: Iterable[str]) -> str:
-    """Return the only known ID that begins so. One that no known ID begins with is returned as is.
-
-    Raises:
-        InvalidRequest: if several begin so.
-    """
-    ids = set(session_ids)
-    matching = (
-        [begin]
-        if begin in ids
-        else [session_id for session_id in ids if session_id.startswith(begin)]
-    )
-    if len(matching) > 1:
-        raise InvalidRequest(
-            "INVALID_REQUEST",
-            f"The IDs of {len(matching)} sessions begin so.",
-            remedy="Give more of the ID: vault-agent memory log",
-        )
-    return matching[0] if matching else begin
 
 
 def seems_file(text: str) -> bool:
@@ -373,8 +335,7 @@ def _result(invocation: Invocation, client: Client, text: str) -> NamedPlace:
 
     Without such a result, the number is the name of a note.
     """
-    folder = known_folder(invocation)
-    result = recalled(folder, int(text))
+    result = recalled(known_folder(invocation), int(text))
     if result is None or not (match := _ID.fullmatch(result.id)):
         try:
             return look_up(client, choose_vault(invocation, client, text))
@@ -383,7 +344,7 @@ def _result(invocation: Invocation, client: Client, text: str) -> NamedPlace:
                 raise
             raise NotFound(
                 error.code,
-                f"There is no result {text}: {_last_search(_kept(folder))}",
+                f"Your last search at a terminal has no result {text}.",
                 remedy="Search first: `vault-agent search WORDS`",
             ) from None
     if invocation.vault is None and result.vault is not None:
@@ -399,14 +360,6 @@ def _result(invocation: Invocation, client: Client, text: str) -> NamedPlace:
         where = "" if is_here else f"{client.vault_name or DEFAULT}:"
         tell(f"{text} is {clean(where + (note.path or ''))}")
     return _place(match, result.line)._replace(path=note.path)
-
-
-def _last_search(rows: list[Any] | None) -> str:
-    """Return what the last search at a terminal found, or why there was none."""
-    if rows is None:
-        return "only a search at a terminal, not in a pipe, numbers its results."
-    number = f"had {counted(len(rows), 'result')}" if rows else "found nothing"
-    return f"your last search at a terminal {number}."
 
 
 def look_up(client: Client, text: str) -> NamedPlace:
@@ -425,20 +378,18 @@ def look_up(client: Client, text: str) -> NamedPlace:
         if "excluded" in error.details:
             raise
         typed = clean(quote(text[:_MOST_SEARCHED]))
-        remedy = f"Search for it: `vault-agent search {typed}`."
-        if len(text) <= _MOST_SEARCHED and seems_file(text):
-            remedy += f" A file that is no note: `vault-agent get attachment {typed}`."
         raise NotFound(
             error.code,
             f"No note has the path, name, alias or title {quoted(text)}.",
             error.details,
-            remedy="" if error.details.get("suggestions") else remedy,
+            remedy=""
+            if error.details.get("suggestions")
+            else f"Search for it: `vault-agent search {typed}`.",
         ) from None
     notes = data["notes"]
     if len(notes) > 1 or data.get("hasMore"):
         number = f"More than {len(notes)}" if data.get("hasMore") else str(len(notes))
-        kind = "notes" if all(is_note(note["path"]) for note in notes) else "files"
-        raise NotFound("NOTE_AMBIGUOUS", f"{number} {kind} have this name.", {"notes": notes})
+        raise NotFound("NOTE_AMBIGUOUS", f"{number} notes have this name.", {"notes": notes})
     (note,) = notes
     return NamedPlace(
         note["noteId"], line=data.get("line"), heading=data.get("heading"), path=note["path"]
@@ -455,13 +406,6 @@ def heading_line(outline: dict[str, Any], heading: str) -> int | None:
         if f"^{entry['blockId']}".casefold() == wanted:
             return int(entry["line"])
     return None
-
-
-def whole_text(client: Client, note_id: str, path: str | None = None) -> str:
-    """Return the text of a note of any size. Raises NotFound: `NOTE_NOT_FOUND`."""
-    place = NamedPlace(note_id, path=path)
-    reply = client.call("GET /notes/{noteId}", **place.file, allow_large=True)
-    return str(reply.envelope["data"]["content"])
 
 
 def _place(match: re.Match[str], line: int | None = None) -> NamedPlace:
@@ -498,22 +442,14 @@ def named_file(invocation: Invocation, client: Client, name: str) -> File:
     Raises:
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
-    by_path_first = seems_file(name)
-    if by_path_first and (attachment := find_attachment(invocation, client, name)):
+    if seems_file(name) and (attachment := find_attachment(invocation, client, name)):
         return File(path=attachment)
     try:
         place = find(invocation, client, name)
     except VaultAgentError as error:
-        if error.code not in _UNKNOWN:
+        if error.code not in _UNKNOWN or not is_note(name):
             raise
-        if is_note(name):
-            return File(path=choose_vault(invocation, client, name))
-        if by_path_first:
-            raise
-        attachment = find_attachment(invocation, client, name)
-        if attachment is None:
-            raise
-        return File(path=attachment)
+        return File(path=choose_vault(invocation, client, name))
     if place.path is not None and not is_note(place.path):
         return File(path=place.path)
     return File(place.note_id, place.path)

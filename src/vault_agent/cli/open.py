@@ -30,7 +30,6 @@ from vault_agent.config.fast_settings import setting
 from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Failed, Misconfigured, NotFound
 from vault_agent.model.health import Health
-from vault_agent.model.reading import ChunkContent
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
@@ -46,8 +45,6 @@ _PLUS: Final = (
 _COLON: Final = "hx helix subl sublime_text zed zeditor mcedit lite-xl"
 _GOTO: Final = "code code-insiders codium vscodium cursor windsurf"
 _LINE: Final = "idea pycharm webstorm mate kate kwrite"
-_WITH_LINES = ("text", "code", "csv", "base")
-"""The kinds of attachments whose indexed text is the file itself."""
 
 
 def place_of(view: str, note: NamedPlace | None = None) -> str:
@@ -123,7 +120,6 @@ _SYNTAX: Final = {
         (_COLON, ("{file}:{line}",)),
         (_GOTO, ("--goto", "{file}:{line}")),
         (_LINE, ("--line", "{line}", "{file}")),
-        ("notepad++", ("-n{line}", "{file}")),
     )
     for name in names.split()
 }
@@ -161,8 +157,7 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search at a
     terminal. An editor opens it at the line of the match, or at the line in PATH:LINE. An
-    attachment whose text is searched opens in the system's program for it, a PDF in the browser at
-    the page.
+    attachment opens in the system's program for it.
 
     \b
     vault-agent open 1
@@ -174,30 +169,30 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
     with invocation.client() as client:
         place = find_part(invocation, client, name)
         if place.path is None:
-            place = (look_up(client, place.id))._replace(chunk=place.chunk, line=place.line)
-        passage = _passage(client, place)
-        line = place.line or (passage.start_line if passage else None)
-        line = line or _line_of_heading(client, place)
-        served, name_of_vault = client.vault, client.vault_name
-        vault = local_vault(layers, served)
-        root = (root_of(name_of_vault) if name_of_vault is not None else None) or (
-            vault.root if vault is not None else None
-        )
+            place = look_up(client, place.id)._replace(line=place.line)
+        line = place.line or _line_of_heading(client, place)
+        vault = local_vault(layers, client.vault)
+        root = root_of(client.vault_name) or (vault.root if vault is not None else None)
         attached = not is_note(place.path or "")
-        way = _way_of_file(passage, way) if attached else _way(way, root)
+        if way == "auto":
+            way = "program" if attached else _usual_way(root)
         if way == "program" and not attached and _has_page(client):
             way = "ui"
         page = place_of("notes", place._replace(line=line))
         address = new_address(client, page) if way == "ui" else ""
     try:
         if way == "ui":
-            _browse(address, f"The address is {address} .")
+            _browse(address)
         elif root is None:
             raise Misconfigured(
                 "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
             )
         else:
-            _open(way, _file(root, place.path or ""), line, page=passage.page if passage else None)
+            file = _file(root, place.path or "")
+            if way == "editor":
+                _edit(str(file), line)
+            else:
+                _open_by_system(obsidian_address(file) if way == "obsidian" else str(file), way)
     except Failed as error:
         if attached:
             raise
@@ -209,46 +204,14 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
         tell(f"Opened {clean(place.path or '')}.")
 
 
-def _browse(address: str, what: str) -> None:
+def _browse(address: str) -> None:
     if not opens_in_browser(address):
-        raise Failed("PROGRAM_FAILED", f"No browser could be started. {what}")
-
-
-def _open(way: str, file: Path, line: int | None, *, page: int | None) -> None:
-    if page is not None and way == "program":
-        _browse(f"{file.as_uri()}#page={page}", f"The page is {page} of {clean(file.name)}.")
-    elif way == "editor":
-        _edit(str(file), line)
-    else:
-        _open_by_system(obsidian_address(file) if way == "obsidian" else str(file), way)
-
-
-def _passage(client: Client, place: NamedPlace) -> ChunkContent | None:
-    """Return the chunk that was named. Of an attachment, it is the first one otherwise."""
-    of_note = is_note(place.path or "")
-    if of_note and (place.chunk is None or place.line is not None):
-        return None
-    try:
-        index = place.chunk or 0
-        return client.call(
-            "GET /chunks/{noteId}/{chunkIndex}", note_id=place.note_id, chunk_index=index
-        ).read(ChunkContent)
-    except NotFound as error:
-        if of_note or error.code != "CHUNK_NOT_FOUND":
-            raise
-        return None  # an attachment without text
+        what = f"No browser could be started. The address is {address} ."
+        raise Failed("PROGRAM_FAILED", what)
 
 
 def _has_page(client: Client) -> bool:
     return "web.enabled" in client.call("GET /health").read(Health).switched_on
-
-
-def _way_of_file(passage: ChunkContent | None, way: str) -> str:
-    """Return where an attachment is opened. Only a text has the lines that an editor shows."""
-    if way != "auto":
-        return way
-    has_lines = passage is not None and passage.kind in _WITH_LINES
-    return "editor" if has_lines and _editor() else "program"
 
 
 def _line_of_heading(client: Client, place: NamedPlace) -> int | None:
@@ -273,10 +236,8 @@ def _editor() -> str | None:
     return os.environ.get("VISUAL") or os.environ.get("EDITOR")
 
 
-def _way(way: str, root: Path | None) -> str:
-    """Return where a note is opened: `editor`, `obsidian`, `ui`, or the system's `program`."""
-    if way != "auto":
-        return way
+def _usual_way(root: Path | None) -> str:
+    """Return where a note is opened: `editor`, `obsidian`, or the system's `program`."""
     if _editor():
         return "editor"
     return "obsidian" if root is not None and is_obsidian(root) else "program"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections import Counter
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -191,16 +190,8 @@ def show(invocation: Invocation) -> None:
             rows.insert(0, {**row, "path": str(default), "state": "ok", "uid": None, "added": None})
         envelope({"vaults": rows, "indexes": [_index_row(index) for index in indexes]})
         return
-    shared = _shared(entries)
     lines = [(DEFAULT, str(default), "")] if default is not None else []
-    lines += [
-        (
-            entry.identity if entry.address in shared else entry.address,
-            str(entry.root),
-            _state(entry),
-        )
-        for entry in entries
-    ]
+    lines += [(name_of(entry, entries), str(entry.root), _state(entry)) for entry in entries]
     widest = max((len(name) for name, _, _ in lines), default=0)
     for name, root, state in lines:
         note = f"  ({state})" if state not in ("", "ok") else ""
@@ -269,25 +260,11 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
             remedy="Name one that is there: `vault-agent vaults add FOLDER`.",
         )
     chosen = clean_name(name or root.name)
-    if chosen in (DEFAULT, GLOBAL) or is_uid(chosen):
-        raise Misconfigured(
-            "CONFIG_INVALID", "This name has a meaning already. Use another --name."
-        )
     entries = read_registry()
     same = next((vault for vault in entries if vault.root == root), None)
-    if same is not None and same.role is not Role.OTHER:
-        raise Misconfigured(
-            "CONFIG_INVALID", f"This folder is the vault {same.address} already.", remedy=""
-        )
-    if root == vault_root(invocation.layers()):
-        raise Misconfigured(
-            "CONFIG_INVALID", "This folder is the default vault already: vault.root.", remedy=""
-        )
-    indexes = (Path(os.path.realpath(folder)) for folder in index_folders(invocation.layers()))
-    if any(folder.is_relative_to(root) for folder in indexes):
-        raise Misconfigured(
-            "CONFIG_INVALID", "This folder holds the indexes. Name the folder of the notes."
-        )
+    refusal = _why_not(root, chosen, same, invocation.layers())
+    if refusal is not None:
+        raise Misconfigured("CONFIG_INVALID", refusal, remedy="")
     uid = same.uid if same is not None else new_uid()
     entry = add_vault(Registered(root, Role.OTHER, chosen, uid))
     applied = _turn_on(invocation)
@@ -299,6 +276,20 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
     else:
         tell(f"{clean(entry.address)} is {'on the list already' if same else 'added'}.")
     _show_served(invocation, entry, applied)
+    return None
+
+
+def _why_not(root: Path, name: str, same: Registered | None, layers: Sequence[Layer]) -> str | None:
+    """Return why a folder cannot be a vault of its own with this name."""
+    if name in (DEFAULT, GLOBAL) or is_uid(name):
+        return "This name has a meaning already. Use another --name."
+    if same is not None and same.role is not Role.OTHER:
+        return f"This folder is the vault {same.address} already."
+    if root == vault_root(layers):
+        return "This folder is the default vault already: vault.root."
+    indexes = (Path(os.path.realpath(folder)) for folder in index_folders(layers))
+    if any(folder.is_relative_to(root) for folder in indexes):
+        return "This folder holds the indexes. Name the folder of the notes."
     return None
 
 
@@ -396,8 +387,8 @@ def problems() -> Iterator[tuple[str, str]]:
     for entry in entries:
         if (problem := _problem(entry)) is not None:
             yield entry.address, problem
-    for address in sorted(_shared(entries)):
-        yield address, "Several vaults have this name. Use their identities, or forget some."
+        if name_of(entry, entries) != entry.address:
+            yield entry.address, "Several vaults have this name. Forget one."
     try:
         project = find_project()
     except Forbidden as refusal:
@@ -429,11 +420,6 @@ def _state(entry: Registered) -> str:
     if not is_folder(entry.root):
         return "missing"
     return "ok" if is_trusted(entry) else "not trusted"
-
-
-def _shared(entries: Sequence[Registered]) -> set[str]:
-    counts = Counter(entry.address for entry in entries)
-    return {address for address, count in counts.items() if count > 1}
 
 
 def _row(entry: Registered) -> dict[str, str | None]:
