@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_agent.cli.context import MAX_TASKS, read_tasks
+from vault_agent.cli.context import read_tasks
 from vault_agent.errors import InvalidRequest
 
 TOML = """
@@ -36,25 +36,20 @@ def test_a_task_file_is_read_with_the_keys_of_others(tmp_path: Path, name: str, 
 
 @pytest.mark.fault(
     "Note contents",
-    "a task file with deep nesting, over 1 MiB or 500 tasks, or with an unknown key",
-    "refused with the line or key, without its content",
+    "a task file with deep nesting, or that is no list of tasks",
+    "refused without its content",
 )
 @pytest.mark.parametrize(
     ("name", "text", "rule"),
     [
-        ("t.txt", "canary", "must end in"),
-        ("t.toml", "canary", "not valid TOML"),
-        ("t.json", "{canary", "not valid JSON (line 1)"),
+        ("t.txt", "canary", "neither TOML"),
+        ("t.toml", "canary", "neither TOML"),
+        ("t.json", "{canary", "JSON"),
         ("t.json", "[" * 100_000, "JSON"),
-        ("t.toml", "x" * ((1 << 20) + 1), "over 1 MiB"),
         ("t.json", "{}", "needs a list `tasks`"),
         ("t.json", "[]", "needs a list `tasks`"),
-        ("t.json", f'{{"tasks": [{",".join(["{}"] * (MAX_TASKS + 1))}]}}', "more than 500"),
-        ("t.json", '{"tasks": ["canary"]}', "tasks[0]"),
-        ("t.json", '{"tasks": [{"name": "canary"}]}', "tasks[0].prompt"),
-        ("t.json", JSON.replace('"query": "n"', '"file": "canary"'), "vault_context[1].query"),
-        ("t.json", JSON.replace('"kind"', '"canary"'), "unknown key at tasks[0].vault_context[1]"),
-        ("t.json", '{"tasks": [{"name": "a", "prompt": "b", "vault_context": "canary"}]}', "list"),
+        ("t.json", '{"tasks": ["canary"]}', "mappings"),
+        ("t.json", '{"tasks": [{"name": "canary"}]}', "`prompt`"),
     ],
 )
 def test_a_wrong_task_file_is_refused(tmp_path: Path, name: str, text: str, rule: str):
@@ -63,7 +58,7 @@ def test_a_wrong_task_file_is_refused(tmp_path: Path, name: str, text: str, rule
     with pytest.raises(InvalidRequest) as refused:
         read_tasks(file)
     message = refused.value.message
-    assert rule in message or "deeply" in message
+    assert rule in message
     assert "canary" not in message
     assert str(tmp_path) not in message
 
@@ -72,5 +67,5 @@ def test_a_missing_or_binary_task_file_is_refused(tmp_path: Path):
     with pytest.raises(InvalidRequest, match="cannot be read"):
         read_tasks(tmp_path / "none.toml")
     (tmp_path / "t.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(InvalidRequest, match="not UTF-8"):
+    with pytest.raises(InvalidRequest, match="neither TOML"):
         read_tasks(tmp_path / "t.toml")

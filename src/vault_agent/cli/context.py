@@ -15,16 +15,10 @@ from vault_agent.cli.terminal import clean, envelope, say, warn
 from vault_agent.errors import InvalidRequest, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from vault_agent.client.client import Client
 
-_FORMATS = ("section", "prompt", "json")
+_FORMATS = ("section", "prompt")
 _MISSING = "CONTEXT_NOTE_NOT_FOUND"
-MAX_BYTES = 1 << 20
-MAX_TASKS = 500
-MAX_QUERIES = 20
-QUERY_KEYS = ("kind", "query", "limit", "path", "tags", "section")
 
 
 @click.command("context", cls=Command)
@@ -102,10 +96,10 @@ def _tasks(file: Path | None, name: str | None, options: dict[str, Any]) -> list
 
 
 def _context(client: Client, task: dict[str, Any], max_tokens: int) -> dict[str, Any]:
-    queries: Sequence[dict[str, Any]] = task.get("vault_context", ())
+    queries = task.get("vault_context")
     if not queries:
         return {"section": "", "tokens": 0, "sources": [], "warnings": ()}
-    reply = client.call("POST /context", {"queries": list(queries)}, max_tokens=max_tokens)
+    reply = client.call("POST /context", {"queries": queries}, max_tokens=max_tokens)
     return {**reply.envelope["data"], "warnings": reply.warnings}
 
 
@@ -116,64 +110,22 @@ def read_tasks(path: Path) -> list[dict[str, Any]]:
         InvalidRequest: `INVALID_REQUEST` that names the broken rule with its place, never content.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        text = path.read_text("utf-8-sig")
+        value = orjson.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
     except OSError as error:
         raise _wrong(f"cannot be read: {error.strerror}") from None
-    if len(content) > MAX_BYTES:
-        raise _wrong("is over 1 MiB")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise _wrong("is not UTF-8") from None
-    try:
-        value = _parsed(text, path.suffix.lower())
-    except RecursionError:
-        raise _wrong("is nested too deeply") from None
-    return _checked_tasks(value)
-
-
-def _parsed(text: str, suffix: str) -> Any:
-    if suffix == ".json":
-        try:
-            return orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            raise _wrong(f"is not valid JSON (line {error.lineno})") from None
-    if suffix == ".toml":
-        try:
-            return tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            line = getattr(error, "lineno", None)
-            raise _wrong(f"is not valid TOML{f' (line {line})' if line else ''}") from None
-    raise _wrong("must end in .toml or .json")
-
-
-def _checked_tasks(value: Any) -> list[dict[str, Any]]:
+    except (ValueError, RecursionError):
+        raise _wrong("is neither TOML nor, with the suffix .json, JSON") from None
     tasks = value.get("tasks") if isinstance(value, dict) else None
-    if not isinstance(tasks, list):
-        raise _wrong("needs a list `tasks`")
-    if len(tasks) > MAX_TASKS:
-        raise _wrong(f"has more than {MAX_TASKS} tasks")
-    for number, task in enumerate(tasks):
-        place = f"tasks[{number}]"
-        if not isinstance(task, dict):
-            raise _wrong(f"needs a mapping at {place}")
-        for key in ("name", "prompt"):
-            if not isinstance(task.get(key), str):
-                raise _wrong(f"needs a text at {place}.{key}")
-        queries = task.get("vault_context", [])
-        if not isinstance(queries, list) or len(queries) > MAX_QUERIES:
-            raise _wrong(f"needs a list of at most {MAX_QUERIES} at {place}.vault_context")
-        for index, query in enumerate(queries):
-            _check_query(query, f"{place}.vault_context[{index}]")
+    if not isinstance(tasks, list) or not all(map(_is_task, tasks)):
+        raise _wrong("needs a list `tasks` of mappings with the texts `name` and `prompt`")
     return tasks
 
 
-def _check_query(query: Any, place: str) -> None:
-    if not isinstance(query, dict) or not isinstance(query.get("query"), str):
-        raise _wrong(f"needs a text at {place}.query")
-    if not query.keys() <= set(QUERY_KEYS):
-        raise _wrong(f"has an unknown key at {place}; known are {', '.join(QUERY_KEYS)}")
+def _is_task(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(value.get(key), str) for key in ("name", "prompt")
+    )
 
 
 def _wrong(what: str) -> InvalidRequest:

@@ -16,11 +16,11 @@ from asyncclick.shell_completion import CompletionItem
 from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.names import find, find_attachment, find_part, heading_line, is_title
 from vault_agent.cli.terminal import (
-    ago,
     clean,
     counted,
     envelope,
     is_terminal,
+    local_time,
     pass_on,
     quoted,
     say,
@@ -153,7 +153,7 @@ def attachment(
         return
     data = reply.read(AttachmentInfo)
     size = counted(data.size, "byte")
-    facts = (data.path, data.media_type, size, f"changed {ago(data.modified)}")
+    facts = (data.path, data.media_type, size, f"changed {local_time(data.modified)}")
     say("  ".join(map(clean, facts)))
     warn(reply.warnings)
 

@@ -127,9 +127,7 @@ def export(
         if invocation.json:
             envelope({"bytes": size})
         else:
-            nodes = data["nodes"] if objects else data["nodes"].get("id", ())
-            links = len(data["edges"]) // (1 if objects else 2)
-            tell(f"{counted(len(nodes), 'note')} and {counted(links, 'link')} written.")
+            tell(f"{counted(size, 'byte')} written.")
     if data["truncated"]:
         tell("Only the best connected notes are included.")
     warn(reply.warnings)
