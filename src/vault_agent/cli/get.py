@@ -8,7 +8,7 @@ from contextlib import closing
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
@@ -46,7 +46,26 @@ class _Text:
     content: str
 
 
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
 _LARGE = click.option("--allow-large", is_flag=True, help="Lift the size limit.")
+
+
+def output_option(*, required: bool) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds `--output`."""
+    return click.option(
+        "--output",
+        metavar="PATH|-",
+        required=required,
+        help="File to write to, or - for stdout.",
+        shell_complete=lambda *words: [CompletionItem(words[-1], type="file")],
+        callback=_check_pipe,
+    )
+
+
+def _check_pipe(_context: click.Context, _option: click.Parameter, output: str | None) -> Any:
+    if output == "-" and is_terminal(sys.stdout):
+        raise click.UsageError("--output - is for a pipe or file, not for a terminal")
+    return output
 
 
 @click.group("get", cls=Group)
@@ -122,12 +141,7 @@ def chunk(invocation: Invocation, name: str) -> None:
 @command.command("attachment")
 @click.argument("path")
 @click.option("--download", is_flag=True, help="Download the file to --output.")
-@click.option(
-    "--output",
-    metavar="PATH|-",
-    help="File to write to, or - for stdout.",
-    shell_complete=lambda *words: [CompletionItem(words[-1], type="file")],
-)
+@output_option(required=False)
 @_LARGE
 @click.pass_obj
 def attachment(
@@ -138,7 +152,11 @@ def attachment(
     PATH is relative to the vault, with / between folders. The limit is 10 MiB without
     --allow-large.
     """
-    _check_output(download=download, output=output, as_json=invocation.json)
+    # --output implies --download, but not the other way round.
+    if download and output is None:
+        raise click.UsageError("--download needs --output FILE, or --output - for a pipe")
+    if output == "-" and invocation.json:
+        raise click.UsageError("--output - prints the bytes, so --json cannot print beside them")
     with invocation.client() as client:
         path = find_attachment(invocation, client, path) or path
         if output is not None:
@@ -171,16 +189,6 @@ def _print_text(content: str) -> None:
         say(clean(content, lines=True).rstrip("\n"))
     else:
         write(content.encode())
-
-
-def _check_output(*, download: bool, output: str | None, as_json: bool) -> None:
-    # --output implies --download, but not the other way round.
-    if download and output is None:
-        raise click.UsageError("--download needs --output FILE, or --output - for a pipe")
-    if output == "-" and as_json:
-        raise click.UsageError("--output - prints the bytes, so --json cannot print beside them")
-    if output == "-" and is_terminal(sys.stdout):
-        raise click.UsageError("--output - is for a pipe or file, not for a terminal")
 
 
 def _download(client: Client, path: str, output: str, *, allow_large: bool) -> int:

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import asyncclick as click
-from asyncclick.shell_completion import CompletionItem
 
 from vault_agent.cli.command import Invocation, Noun
-from vault_agent.cli.get import save
+from vault_agent.cli.get import output_option, save
 from vault_agent.cli.list import note_filters
 from vault_agent.cli.names import client_here, find
 from vault_agent.cli.terminal import (
@@ -84,13 +83,7 @@ def path(invocation: Invocation, start: str, end: str, directed: bool, longest: 
 
 
 @command.command("export")
-@click.option(
-    "--output",
-    metavar="PATH|-",
-    required=True,
-    help="File to write to, or - for stdout.",
-    shell_complete=lambda *words: [CompletionItem(words[-1], type="file")],
-)
+@output_option(required=True)
 @click.option("--objects", is_flag=True, help="One object for each note and link, not columns.")
 @click.option("--member", is_flag=True, help="Add the community of each note.")
 @click.option("--unresolved", is_flag=True, help="Add the notes that links name, but are missing.")
@@ -109,8 +102,6 @@ def export(
 
     The columns are described in the HTTP reference.
     """
-    if output == "-" and is_terminal(sys.stdout):
-        raise click.UsageError("--output - is for a pipe or file, not for a terminal")
     with client_here(invocation) as client:
         reply = client.call(
             "GET /graph",
