@@ -57,7 +57,7 @@ def command(invocation: Invocation, /, source: str, to: str, **options: Any) -> 
                 raise refused from None
             raise
         if "/" not in f"{source}{to}" and not _is_folder(client, to):
-            now = file.path or (look_up(client, file.note_id or "")).path or ""
+            now = file.path or (look_up(client, file.note_id)).path or ""
             body["to"] = (PurePosixPath(now).parent / to).as_posix()
         return _moved(invocation, client, {**file.body, **body}, options)
 

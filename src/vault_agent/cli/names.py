@@ -231,7 +231,10 @@ def recalled(folder: Path | None, number: int) -> ShownResult | None:
 
 
 class NamedPlace(NamedTuple):
-    """A note, and the place in it that was named. `path` is known if the server was asked."""
+    """A note, and the place in it that was named. `path` is known if the server was asked.
+
+    A file that the index does not have as a note has no `note_id`.
+    """
 
     note_id: str
     chunk: int | None = None
@@ -248,6 +251,11 @@ class NamedPlace(NamedTuple):
     def file(self) -> dict[str, str]:
         """The parameters of a request for the note's current file."""
         return {"note_id": self.note_id, **({"path": self.path} if self.path else {})}
+
+    @property
+    def body(self) -> dict[str, str]:
+        """The fields of a request that name the file. An ID stays if the note moves."""
+        return {"noteId": self.note_id} if self.note_id else {"path": self.path or ""}
 
 
 def seems_file(text: str) -> bool:
@@ -335,7 +343,7 @@ def _result(invocation: Invocation, client: Client, text: str) -> NamedPlace:
 
     Without such a result, the number is the name of a note.
     """
-    result = recalled(known_folder(invocation), int(text))
+    result = recalled(index_folder(invocation.layers()), int(text))
     if result is None or not (match := _ID.fullmatch(result.id)):
         try:
             return look_up(client, choose_vault(invocation, client, text))
@@ -412,27 +420,7 @@ def _place(match: re.Match[str], line: int | None = None) -> NamedPlace:
     return NamedPlace(match[1], int(match[2]) if match[2] else None, line)
 
 
-def known_folder(invocation: Invocation) -> Path | None:
-    """Return the folder of the index in the settings, or None."""
-    try:
-        return index_folder(invocation.layers())
-    except Misconfigured:
-        return None
-
-
-class File(NamedTuple):
-    """A file. A note that the index has is named by its ID, which stays if the note moves."""
-
-    note_id: str | None = None
-    path: str | None = None
-
-    @property
-    def body(self) -> dict[str, str]:
-        """The fields of a request that name it."""
-        return {"noteId": self.note_id} if self.note_id is not None else {"path": self.path or ""}
-
-
-def named_file(invocation: Invocation, client: Client, name: str) -> File:
+def named_file(invocation: Invocation, client: Client, name: str) -> NamedPlace:
     """Return the note or the attachment that a person means. An attachment is named by its path.
 
     An attachment with exactly this path comes before a note whose title it is.
@@ -443,13 +431,12 @@ def named_file(invocation: Invocation, client: Client, name: str) -> File:
         NotFound: `NOTE_NOT_FOUND`, or `NOTE_AMBIGUOUS` with `details.notes`.
     """
     if seems_file(name) and (attachment := find_attachment(invocation, client, name)):
-        return File(path=attachment)
+        return NamedPlace("", path=attachment)
     try:
         place = find(invocation, client, name)
     except VaultAgentError as error:
         if error.code not in _UNKNOWN or not is_note(name):
             raise
-        return File(path=choose_vault(invocation, client, name))
-    if place.path is not None and not is_note(place.path):
-        return File(path=place.path)
-    return File(place.note_id, place.path)
+        return NamedPlace("", path=choose_vault(invocation, client, name))
+    is_file = place.path is not None and not is_note(place.path)
+    return place._replace(note_id="") if is_file else place
