@@ -246,7 +246,7 @@ def test_context_prints_excerpts_for_a_prompt(served: Program):
     assert ended.stdout.startswith("Do it.\n\n## Project Knowledge Base\n")
     assert "### Garden/Beds.md\n" in ended.stdout
     assert "### Garden/Late frost.md > Late frost  (lines 6-11)\n" in ended.stdout
-    data = json.loads(served.run(*file, "--format", "json").stdout)["data"]
+    data = json.loads(served.run(*file, "--json").stdout)["data"]
     assert [task["context"]["tokens"] > 0 for task in data["tasks"]] == [True, False]
     assert data["tasks"][0]["owner"] == "x"
     missing = served.run(*file, "--task", "b")

@@ -30,6 +30,7 @@ from vault_agent.config.fast_settings import setting
 from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Failed, Misconfigured, NotFound
 from vault_agent.model.health import Health
+from vault_agent.model.reading import ChunkContent
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
 
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search at a
     terminal. An editor opens it at the line of the match, or at the line in PATH:LINE. An
-    attachment opens in the system's program for it.
+    attachment opens in the system's program for it, a PDF in the browser at the page.
 
     \b
     vault-agent open 1
@@ -169,8 +170,10 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
     with invocation.client() as client:
         place = find_part(invocation, client, name)
         if place.path is None:
-            place = look_up(client, place.id)._replace(line=place.line)
-        line = place.line or _line_of_heading(client, place)
+            place = look_up(client, place.id)._replace(chunk=place.chunk, line=place.line)
+        passage = _passage(client, place)
+        line = place.line or (passage.start_line if passage else None)
+        line = line or _line_of_heading(client, place)
         vault = local_vault(layers, client.vault)
         root = root_of(client.vault_name) or (vault.root if vault is not None else None)
         attached = not is_note(place.path or "")
@@ -189,10 +192,7 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
             )
         else:
             file = _file(root, place.path or "")
-            if way == "editor":
-                _edit(str(file), line)
-            else:
-                _open_by_system(obsidian_address(file) if way == "obsidian" else str(file), way)
+            _open(way, file, line, page=passage.page if passage else None)
     except Failed as error:
         if attached:
             raise
@@ -208,6 +208,24 @@ def _browse(address: str) -> None:
     if not opens_in_browser(address):
         what = f"No browser could be started. The address is {address} ."
         raise Failed("PROGRAM_FAILED", what)
+
+
+def _open(way: str, file: Path, line: int | None, *, page: int | None) -> None:
+    if way == "editor":
+        _edit(str(file), line)
+    elif way == "program" and page is not None:
+        _browse(f"{file.as_uri()}#page={page}")
+    else:
+        _open_by_system(obsidian_address(file) if way == "obsidian" else str(file), way)
+
+
+def _passage(client: Client, place: NamedPlace) -> ChunkContent | None:
+    """Return the chunk that was named."""
+    if place.chunk is None:
+        return None
+    return client.call(
+        "GET /chunks/{noteId}/{chunkIndex}", note_id=place.note_id, chunk_index=place.chunk
+    ).read(ChunkContent)
 
 
 def _has_page(client: Client) -> bool:
