@@ -49,9 +49,7 @@ def command(invocation: Invocation, /, write_id: str | None, **options: Any) -> 
         if options["listed"]:
             _list(invocation, client, which)
             return None
-        body: dict[str, Any] = {"copy": True} if options["copy"] else {}
-        if write_id is not None:
-            body["writeId"] = write_id
+        body = {"copy": options["copy"], "writeId": write_id}
         return change(invocation, client, "POST /write/undo", body, options)
 
 

@@ -14,7 +14,6 @@ import asyncclick as click
 from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.features import Applied, apply, switch, tell_applied
 from vault_agent.cli.init import count_notes, entry_of, shown_name
-from vault_agent.cli.jobs import follow
 from vault_agent.cli.names import name_of
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import DECLINED, agreed, clean, counted, envelope, say, tell, warn
@@ -42,7 +41,6 @@ from vault_agent.config.registry import (
     read_registry,
 )
 from vault_agent.errors import Busy, Failed, Forbidden, Misconfigured, NotFound
-from vault_agent.model.health import Health
 from vault_agent.system.address import is_serving, noted_vault
 from vault_agent.system.files import expanded, is_folder
 
@@ -74,11 +72,6 @@ class IndexFolder(NamedTuple):
     def name(self) -> str:
         """Its ID, as short as it is printed."""
         return self.folder.name[:8]
-
-    @property
-    def of(self) -> str:
-        """The folder of its vault, for people."""
-        return in_home(self.vault) if self.vault else "unknown vault"
 
     @property
     def irreplaceable(self) -> list[str]:
@@ -147,13 +140,10 @@ def known_indexes(parent: Path) -> list[IndexFolder]:
         if not _NAME.fullmatch(folder.name) or folder.is_symlink():
             continue
         files = [file.lstat() for file in folder.rglob("*") if not file.is_dir()]
-        # Revisions share files by hard links. Each file counts once.
-        sizes = {(file.st_dev, file.st_ino): file.st_size for file in files}
+        size = sum(file.st_size for file in files)
         changed = max((file.st_mtime for file in files), default=folder.stat().st_mtime)
         when = datetime.fromtimestamp(changed, UTC).isoformat()
-        indexes.append(
-            IndexFolder(folder, noted_vault(folder), sum(sizes.values()), when, is_serving(folder))
-        )
+        indexes.append(IndexFolder(folder, noted_vault(folder), size, when, is_serving(folder)))
     return sorted(indexes, key=lambda index: (index.vault is None, str(index.vault), index.folder))
 
 
@@ -198,7 +188,8 @@ def show(invocation: Invocation) -> None:
         say(f"{clean(name):<{widest}}  {clean(root)}{note}")
     for index in _unlisted(indexes, layers):
         state = "gone" if index.is_gone else "in use" if index.served else "not on the list"
-        say(f"{index.name}  {index.of}  ({state}; its index has {megabytes(index.size)})")
+        vault = in_home(index.vault) if index.vault else "unknown vault"
+        say(f"{index.name}  {vault}  ({state}; its index has {megabytes(index.size)})")
     if removable := gone(indexes):
         tell(f"To remove such an index: vault-agent vaults forget {removable[0].name}")
     if not entries:
@@ -275,7 +266,7 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
         tell(f"{clean(same.address)} is called {clean(entry.address)} now.")
     else:
         tell(f"{clean(entry.address)} is {'on the list already' if same else 'added'}.")
-    _show_served(invocation, entry, applied)
+    _tell_next(entry, applied)
     return None
 
 
@@ -324,7 +315,7 @@ def _allow(invocation: Invocation, project: Project, *, yes: bool) -> int | None
         envelope({**row, "added": not is_known})
         return None
     tell(f"{clean(entry.address)} is allowed{' already' if is_known else ''}.")
-    _show_served(invocation, entry, applied)
+    _tell_next(entry, applied)
     return None
 
 
@@ -334,14 +325,7 @@ def _turn_on(invocation: Invocation) -> Applied:
     return apply(invocation, [] if is_on else switch(["vaults"], on=True))
 
 
-def _show_served(invocation: Invocation, entry: Registered, applied: Applied) -> None:
-    """Show the progress of the first index if a server runs, and what to type next."""
-    if applied.endpoint is not None:
-        with invocation.client() as client:
-            client.vault_name = entry.identity
-            job = client.call("GET /health").read(Health).running_job
-            if job is not None:
-                follow(client, job, as_json=False)
+def _tell_next(entry: Registered, applied: Applied) -> None:
     name = clean(quote(name_of(entry, read_registry())))
     tell_applied(
         applied, then=f"vault-agent --vault {name} search what I look for", needs_server=False
@@ -407,12 +391,6 @@ def _problem(entry: Registered) -> str | None:
         )
     if state == "not trusted":
         return "Another vault is in the folder now. Run `vault-agent vaults add` there to allow it."
-    if entry.role is Role.PROJECT and entry.root.parts[-2:] == (".synk", "vault"):
-        ours = project_at(entry.root.parent.parent)
-        if ours is not None and ours.is_ours:
-            return (
-                "The project has a newer vault in .vault-agent. Run `vault-agent vaults add` there."
-            )
     return None
 
 
