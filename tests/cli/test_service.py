@@ -125,7 +125,6 @@ async def test_indexes_are_listed_and_removed(
     for folder, size in ((kept, 3_000_000), (gone, 2_000_000), (old, 1_000_000)):
         folder.mkdir(parents=True)
         (folder / "index.db").write_bytes(b"x" * size)
-        os.link(folder / "index.db", folder / "shared.db")
     note_vault(kept, str(tmp_path))
     note_vault(gone, str(tmp_path / "nowhere"))
     assert noted_vault(old) is None
