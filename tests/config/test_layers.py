@@ -57,18 +57,6 @@ def test_the_table_of_keys_matches_the_config_fields():
         assert KEYS[name].many == ("tuple" in annotation)
 
 
-def test_default_values():
-    config = load_config(environ={})
-    assert config.vault.root is None
-    assert (config.server.host, config.server.port) == ("127.0.0.1", 8787)
-    assert config.endpoint == "http://127.0.0.1:8787"
-    assert config.server.api_key is None
-    assert config.index.max_note_bytes == 16 * 1024 * 1024
-    assert not config.embedding.enabled
-    assert config.embedding.model is None
-    assert not config.cors.enabled
-
-
 def test_flags_override_environment_file_and_defaults(file: Path):
     text = "[server]\nport = 1001\n"
     assert load(file, text, {"server.port": 1003}, SERVER_PORT="1002").server.port == 1003

@@ -219,14 +219,6 @@ def test_a_message_that_is_cut_at_its_front_keeps_who_said_it(manner: str):
     assert tokens_of(passage) <= MAX_PASSAGE_TOKENS
 
 
-def test_words_that_leave_no_room_come_without_what_was_said_before():
-    words = "never query events " * 40
-    passage = passage_of([chunk(1, f"- Agent said: Shall I?\n  **User:** {words}\n")], 1, "events")
-    assert passage.startswith("User: never query events")
-    assert passage.endswith("…")
-    assert tokens_of(passage) <= MAX_PASSAGE_TOKENS
-
-
 def test_what_the_title_says_is_no_passage():
     assert passage_of(CHUNKS, 1, "cap the retry wait", "cap the retry").startswith("Agent said: ")
 

@@ -12,7 +12,6 @@ from vault_agent.memory.score import (
     Frequencies,
     Scored,
     Signals,
-    content_words,
     is_about,
     is_signal,
     needed_share,
@@ -65,13 +64,6 @@ def test_of_too_many_notes_with_a_file_the_newest_are_compared_and_those_with_a_
     index = FactIndex([*notes, facts(900, ("src/rare.py",))])
     near = index.near(("Makefile", "src/rare.py"), ())
     assert near == {900, *range(1, MAX_BY_FILE)}
-
-
-def test_many_common_files_are_no_more_than_the_rarest():
-    one = note("one", files=("src/cost.py",))
-    two = note("two", files=("src/cost.py", "Makefile", "src/a/b.py"))
-    found = ranked(one, two, signals=Signals(files=("src/cost.py", "Makefile", "src/a/b.py")))
-    assert found[0].tag == found[1].tag
 
 
 @pytest.mark.parametrize(
@@ -156,12 +148,6 @@ def test_a_global_note_counts_a_tenth_less_and_only_by_type():
     assert found[1].score == pytest.approx(0.9 * found[0].score)
 
 
-def test_the_order_depends_on_nothing_but_notes_and_signals():
-    notes = [note(name, prompt_score=0.9) for name in "cab"]
-    signals = Signals(words=True)
-    assert names(ranked(*notes, signals=signals)) == names(ranked(*notes[::-1], signals=signals))
-
-
 @pytest.mark.parametrize("prompt", ["", "continue", "fix the bug", "update the docs", "yes please"])
 def test_a_prompt_without_a_subject_is_no_signal(prompt: str):
     assert not is_signal(prompt)
@@ -170,7 +156,3 @@ def test_a_prompt_without_a_subject_is_no_signal(prompt: str):
 @pytest.mark.parametrize("prompt", ["parse streaming cost updates", "修复日志轮转的问题"])
 def test_a_prompt_with_a_subject_is_one(prompt: str):
     assert is_signal(prompt)
-
-
-def test_words_that_name_a_subject_are_folded():
-    assert content_words("Fix the Überlauf of PARSERS, parsers") == {"uberlauf", "parsers"}

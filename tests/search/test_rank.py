@@ -57,11 +57,6 @@ def test_names_decide_if_many_chunks_have_all_words():
     assert "names" in places[0].votes
 
 
-def test_a_note_is_represented_by_its_best_chunk():
-    text = {key(1, 0): 1.0, key(1, 7): 4.0}
-    assert order(Candidates(body={1: 3.0}, text=text, information=WORDS))[0].key == key(1, 7)
-
-
 def test_a_note_is_one_result_however_many_chunks_match():
     text = {key(1, 0): 9.0, key(1, 1): 8.9}
     places = order(Candidates(body={1: 5.0, 2: 1.0}, text=text, information=WORDS))
@@ -85,17 +80,6 @@ def test_score_explanations_contain_no_note_text():
         )
     )
     assert set(place.votes) == {"body", "chunk", "pairs"}
-
-
-def test_without_terms_all_scores_are_equal():
-    places = rank(
-        Candidates(body={1: 0.0, 2: 0.0}),
-        {1: OwnNames("b.md", "b", ()), 2: OwnNames("a.md", "a", ())},
-        {},
-        limit=10,
-    )
-    assert [p.rowid for p in places] == [2, 1]
-    assert {p.score for p in places} == {0.0}
 
 
 def test_the_shortlist_has_the_best_texts_and_names():
@@ -136,17 +120,6 @@ def test_scores_are_between_0_and_1_and_their_parts_add_up():
         assert 0 <= each.score <= 1
         assert each.score == pytest.approx(each.lexical + each.embedding)
     assert (fused["c"].lexical, fused["b"].lexical > 0) == (0, True)
-
-
-def test_without_vectors_the_order_is_lexical():
-    lexical = {"a": 3.0, "b": 2.0, "c": 1.0}
-    assert ranking(fuse(lexical, {}, ceiling=9, background=0, prominence=2)) == ["a", "b", "c"]
-
-
-def test_without_terms_the_order_is_semantic():
-    fused = fuse({}, {"a": 0.2, "b": 0.7}, ceiling=9, background=0.1, prominence=2)
-    assert ranking(fused) == ["b", "a"]
-    assert fused["b"].score == pytest.approx(1)
 
 
 def test_a_weak_lexical_match_gives_way_to_semantic_results():

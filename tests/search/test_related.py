@@ -17,7 +17,6 @@ from vault_agent.search.related import (
     LINK_WEIGHT,
     QUERY_TERMS,
     Voices,
-    convex,
     count_terms,
     folder_nearness,
     fuse,
@@ -182,28 +181,12 @@ def test_a_related_query_has_the_most_distinctive_terms():
     assert not query.tolerant
 
 
-def test_very_rare_and_very_common_terms_are_not_searched():
-    counts = count_terms("unique common shared", "")
-    frequencies = {"uniqu": 1, "common": 400, "share": 5}
-    assert set(related_query(counts, frequencies, 1000).weights) == {"share"}
-
-
 def test_a_related_query_has_a_limited_number_of_terms_and_a_whole_note_more():
     words = [f"word{n}x" for n in range(200)]
     counts = count_terms(" ".join(words), "")
     frequencies = dict.fromkeys(counts, 5)
     assert len(related_query(counts, frequencies, 1000).weights) == QUERY_TERMS
     assert len(whole_note(counts, frequencies, 1000)) == 200
-
-
-def test_a_shared_neighbour_counts_less_if_it_has_many_links():
-    scores = shared_neighbours({10: {1, 2}, 20: {1, 3, 4, 5, 6}, 30: {1}})
-    assert scores[2] > scores[3] == scores[4] > 0
-
-
-def test_two_shared_neighbours_count_more_than_one():
-    scores = shared_neighbours({10: {1, 2, 3}, 20: {1, 2, 4}})
-    assert scores[2] > scores[3] == scores[4]
 
 
 def test_a_note_that_several_similar_notes_link_counts_more():
@@ -246,27 +229,7 @@ def test_a_neighbour_with_many_links_is_weak_evidence_even_if_it_is_the_best():
     assert clear[2].score > 3 * weak[2].score
 
 
-def test_a_silent_voice_leaves_its_weight_to_the_others():
-    assert fuse(Voices({1: 7.0}, {}, {}, {}, {}))[1].score == pytest.approx(1)
-    both = fuse(Voices({1: 7.0}, {1: 2.0, 2: 1.0}, {}, {}, {}))
-    assert both[1].score == pytest.approx(1)
-    assert both[2].score == pytest.approx(1 / 8, abs=1e-6)
-
-
 def test_text_or_links_are_enough_and_both_score_higher():
     fused = fuse(Voices({1: 0.5, 2: 0.5, 9: 1.0}, {}, {}, {}, {2: 1, 3: 4}))
     assert fused[2].score > fused[1].score == 0.5
     assert 0 < fused[3].score < LINK_WEIGHT
-
-
-def test_a_link_never_lowers_a_score():
-    fused = fuse(Voices({1: 0.9, 2: 1.0}, {}, {}, {}, {1: 1, 2: 99}))
-    assert all(each.score >= 0.9 for each in fused.values())
-
-
-def test_a_folder_alone_relates_nothing():
-    assert fuse(Voices({}, {}, {}, {1: 1.0}, {})) == {}
-
-
-def test_words_and_meaning_count_alike():
-    assert convex({1: 8.0, 2: 4.0}, {1: 0.2, 3: 0.4}) == {1: 0.75, 2: 0.25, 3: 0.5}

@@ -197,24 +197,6 @@ def test_filters_hold_for_chunks_with_all_words(reader: FulltextReader):
     assert whole(reader, "zebra", Filters(paths=("nowhere",))) == (set(), 0)
 
 
-def test_many_chunks_with_all_words_are_not_marked(
-    reader: FulltextReader, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(engine, "WHOLE", 2)
-    assert whole(reader, "zebra") == (set(), 2)
-    monkeypatch.setattr(engine, "_RARE_SHARE", 0)
-    monkeypatch.setattr(engine, "_COMMON_NOTES", 1)
-    assert whole(reader, "zebra") == (set(), 2)
-
-
-def test_long_questions_need_no_chunk_with_all_words(
-    reader: FulltextReader, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(engine, "_WHOLE_WORDS", 2)
-    assert whole(reader, "zebra eats") == ({1}, 1)
-    assert whole(reader, "zebra eats grass") == (set(), 0)
-
-
 def test_notes_can_be_left_out(reader: FulltextReader):
     assert find(reader, "zebra", without=[1]) == {2}
     assert find(reader, "zebra", without=[1, 2]) == set()
@@ -552,16 +534,6 @@ def test_unknown_terms_read_each_part_of_the_dictionary_once(tmp_path: Path):
     for word in words[:MOST_CORRECTED]:
         speller.neighbours_of(word[:5] + "z" + word[5:])
     assert searcher.read <= 2 * len(words)
-
-
-def test_a_term_without_neighbours_reads_few_terms(tmp_path: Path):
-    chance = random.Random(5)
-    words = ["q" + "".join(chance.choices("abcdefgh", k=9)) for _ in range(3_000)]
-    reader = build(tmp_path / "r1", [note("a.md", " ".join(words))])
-    searcher = CountingSearcher(reader._notes.searcher)
-    speller = Speller(searcher, reader._notes.schema)
-    assert not speller.neighbours_of("qzzzzzzzzz")
-    assert searcher.read < 100
 
 
 @pytest.mark.fault(

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +17,10 @@ from tests.support.systems import posix
 
 from vault_agent.model.identifiers import identify
 from vault_agent.vault import scan as scanning
-from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.opening import Cause
 from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.platform import inodes_are_known
-from vault_agent.vault.read import file_entry, not_opened, notice, read_bytes
+from vault_agent.vault.read import file_entry, not_opened, read_bytes
 from vault_agent.vault.root import Strategy, VaultRoot
 from vault_agent.vault.scan import Scan, scan
 
@@ -85,16 +84,6 @@ def test_hidden_default_and_user_exclusions_are_skipped(
 
 
 @posix("pipes of POSIX")
-def test_hidden_names_are_skipped_without_any_pattern(root: VaultRoot, folder: Path) -> None:
-    make(folder, "a.md", ".hidden.md", ".env", "x/.hidden.png", ".obsidian/b.md")
-    os.mkfifo(folder / ".fifo.md")
-    found = scan(root)
-    assert notes(found) == ["a.md"]
-    assert attachments(found) == []
-    assert not found.warnings
-
-
-@posix("pipes of POSIX")
 def test_excluded_symlinks_and_pipes_are_skipped_silently(
     open_root: Callable[..., VaultRoot], folder: Path
 ) -> None:
@@ -132,13 +121,6 @@ def test_the_pattern_in_the_warning_includes_the_folder_again(
     found = scan(open_root(warning.details["pattern"]))
     assert notes(found) == ["build/one.md"]
     assert warned(found) == [("NOTES_EXCLUDED", "build/node_modules", 1)]
-
-
-def test_user_exclusions_produce_no_warning(
-    open_root: Callable[..., VaultRoot], folder: Path
-) -> None:
-    make(folder, "build/one.md", "private/two.md", ".x/three.md")
-    assert not scan(open_root("build/", "private/")).warnings
 
 
 def test_counting_excluded_notes_has_a_limit(
@@ -312,54 +294,6 @@ def test_a_deep_walk_keeps_one_folder_open(chain: Callable[[int], Path]) -> None
 
 def open_descriptors() -> int:
     return len(list(Path("/dev/fd").iterdir()))
-
-
-def test_a_walk_lists_a_folder_like_a_single_listing(root: VaultRoot, folder: Path) -> None:
-    make(folder, "a/b/c.md", "a/d.md", "e/f.md")
-    (folder / "a" / "link").symlink_to("../e")
-    with root.descent() as listing:
-        for path in ("", "a", "a/b", "a", "e", "a/b", ""):
-            with listing(path) as walked, root.listing(path) as alone:
-                assert sorted(e.name for e in walked) == sorted(e.name for e in alone)
-        with listing("a") as entries:
-            assert entries
-        for missing in ("a/d.md", "a/none", "none"):
-            with pytest.raises(CannotOpen), listing(missing):
-                pass
-
-
-def test_an_unlistable_folder_is_reported_so_that_its_notes_are_kept(
-    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make(folder, "a.md", "locked/b.md")
-    listing = root.listing
-
-    def deny(path: str = "") -> Any:
-        if path == "locked":
-            raise CannotOpen(Cause.UNREADABLE)
-        return listing(path)
-
-    monkeypatch.setattr(root, "descent", lambda: nullcontext(deny))  # root can list every folder
-    found = scan(root)
-    assert notes(found) == ["a.md"]
-    assert found.unlisted == ["locked"]
-    assert warned(found) == [("FILE_UNREADABLE", "locked", "unreadable")]
-
-
-@pytest.mark.parametrize(
-    ("code", "reason", "says"),
-    [
-        ("SYMLINK_SKIPPED", "outside", "outside the vault"),
-        ("SYMLINK_SKIPPED", "loop", "in a circle"),
-        ("SYMLINK_SKIPPED", "link", "at its own path"),
-        ("FILE_UNREADABLE", "forbidden", "permission denied"),
-        ("FILE_UNREADABLE", "irregular", "a pipe, a socket or a device"),
-    ],
-)
-def test_a_warning_gives_the_reason(code: str, reason: str, says: str) -> None:
-    message = notice(code, "a.md", reason).message
-    assert says in message
-    assert "None" not in message
 
 
 def test_every_cause_has_a_message() -> None:

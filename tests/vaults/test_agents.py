@@ -81,27 +81,6 @@ async def test_its_index_has_only_what_it_sees_under_the_same_paths_and_ids(
         assert set(whole) == NOTES.keys() - {"desk/Two.md"}
 
 
-async def test_an_agent_with_two_folders_sees_and_writes_both_and_nothing_else(
-    world: RegisteredVaults,
-):
-    both = Scope(("desk", "desktop"), ("desk/private",))
-    async with world.app(**UNWATCHED, **WRITES) as app:
-        vault = await vault_of(app, both)
-        seen = ["desk/Diary.md", "desk/One.md", "desk/Two.md", "desktop/Other.md"]
-        assert await paths(vault) == seen
-        assert await found(vault, "lantern") == [path for path in seen if path != "desk/Two.md"]
-        call = CallContext(app, vault, caller(both))
-        for path in ("desk/New.md", "desktop/New.md"):
-            sent = note_writes.WriteNoteBody(path=path, content="zeppelin\n")
-            await perform(note_writes.write_note, call, sent)
-        await finds(vault, "zeppelin", "desk/New.md", "desktop/New.md")
-        for path in ("New.md", "desk2/New.md", "desk/private/New.md"):
-            sent = note_writes.WriteNoteBody(path=path, content="zeppelin\n")
-            with pytest.raises(VaultAgentError):
-                await perform(note_writes.write_note, call, sent)
-            assert not (world.default / path).exists()
-
-
 async def test_its_reads_open_no_file_outside_its_sight(world: RegisteredVaults):
     (world.default / "desk" / "link.md").symlink_to(world.default / "Far.md")
     async with world.app(**UNWATCHED) as app:

@@ -15,7 +15,7 @@ from vault_agent.api.caller import OWNER, CallContext, Caller, CallerKind
 from vault_agent.api.operation import perform
 from vault_agent.app import App
 from vault_agent.config.registry import Role
-from vault_agent.errors import IndexUnavailable, InvalidRequest, NotFound, VaultAgentError
+from vault_agent.errors import IndexUnavailable, NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Mode
 from vault_agent.model.search import (
@@ -176,14 +176,6 @@ async def test_a_word_of_one_vault_is_not_unknown(world: RegisteredVaults):
         assert [each.position for each in found.unknown] == [2]
 
 
-async def test_a_page_of_older_indexes_is_refused(halved: RegisteredVaults):
-    async with halved.app() as app:
-        await ready(app, *HALVES)
-        query = SearchQuery("the garden", limit=4, offset=4, revision="older")
-        with pytest.raises(InvalidRequest, match="CURSOR_EXPIRED"):
-            await app.several.search(HALVES, query)
-
-
 async def test_pages_follow_each_other(halved: RegisteredVaults):
     async with halved.app() as app:
         await ready(app, *HALVES)
@@ -297,21 +289,6 @@ async def test_no_word_is_unknown_while_a_vault_is_left_out(world: RegisteredVau
         both = await app.several.search(["project:gone", "project:app"], damsons)
         assert "VAULT_SKIPPED" in [warning.code for warning in both.warnings]
         assert both.unknown == ()
-
-
-async def test_a_search_sees_new_revisions(world: RegisteredVaults):
-    root = world.project("app", {"b.md": "quinces"})
-    world.registered(Role.GLOBAL, "global", {"c.md": "more quinces"})
-    async with world.app() as app:
-        names = ["project:app", "global"]
-        await ready(app, *names)
-        before = await app.several.search(names, SearchQuery("quinces"))
-        (root / "new.md").write_text("quinces again")
-        async with app.vaults.open("project:app") as vault:
-            await vault.runs.follow(["new.md"])
-        after = await app.several.search(names, SearchQuery("quinces"))
-        assert (len(before.hits), len(after.hits)) == (2, 3)
-        assert before.revision != after.revision
 
 
 async def test_an_agent_knows_one_vault(world: RegisteredVaults):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -30,27 +29,6 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
     """Serve a vault with a wide note and one with properties."""
     notes = {"Wide.md": WIDE, "Of a kind.md": TYPED}
     yield from serve(tmp_path_factory.mktemp("details"), more=3, writable=True, notes=notes)
-
-
-def test_what_goes_on_beyond_the_edge_says_so(desk: Desk):
-    page = desk.open("/notes/Wide")
-    table = page.locator(".prose .table")
-    expect(table).to_be_visible()
-    assert table.evaluate("each => each.scrollWidth > each.clientWidth")
-    expect(table).to_have_css("background-image", re.compile("gradient.*gradient"))
-
-
-def test_the_language_of_code_covers_no_line_and_a_diff_has_colours(desk: Desk):
-    page = desk.open("/notes/Wide")
-    expect(page.locator(".code-addition")).to_contain_text("added")
-    expect(page.locator(".code-deletion")).to_contain_text("gone")
-    name, line = page.evaluate("""() => {
-      const text = document.createRange();
-      text.selectNodeContents(document.querySelector(".code code"));
-      const name = document.querySelector(".code .cap bdi");
-      return [name.getBoundingClientRect().bottom, text.getClientRects()[0].top];
-    }""")
-    assert name <= line
 
 
 def test_properties_are_shown_by_their_kind(desk: Desk):
@@ -99,28 +77,6 @@ def test_a_new_note_goes_into_the_folder_in_focus(desk: Desk):
     folder.focus()
     page.keyboard.press("Alt+n")
     expect(page.get_by_role("combobox", name="Folder")).to_have_value("journal")
-
-
-def test_a_note_that_could_not_be_opened_to_edit_opens_when_the_server_is_back(desk: Desk):
-    page = desk.edit("Wide")
-    port = desk.program.endpoint.rpartition(":")[2]
-    desk.program.stop()
-    expect(page.locator(".stats")).to_contain_text("Reconnecting")
-    page.evaluate("location.hash = '#/notes/Of a kind?edit=1'")
-    expect(page.get_by_role("alert")).to_contain_text("The page goes on trying")
-    desk.program.start("--port", port)
-    expect(page.locator(".field-md .cm-content")).to_contain_text("See [[Wide]].")
-    expect(page.get_by_role("alert")).to_have_count(0)
-
-
-def test_wide_screens_are_used(desk: Desk):
-    page = desk.open("/notes/Wide", viewport={"width": 1440, "height": 900})
-    expect(page.locator(".side")).to_be_visible()
-    width = "each => each.getBoundingClientRect().width"
-    usual = [page.locator(panel).evaluate(width) for panel in (".list", ".side")]
-    page.set_viewport_size({"width": 2560, "height": 1400})
-    wide = [page.locator(panel).evaluate(width) for panel in (".list", ".side")]
-    assert all(now > before for now, before in zip(wide, usual, strict=True))
 
 
 def test_warnings_beyond_the_first_are_counted_and_lead_to_their_notes(desk: Desk):

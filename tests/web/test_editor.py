@@ -544,7 +544,7 @@ def test_tab_walks_what_a_template_leaves_to_be_written(desk: Desk):
     assert "**A** - two\n\n[^1]: foot" in written
 
 
-@pytest.mark.parametrize("template", ["Empty note", "Decision", "Meeting"])
+@pytest.mark.parametrize("template", ["Empty note", "Decision"])
 def test_the_first_key_in_a_new_note_stands_below_its_heading(desk: Desk, template: str):
     page = desk.open("/notes")
     page.keyboard.press("Alt+n")

@@ -47,18 +47,6 @@ def test_the_name_of_the_file_stands_beside_another_title(
     expect(page.locator(".crumb")).not_to_contain_text("fires")
 
 
-def test_what_a_search_cannot_filter_stays_in_its_place(visit: Callable[..., Page]):
-    page = visit()
-    before = page.locator(".count").bounding_box()
-    page.locator("#find").fill("frost")
-    expect(page.locator(".row p mark").first).to_be_visible()
-    page.get_by_role("button", name="More filters").click()
-    expect(page.get_by_role("menuitemcheckbox", name="Open tasks")).to_be_disabled()
-    page.keyboard.press("Escape")
-    after = page.locator(".count").bounding_box()
-    assert before["y"] == after["y"]
-
-
 def test_tags_are_offered_by_their_number(visit: Callable[..., Page]):
     page = visit()
     page.get_by_role("button", name="Tags").click()
@@ -111,14 +99,6 @@ def test_the_focus_returns_where_it_was(visit: Callable[..., Page]):
         expect(row).to_be_focused()
 
 
-def test_a_phone_has_room_for_the_note(visit: Callable[..., Page], note_id: Callable[..., str]):
-    page = visit(f"/notes/{note_id('Frost alarm')}", viewport={"width": 390, "height": 844})
-    expect(page.locator(".prose")).to_be_visible()
-    expect(page.locator(".stats")).to_be_hidden()
-    page.get_by_role("button", name="Back to the list").click()
-    expect(page.locator(".stats")).to_be_visible()
-
-
 def test_many_notes_have_compact_rows(visit: Callable[..., Page]):
     page = visit("/notes", viewport={"width": 1280, "height": 900})
     expect(page.locator(".scroll[data-rows=compact]")).to_be_visible()
@@ -152,15 +132,6 @@ def test_the_edge_of_a_panel_is_dragged_and_kept(
     page.reload()
     expect(page.locator(".side")).to_be_visible()
     assert (width(".list"), width(".side")) == (before[0] + 60, before[1] + 16)
-
-
-def test_an_open_note_stands_above_no_list_that_it_is_not_in(
-    visit: Callable[..., Page], note_id: Callable[..., str]
-):
-    page = visit(f"/notes/{note_id('Note 0220')}?tag=frost")
-    expect(page.locator(".rows .row").first).to_be_visible()
-    expect(page.locator(".facts time")).to_be_visible()
-    expect(page.locator(".opened")).to_have_count(0)
 
 
 def test_results_say_when_and_how_much_they_are_linked(visit: Callable[..., Page]):
@@ -212,12 +183,6 @@ def test_times_are_in_the_language_of_the_page(visit: Callable[..., Page]):
     assert "vor " not in page.locator(".stats").inner_text()
 
 
-def test_a_phone_names_the_kinds_of_the_graph(visit: Callable[..., Page]):
-    page = visit("/graph", viewport={"width": 390, "height": 844})
-    expect(page.locator(".legend small").first).to_be_visible()
-    expect(page.locator(".legend")).to_contain_text("Decisions")
-
-
 def test_the_largest_kinds_are_counted(visit: Callable[..., Page]):
     def counted(data: Any) -> None:
         data["types"] = [
@@ -263,20 +228,6 @@ def test_results_of_a_search_can_begin_with_the_newest(visit: Callable[..., Page
     page.get_by_role("button", name="Order: Updated").click()
     page.get_by_role("menuitemradio", name="Best match").click()
     expect(times.first).to_have_attribute("datetime", "2025-01-08")
-
-
-def test_the_fields_of_dates_look_like_other_fields(visit: Callable[..., Page]):
-    page = visit()
-    chip = page.get_by_role("button", name="Any date")
-    chip.click()
-    field = page.get_by_label("From", exact=True)
-    for name in ("font-family", "color"):
-        style = f"each => getComputedStyle(each)['{name}']"
-        entry = page.get_by_role("menuitemradio", name="Today").evaluate(style)
-        expect(field).to_have_css(name, entry)
-    expect(field).to_have_css("border-top-style", "solid")
-    field.fill("2026-03-01")
-    expect(page.get_by_role("button", name="Remove the filter Since")).to_be_visible()
 
 
 def test_a_title_that_is_cut_is_told_in_full(visit: Callable[..., Page]):

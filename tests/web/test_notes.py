@@ -510,7 +510,7 @@ def test_faults_end_when_the_server_is_back(visit: Callable[..., Page], own_site
     expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [390])
 def test_a_newer_version_is_said_and_covers_nothing(
     visit: Callable[..., Page], note_id: Callable[..., str], width: int
 ):

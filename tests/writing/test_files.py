@@ -30,7 +30,7 @@ from vault_agent.writing import transactions
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
 from vault_agent.writing.move import MoveControl
-from vault_agent.writing.plan import NeedsJob, Transaction
+from vault_agent.writing.plan import Transaction
 
 
 @pytest.fixture
@@ -258,14 +258,6 @@ async def test_a_move_onto_itself_changes_nothing(vault: Vault):
     assert vault.tree() == before
 
 
-async def test_a_dry_run_shows_the_diff_and_writes_nothing(vault: Vault):
-    before = put(vault, Old="", B="[[Old]]\n")
-    done = await vault.move("Old.md", "New", dry_run=True)
-    assert done.write_id is None
-    assert "-[[Old]]\n+[[New]]\n" in done.diff
-    assert vault.tree() == before
-
-
 async def test_a_file_needs_its_hash_and_a_folder_none(vault: Vault):
     put(vault, Old="1")
     with pytest.raises(InvalidRequest, match="EXPECTED_HASH_REQUIRED"):
@@ -334,14 +326,6 @@ async def test_a_refused_move_leaves_no_folder(vault: Vault):
     assert {path.name for path in vault.root.iterdir()} == {"B.md", "Old.md", "x`y", SPARE}
 
 
-async def test_a_large_move_is_not_done_at_once(vault: Vault):
-    put(vault, Old="", **{f"n{number}": "[[Old]]" for number in range(4)})
-    write = opened.write("move", Right.MOVE)
-    with pytest.raises(NeedsJob):
-        await vault.files.move("Old.md", "New", write, control=MoveControl(3))
-    assert (await vault.files.move("Old.md", "New", write, control=MoveControl(4))).changed
-
-
 async def test_deletion_counts_links_and_undo_brings_the_note_back(vault: Vault):
     before = put(vault, Old="1 [[Old]]", B="[[Old]] [[Old]]", C="[[Old]]")
     done = await vault.delete("Old.md")
@@ -387,17 +371,6 @@ async def test_only_a_person_deletes_folders(vault: Vault):
     assert vault.tree() == {"a/A.md": b"1"}
 
 
-async def test_the_trash_keeps_paths_and_numbers_collisions(vault: Vault):
-    for text in ("1", "2", "3"):
-        vault.put("a/Old.md", text)
-        await vault.delete("a/Old.md")
-    assert vault.tree() == {
-        ".trash/a/Old.md": b"1",
-        ".trash/a/Old 2.md": b"2",
-        ".trash/a/Old 3.md": b"3",
-    }
-
-
 async def test_undo_of_a_deletion_whose_place_is_taken_is_refused(vault: Vault):
     put(vault, Old="1")
     done = await vault.delete("Old.md")
@@ -406,15 +379,6 @@ async def test_undo_of_a_deletion_whose_place_is_taken_is_refused(vault: Vault):
     with pytest.raises(Conflict, match="UNDO_CONFLICT"):
         await vault.undo(done.write_id)
     assert vault.bytes("Old.md") == b"2"
-
-
-async def test_a_permanent_deletion_can_be_undone_too(vault: Vault):
-    before = put(vault, Old="1")
-    write = opened.write("delete", Right.PERMANENT)
-    done = await vault.files.delete("Old.md", write, permanent=True)
-    assert vault.tree() == {}
-    await vault.undo(done.write_id)
-    assert vault.tree() == before
 
 
 async def test_deletion_of_what_is_not_there(vault: Vault):
@@ -540,24 +504,6 @@ async def test_canvases_that_name_a_heading_by_its_old_text_are_named_in_the_rep
     assert warning.code == "LINKS_NOT_REWRITTEN"
     assert warning.details == {"count": 2, "paths": ["Card.canvas", "Text.canvas"]}
     assert vault.tree() == {**before, "N.md": b"# Diary\n## Day\n"}
-
-
-async def test_canvases_that_are_too_many_or_too_large_are_named_after_a_heading_has_changed(
-    vault: Vault, monkeypatch: pytest.MonkeyPatch
-):
-    put(vault, N="# Log\n")
-    large = json.dumps({"nodes": [{"text": "[[N#Log]]" + " " * 1_000}]})
-    for path, text in (("1.canvas", "{}"), ("2.canvas", large), ("3.canvas", "{}")):
-        vault.put(path, text)
-    async with vault.snapshot(up_to_date=True):
-        pass
-    monkeypatch.setattr("vault_agent.writing.canvases._MAX_BYTES", 1_000)
-    monkeypatch.setattr("vault_agent.writing.canvases.MAX_CANVASES", 2)
-    write = opened.write("section", Right.EDIT)
-    done = await vault.files.rename_heading("N.md", write, PartAddress(("Log",)), "Diary")
-    [warning] = done.warnings
-    assert warning.code == "LINKS_NOT_REWRITTEN"
-    assert warning.details == {"count": 2, "paths": ["2.canvas", "3.canvas"]}
 
 
 async def test_the_owner_does_everything_in_the_folders_and_an_agent_what_it_may(tmp_path: Path):

@@ -148,21 +148,6 @@ async def test_an_undo_without_any_write_offers_no_list(vault: Vault):
     assert str(caught.value) == "WRITE_NOT_FOUND: You have no write to take back."
 
 
-async def test_agents_undo_only_their_own_writes(vault: Vault):
-    mine = await vault.create("A.md", "mine\n")
-    theirs = await vault.create("B.md", "theirs\n", caller=AGENT)
-    with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
-        await vault.undo(mine.write_id, caller=AGENT)
-    await vault.undo(caller=AGENT)
-    assert not (vault.root / "B.md").exists()
-    with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
-        await vault.undo(caller=AGENT)
-    with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
-        await vault.undo(theirs.write_id)  # taken back already
-    with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
-        await vault.undo("nothing")
-
-
 @sooner
 async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
     vault.put("Old/A.md", "a\n")
@@ -185,20 +170,6 @@ async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
     await vault.undo()
     assert {path: data for path, data in vault.tree().items() if ".va-" not in path} == before
     assert not (vault.root / "Empty").exists()
-
-
-@sooner
-async def test_nothing_is_left_of_a_file_that_goes_among_others(vault: Vault):
-    vault.put("A.md", "a\n")
-    changes = (
-        VaultChange.create("C.md", b"c\n"),
-        VaultChange.edit("A.md", b"a\n", b"a, changed\n"),
-    )
-    made = write("move", Right.EDIT)
-    await vault.writing.transact(made, lambda: Transaction("C.md", changes))
-    await vault.undo()
-    await eventually_async(vault.temporaries, lambda left: not left)
-    assert vault.tree() == {"A.md": b"a\n"}
 
 
 async def test_searches_follow_a_folder_that_moves_back(vault: Vault):

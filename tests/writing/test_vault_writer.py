@@ -436,14 +436,6 @@ async def test_a_deleted_note_is_in_the_trash(vault: Vault):
     assert vault.bytes("Folder/A.md") == b"one\n"
 
 
-async def test_a_permanent_removal_can_be_undone(vault: Vault):
-    vault.put("A.md", "one\n")
-    gone = await vault.remove("A.md", permanent=True)
-    assert not (vault.root / "A.md").exists()
-    await vault.undo(gone.write_id)
-    assert vault.bytes("A.md") == b"one\n"
-
-
 async def test_the_log_has_no_content(vault: Vault):
     await vault.create("A.md", "secret canary\n", caller=AGENT)
     await vault.append("A.md", "secret bird\n", key="k", request=b"r")
