@@ -48,19 +48,12 @@ class Invocation:
     here: tuple[str, ...] | None = field(default=None, repr=False)
     """The vaults of the project, as `cli.names` finds them."""
 
-    def flags(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the flags as settings by dotted key, None if a flag was not given."""
-        return {
-            "server.endpoint": self.endpoint,
-            "server.api_key": self.api_key,
-            **(more or {}),
-        }
-
     def layers(self, more: Mapping[str, Any] | None = None) -> tuple[Layer, ...]:
-        """Return the settings in force, before they are validated."""
+        """Return the settings in force, before they are validated. `more` are further flags."""
         from vault_agent.config.layers import read_layers
 
-        return read_layers(self.flags(more), self.config)
+        flags = {"server.endpoint": self.endpoint, "server.api_key": self.api_key, **(more or {})}
+        return read_layers(flags, self.config)
 
     def named_config(self) -> Path | None:
         """Return the config file that was named, by a flag or a variable, or None."""
@@ -119,15 +112,13 @@ def _tell_first_index() -> None:
 def _configured_vault(layers: Iterable[Layer]) -> tuple[str, Path] | None:
     """Return the identity and the folder of the vault that the settings name, or None."""
     from vault_agent.config import rules
+    from vault_agent.config.fast_settings import vault_root
 
-    root = next(
-        (layer.values["vault.root"] for layer in layers if "vault.root" in layer.values), None
-    )
     try:
-        folder = None if root is None else rules.folder(root)
-        return None if folder is None else (rules.vault_identity(folder), folder)
-    except ValueError:
+        folder = vault_root(layers)
+    except Misconfigured:
         return None  # not a path: the commands that need the folder report that
+    return None if folder is None else (rules.vault_identity(folder), folder)
 
 
 def _check_vault(layers: Iterable[Layer], endpoint: str, served: str, *, refuse: bool) -> None:

@@ -34,13 +34,6 @@ def entry_command(invocation: Invocation, agent: str | None = None) -> list[str]
     return agent_programs.our_command(arguments)
 
 
-class Connected(NamedTuple):
-    """What was done to connect a client, in sentences, and the exit code of what failed."""
-
-    done: list[str]
-    code: int
-
-
 def connect(
     invocation: Invocation,
     name: str,
@@ -48,11 +41,12 @@ def connect(
     agent: str | None = None,
     force: bool = False,
     hooks: bool = True,
-) -> Connected:
+) -> tuple[list[str], int]:
     """Tell a client of our server, and add its hooks if memory is on.
 
     The one is done even if the other cannot be. What cannot is told, with what to type instead.
-    `agent` is the agent of the config file that the client acts as.
+    `agent` is the agent of the config file that the client acts as. Return what was done, in
+    sentences, and the exit code of what failed.
     """
     done: list[str] = []
     code: int = Exit.SUCCESS
@@ -68,7 +62,7 @@ def connect(
         added = add_hooks(invocation, name) if hooks else None
     except VaultAgentError as error:
         added, code = None, _refused(error)
-    return Connected([*done, added] if added is not None else done, code)
+    return [*done, added] if added is not None else done, code
 
 
 def _refused(error: VaultAgentError) -> int:

@@ -24,7 +24,7 @@ from vault_agent.system.processes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from vault_agent.config.layers import Layer
@@ -182,18 +182,13 @@ def wake(layers: Sequence[Layer], config_file: Path | None) -> None:
 
     tell("No server runs. Starting one, which ends when nobody asks it for a while …")
     flags = [] if config_file is None else ["--config", str(config_file)]
-
-    def look() -> str | None:
-        server = own_server(layers)
-        return None if server is None else server.endpoint
-
-    start_until_idle(flags, look)
+    start_until_idle(flags, layers)
 
 
-def start_until_idle(flags: Sequence[str], look: Callable[[], str | None]) -> str:
+def start_until_idle(flags: Sequence[str], layers: Sequence[Layer]) -> str:
     """Start a server in the background that ends when it is idle, and return its address.
 
-    `look` returns the address of one that another command starts at the same moment, or None.
+    If another command starts the server of these settings at the same moment, it is that one.
 
     Raises:
         VaultAgentError: why it did not start.
@@ -218,5 +213,5 @@ def start_until_idle(flags: Sequence[str], look: Callable[[], str | None]) -> st
             raise Failed("SERVER_FAILED", "The server did not start.")
         # The server that holds the index is starting or ending.
         time.sleep(_SECONDS_BETWEEN_LOOKS)
-        if (endpoint := look()) is not None:
-            return endpoint
+        if (server := own_server(layers)) is not None:
+            return server.endpoint

@@ -27,7 +27,6 @@ from vault_agent.system.address import is_answering, live_address
 
 if TYPE_CHECKING:
     from vault_agent.config.layers import Layer
-    from vault_agent.system.address import ServerAddress
 
 
 class RelayOptions(NamedTuple):
@@ -189,14 +188,18 @@ class _Finder:
                 "VAULT_NOT_FOUND: no vault is set. Ask the user to name the folder of the notes:"
                 " vault-agent setup --folder PATH"
             )
-        return ServerAccess(self._started(), connection(self._read()).api_key)
+        from vault_agent.cli.detached import start_until_idle  # slow, and seldom needed
+
+        endpoint = start_until_idle(["--mcp", *self._same()], self._layers)
+        return ServerAccess(endpoint, connection(self._read()).api_key)
 
     def _is_old(self, endpoint: str, *, fixed: bool) -> bool:
         """Whether a server is one of another version that a relay started: it is replaced.
 
         Another one may be what its user wants, so it only gets a warning.
         """
-        noted = self._live()
+        folder = index_folder(self._layers)
+        noted = live_address(folder) if folder is not None else None
         if noted is None or noted.endpoint != endpoint or noted.version == __version__:
             return False
         if noted.until_idle and not fixed and not self._options.no_start:
@@ -205,21 +208,6 @@ class _Finder:
             self._warned = True
             print("SERVER_OF_OTHER_VERSION: run `vault-agent serve --background`.", file=sys.stderr)
         return False
-
-    def _live(self) -> ServerAddress | None:
-        """Return where the server of this vault listens, if one runs. It may still be starting."""
-        folder = index_folder(self._layers)
-        return live_address(folder) if folder is not None else None
-
-    def _started(self) -> str:
-        """Start a server in the background, or wait for one that another relay has started."""
-        from vault_agent.cli.detached import start_until_idle  # slow, and seldom needed
-
-        return start_until_idle(["--mcp", *self._same()], self._endpoint)
-
-    def _endpoint(self) -> str | None:
-        live = self._live()
-        return live.endpoint if live is not None and is_answering(live.endpoint) else None
 
     def _same(self) -> list[str]:
         """Return the flags that name the same vault."""

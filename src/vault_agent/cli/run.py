@@ -54,12 +54,7 @@ _MODULES: dict[str, str] = _ROWS["modules"]
 _IN_HELP = tuple(name for section in SECTIONS.values() for name in section)
 COMMANDS = (*_IN_HELP, *FOR_PROGRAMS)
 
-FIRST = (
-    "search", "open", "show", "list", "grep", "links", "related", "tags", "tasks",
-    "write",
-    "agent",
-    "setup", "serve", "status", "doctor",
-)  # fmt: skip
+FIRST: tuple[str, ...] = tuple(_ROWS["first"])
 """The commands on the first screen of the help. `help all` has all of them."""
 
 # A full disk or quota, a file size limit, a failing device, a read-only descriptor.

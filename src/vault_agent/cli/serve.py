@@ -25,10 +25,10 @@ from vault_agent.cli.servers import (
 from vault_agent.cli.status import embedding_state, index_state, say_rows, watch_state
 from vault_agent.cli.terminal import clean, complain, envelope, leave_line, say, style, tell, warn
 from vault_agent.config import rules
-from vault_agent.errors import Busy, Misconfigured, VaultAgentError
+from vault_agent.errors import Busy, VaultAgentError
 from vault_agent.model.health import Health
 from vault_agent.system.address import noted_vault
-from vault_agent.system.files import is_folder, keep_new_files_private
+from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
     from vault_agent.cli.servers import Server
@@ -100,7 +100,7 @@ def command(
     if stop:
         _stop(invocation, flags)
     elif background:
-        _start(invocation, flags, until_idle=until_idle)
+        _tell_running(invocation, flags, started(invocation, flags, until_idle=until_idle))
     else:
         _serve(invocation, flags, until_idle=until_idle)
     return None
@@ -116,10 +116,9 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
     from vault_agent.config.server_key import require_key
     from vault_agent.server.serve import serve  # takes long, so settings are checked before
 
-    if config.vault.root is not None and is_folder(config.vault.root):
-        require_servable(config)
-        if (server := server_in(index_directory(config))) is not None:
-            raise _served_already(invocation, flags, server)
+    require_servable(config)
+    if (server := server_in(index_directory(config))) is not None:
+        raise _served_already(invocation, flags, server)
 
     def announce(server: Listening, health: Health) -> None:
         endpoint = rules.endpoint_of(server.host, server.port)
@@ -134,9 +133,6 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
     layers = invocation.layers(flags)
 
     def accept(config: Config) -> Config:
-        root = config.vault.root
-        if root is None or not is_folder(root):
-            raise Misconfigured("VAULT_NOT_FOUND", "The folder of vault.root does not exist.")
         require_servable(config)
         return require_key(config, invocation.config)[0]
 
@@ -145,22 +141,14 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
     leave_line()
 
 
-def _start(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool) -> None:
-    running = started(invocation, flags, until_idle=until_idle)
-    if running is None:
-        # Reports what is wrong with the folder, whatever port is free.
-        _serve(invocation, {**flags, "server.port": "0"})
-    else:
-        _tell_running(invocation, flags, running)
-
-
-def started(
-    invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False
-) -> Running | None:
-    """Start the server of this vault if none runs. Return None if its folder is missing.
+def started(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = False) -> Running:
+    """Start the server of this vault if none runs.
 
     One of another version, and one that would end when agents no longer ask it, are replaced by one
     with the same flags. A server is not stopped if another one could not start.
+
+    Raises:
+        VaultAgentError: why it did not start.
     """
     from vault_agent.config import build_config, index_directory
 
@@ -174,9 +162,6 @@ def started(
             return Running(server.address, folder, before=server)
         chosen = {name: value for name, value in flags.items() if value not in (None, "")}
         flags = {**_flags_of(server), **chosen}
-    root = build_config(invocation.layers(flags)).vault.root
-    if root is None or not is_folder(root):
-        return None
     config = _checked(invocation, flags)
     require_servable(config)
     if server is not None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shlex
-import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from vault_agent.cli import detached
@@ -15,7 +14,7 @@ from vault_agent.config.fast_settings import configured_endpoint, index_folder, 
 from vault_agent.config.followed_file import SettingsInUse, settings_in_use
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.system.address import ServerAddress, live_address, noted_vault
-from vault_agent.system.files import make_private_folder
+from vault_agent.system.files import is_folder, make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 STOP = "vault-agent serve --stop"
 START = "vault-agent serve --background"
-_SECONDS_TO_START: Final = 60.0
-_SECONDS_BETWEEN_LOOKS: Final = 0.1
 
 
 class Server(NamedTuple):
@@ -125,6 +122,8 @@ def require_servable(config: Config) -> None:
     from vault_agent.config import index_directory
 
     folder = index_directory(config)
+    if config.vault.root is None or not is_folder(config.vault.root):
+        raise Misconfigured("VAULT_NOT_FOUND", "The folder of vault.root does not exist.")
     try:
         make_private_folder(folder)
     except OSError as error:
@@ -237,22 +236,3 @@ def stop(layers: Sequence[Layer], *, only_of_vault: bool = False) -> Server | No
     if server is not None:
         detached.stop(server.folder)
     return server
-
-
-def wait_until_served(invocation: Invocation) -> Server:
-    """Wait for the server that the system starts from the config file, and return it.
-
-    Raises:
-        Failed: `SERVER_FAILED` if none answers in time.
-    """
-    from vault_agent.config import build_config, index_directory
-
-    layers = [layer for layer in invocation.layers() if layer.origin == "file"]
-    folder = index_directory(build_config(layers))
-    deadline = time.monotonic() + _SECONDS_TO_START
-    while time.monotonic() < deadline:
-        server = server_in(folder)
-        if server is not None:
-            return server
-        time.sleep(_SECONDS_BETWEEN_LOOKS)
-    raise Failed("SERVER_FAILED", "The service was started, but does not answer.")

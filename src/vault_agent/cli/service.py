@@ -17,10 +17,11 @@ from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.cli.command import Exit
+from vault_agent.cli.servers import require_servable
 from vault_agent.cli.terminal import clean, envelope, say
 from vault_agent.config.setting_names import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured, NotFound
-from vault_agent.system.files import is_folder, make_private_folder, replace_file
+from vault_agent.system.files import make_private_folder, replace_file
 from vault_agent.system.processes import PROGRAM
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _UNIT = "vault-agent.service"
 _LABEL = "org.vault-agent.server"
 _SECONDS = 30.0
+_SECONDS_TO_ANSWER = 60.0
 _PLACES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME")  # where settings and indexes are
 
 
@@ -162,14 +164,12 @@ def install_service(invocation: Invocation) -> tuple[SystemService, str]:
     layers = [layer for layer in invocation.layers() if layer.origin == "file"]
     config = build_config(layers)
     folder = index_directory(config)
-    if config.vault.root is None or not is_folder(config.vault.root):
-        raise Misconfigured("VAULT_NOT_FOUND", "The folder of vault.root does not exist.")
     service = _service(invocation, folder)
     old = service.file.read_bytes() if service.file.is_file() else None
     _require_control(service)
+    require_servable(config)
     try:
         make_private_folder(service.file.parent)
-        make_private_folder(folder)
         replace_file(service.file, service.content, mode=0o644)
     except OSError as error:
         raise _failed(error) from None
@@ -189,6 +189,22 @@ def install_service(invocation: Invocation) -> tuple[SystemService, str]:
             detached.start(how, folder)
         raise
     return service, "installed" if old is None else "updated"
+
+
+def wait_for_service(invocation: Invocation) -> str:
+    """Wait for the server that the system starts from the config file. Return its address.
+
+    Raises:
+        Failed: `SERVER_FAILED` if none answers in time.
+    """
+    from vault_agent.cli import detached
+    from vault_agent.config import build_config, index_directory
+
+    layers = [layer for layer in invocation.layers() if layer.origin == "file"]
+    address = detached.running(index_directory(build_config(layers)), within=_SECONDS_TO_ANSWER)
+    if address is None:
+        raise Failed("SERVER_FAILED", "The service was started, but does not answer.")
+    return address.endpoint
 
 
 def installed_service(invocation: Invocation) -> SystemService | None:

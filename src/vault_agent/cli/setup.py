@@ -238,8 +238,7 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
     from vault_agent.cli import connecting
     from vault_agent.cli.features import apply
     from vault_agent.cli.serve import follow_first_index, started
-    from vault_agent.cli.servers import wait_until_served
-    from vault_agent.cli.service import install_service
+    from vault_agent.cli.service import install_service, wait_for_service
 
     settings = [
         ("vault.root", str(answers.folder)),
@@ -251,7 +250,7 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
     apply(invocation, settings, must_serve=True)
     lines = []
     for name in answers.agents:
-        lines += connecting.connect(invocation, name).done
+        lines += connecting.connect(invocation, name)[0]
     service = None
     if answers.service:
         try:
@@ -263,11 +262,9 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
             lines.append("The server runs in the background. It does not start at each login.")
     if service is not None:
         lines.append(f"The service is {in_home(service.file)}.")
-        endpoint = wait_until_served(invocation).address.endpoint
+        endpoint = wait_for_service(invocation)
     else:
         running = started(invocation, {})
-        if running is None:
-            raise Misconfigured("VAULT_NOT_FOUND", "The folder does not exist.")
         endpoint = running.address.endpoint
         if running.about_port:
             lines.append(running.about_port)
