@@ -124,20 +124,16 @@ def _checks(invocation: Invocation) -> Iterator[Diagnosis]:
         yield Diagnosis("settings", None, str(problem), f"vault-agent config unset {problem.key}")
     if not unused:
         yield Diagnosis("settings", True, "all are valid")
-    for check in _vaults():
-        yield check
+    yield from _vaults()
     yield _folder(config)
-    for check in _disk(invocation, config):
-        yield check
+    yield from _disk(invocation, config)
     try:
-        for check in _server(invocation, config):
-            yield check
+        yield from _server(invocation, config)
     except VaultAgentError as error:
         yield Diagnosis("server", False, error.message)
     yield _embedding(config)
     yield _rerank(config)
-    for check in _agents(invocation, config):
-        yield check
+    yield from _agents(invocation, config)
     yield _service(invocation)
 
 

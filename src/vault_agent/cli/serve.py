@@ -274,9 +274,12 @@ def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
 def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     """Return the settings of a server. Warn if other computers can reach it."""
     from vault_agent.config import build_config
+    from vault_agent.config.layers import config_path, read_text, unused_settings
     from vault_agent.config.server_key import require_key
 
     config = build_config(invocation.layers(flags))
+    for problem in unused_settings(read_text(config_path(invocation.config)) or ""):
+        complain("CONFIG_INVALID", f"{problem}.", look="warning")
     exposed = not rules.is_loopback(config.server.host)
     if exposed:
         from vault_agent.system.address import require_bindable
