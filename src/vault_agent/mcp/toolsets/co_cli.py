@@ -52,37 +52,25 @@ async def _search(view: View, arguments: Mapping[str, Any]) -> Shown:
 
 async def _list(view: View, arguments: Mapping[str, Any]) -> Shown:
     """List as many notes as fit, and return the cursor that continues after the last of them."""
-    lines: list[str] = []
-    cursor: str | None = arguments.get("cursor")
-    room = view.max_bytes // _JSON_SHARE
-    while True:
-        reply = await _notes(view, arguments, cursor, _PAGE)
-        page = [f"- {view.shown(note.path)}" for note in reply.data.notes]
-        kept = count_fitting([*lines, *page], [], room) - len(lines)
-        if kept < len(page):
-            if kept or not lines:
-                reply = await _notes(view, arguments, cursor, max(kept, 1))
-                lines += page[: max(kept, 1)]
-                cursor = reply.data.next_cursor
-            break
-        lines += page
-        cursor = reply.data.next_cursor
-        if cursor is None:
-            break
+    reply = await _notes(view, arguments, _PAGE)
+    lines = [f"- {view.shown(note.path)}" for note in reply.data.notes]
+    kept = count_fitting(lines, [], view.max_bytes // _JSON_SHARE)
+    if kept < len(lines):
+        lines = lines[: max(kept, 1)]
+        reply = await _notes(view, arguments, len(lines))
+    cursor = reply.data.next_cursor
     following = {} if cursor is None else {"next": cursor}
     page_of_notes = {"display": "\n".join(lines), "count": reply.data.total}
     return {**page_of_notes, **following, **warnings_of(reply.warnings)}
 
 
-async def _notes(
-    view: View, arguments: Mapping[str, Any], cursor: str | None, limit: int
-) -> Envelope[NoteList]:
+async def _notes(view: View, arguments: Mapping[str, Any], limit: int) -> Envelope[NoteList]:
     scope = view.caller.scope
     request = {
         "path": [scope.folder] if scope.folder else [],
         "tag": [arguments["tag"]] if "tag" in arguments else [],
         "limit": limit,
-        "cursor": cursor,
+        "cursor": arguments.get("cursor"),
     }
     return await view.perform(search.notes, request)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api import authoring, files, note_writes, search
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.mcp.reading import note_at, require_inside
-from vault_agent.mcp.text import as_json, printable, size, warnings_of
+from vault_agent.mcp.text import as_json, count_fitting, printable, warnings_of
 from vault_agent.mcp.toolsets.whole import text_fields, whole_note
 from vault_agent.mcp.writing import at_this_moment, perform, write_warnings
 from vault_agent.text.names import NOTE_SUFFIXES, hidden
@@ -167,13 +167,7 @@ def _fitting(
 
     `narrower` names the arguments that find fewer. `cut` has the notes with more than the rows.
     """
-    left = view.max_bytes // 2
-    kept = []
-    for row in rows:
-        left -= size(as_json(row)) + 2
-        if left < 0:
-            break
-        kept.append(row)
+    kept = rows[: count_fitting([as_json(row) for row in rows], [], view.max_bytes // 2)]
     warnings = _warnings(reply)
     if cut:
         listed = ", ".join(cut[:_MOST_CUT]) + (", …" if len(cut) > _MOST_CUT else "")
