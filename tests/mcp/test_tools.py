@@ -12,10 +12,9 @@ from vault_agent.api.caller import OWNER
 from vault_agent.codes import CODES
 from vault_agent.errors import CLASSES
 from vault_agent.mcp.searching import page
-from vault_agent.mcp.service import error_text
+from vault_agent.mcp.service import INSTRUCTIONS, error_text
 from vault_agent.mcp.text import excerpt, fenced
 from vault_agent.mcp.tool import ClientTools, tools_for
-from vault_agent.mcp.toolsets import INSTRUCTIONS
 from vault_agent.mcp.view import View
 from vault_agent.text.names import hidden, visible
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,35 +37,7 @@ GUIDE_URI = "vault://guide"
 TAGS_URI = "vault://tags"
 MEDIA = "text/markdown"
 
-RESOURCES = [
-    {
-        "uri": GUIDE_URI,
-        "name": "guide",
-        "description": "How results, paths and pages work",
-        "mimeType": MEDIA,
-    },
-    {
-        "uri": TAGS_URI,
-        "name": "tags",
-        "description": "The tags, with their numbers of notes",
-        "mimeType": MEDIA,
-    },
-]
-_NOTE = {
-    "uriTemplate": f"{SCHEME}{{+path}}",
-    "name": "note",
-    "description": "A note of the vault",
-    "mimeType": MEDIA,
-}
-_MEMORY = {
-    "uriTemplate": f"{MEMORY_SCHEME}{{project}}",
-    "name": "memory",
-    "description": "What earlier sessions have left about the latest work on a project",
-    "mimeType": MEDIA,
-}
-
-TEMPLATES = ((_NOTE, None), (_MEMORY, "memory.enabled"))
-"""The templates, each with the setting that it needs."""
+_ROWS = tomllib.loads(Path(__file__).with_name("resources.toml").read_text("utf-8"))
 
 
 def client_name(info: object) -> str | None:
@@ -122,8 +95,9 @@ def entries(method: str, client: ClientTools) -> dict[str, list[Any]]:
         prompts = prompts_for(client)
         return {"prompts": [prompt_entry(name, prompt) for name, prompt in prompts.items()]}
     if method == "resources/list":  # they name our tools: other toolsets have none
-        return {"resources": RESOURCES if client.toolset == OWN else []}
-    return {"resourceTemplates": [entry for entry, needs in TEMPLATES if client.has(needs)]}
+        return {"resources": _ROWS["resources"] if client.toolset == OWN else []}
+    templates = [row["listed"] for row in _ROWS["templates"] if client.has(row.get("needs"))]
+    return {"resourceTemplates": templates}
 
 
 def _initialized(recorded: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -18,7 +19,7 @@ from vault_agent.mcp.prompts import prompt_text, prompts_for
 from vault_agent.mcp.resources import complete_path, read_resource
 from vault_agent.mcp.text import as_json, for_models
 from vault_agent.mcp.tool import check, tools_for
-from vault_agent.mcp.toolsets import INSTRUCTIONS, TOOLSETS
+from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.text.names import visible
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
 
 NAME = "vault-agent"
+INSTRUCTIONS = " ".join(Path(__file__).with_name("instructions.txt").read_text("utf-8").split())
+"""The instructions for models. They are about our own tools."""
 INDEX_SECONDS = 25.0
 """How long a call waits while its index is made. It keeps one of its caller's few turns."""
 
