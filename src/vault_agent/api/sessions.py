@@ -38,7 +38,6 @@ from vault_agent.model.memory import (
 )
 from vault_agent.model.sent import Between, Doc, Form, Length, Trimmed, Unreadable
 from vault_agent.model.sessions import Delivered, SessionEvent
-from vault_agent.vaults.shared import project_address
 
 if TYPE_CHECKING:
     from vault_agent.app import App
@@ -155,15 +154,11 @@ _JOURNALS_ON = "journal.enabled"
 async def journals(call: CallContext, request: JournalsRequest) -> Result[JournalList]:
     """List the journals of sessions, those of the latest sessions first."""
     app, journals = _journals_of(call)
-    chosen = None if call.vault is app.vaults.default else call.vault.identity
-    if request.project is not None:
-        named = app.vaults.known.find(project_address(request.project)).identity
-        if chosen not in (None, named):
-            return Result(JournalList(()))
-        chosen = named
-    sessions = await journals.store.sessions(chosen)
+    vaults = _identities(call.vault, app, request.project)
     every = [
-        show_journal(session, app) for session in sessions if session.ended_at or session.journal
+        show_journal(session, app)
+        for session in await journals.store.sessions()
+        if (session.ended_at or session.journal) and (vaults is None or session.vault in vaults)
     ]
     wanted = {request.state} if request.state not in {None, "all"} else _STATES
     if request.state is None:
