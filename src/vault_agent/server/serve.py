@@ -173,11 +173,8 @@ class _Port:
         address = (config.server.host, config.server.port)
         if address == self._address:
             return
-        if self._address is not None and address[1] == self._address[1]:
-            self.close()  # a port of all addresses cannot be bound beside one of them
-        sockets = bound_sockets(*address)
-        self.close()
-        self.sockets, self._address = sockets, address
+        self.close()  # a port of all addresses cannot be bound beside one of them
+        self.sockets, self._address = bound_sockets(*address), address
 
     def close(self) -> None:
         """Listen no more."""
