@@ -156,22 +156,6 @@ async def test_ones_own_notes_stay_closed_beside_projects_until_a_folder_is_name
     assert not (notes / "Inbox/x.md").exists()
 
 
-async def test_a_second_vault_is_one_step(run: Run, run_apart: Run, notes: Path):
-    await started(run_apart, "--background")
-    refused = await run("vaults", "add", str(notes))
-    assert refused.code == 2
-    assert "is the default vault already" in refused.err
-    assert not (await settings(run))["vaults.enabled"]
-    other = notes.with_name("Other")
-    other.mkdir()
-    (other / "Cake.md").write_text("Flour and butter.\n")
-    added = await run("vaults", "add", str(other))
-    assert added.code == 0, added.err
-    (advised,) = re.findall(r"^Next: vault-agent (.*) search", added.out, re.MULTILINE)
-    searched = await run(*shlex.split(advised), "search", "butter")
-    assert "Cake.md" in searched.out
-
-
 async def test_a_key_that_other_computers_need_is_announced(run: Run, notes: Path):
     told = await run("config", "set", "server.host", "0.0.0.0")
     assert told.err.count("Every request needs a key from now on.") == 1

@@ -114,16 +114,6 @@ async def test_the_printed_commands_reach_a_server_started_with_flags(
         assert f"look for\" --config '{tmp_path / 'my config.toml'}'\n" in said
 
 
-async def test_serve_fails_if_the_vault_is_missing_or_a_file(run_apart: Run, vault: Path):
-    for root in (vault / "none", vault / "Stock.md"):
-        ended = await run_apart("serve", "--vault-root", str(root))
-        assert ended.code == 2
-        assert ended.err.startswith("VAULT_NOT_FOUND: ")
-        assert ended.err.count("Name the folder that holds your notes: ") == 1
-        assert str(root) not in ended.err
-        assert len(ended.err.splitlines()) == 1
-
-
 async def test_a_second_server_fails_with_one_line(
     environment: dict[str, str], vault: Path, port: int, run_apart: Run
 ):

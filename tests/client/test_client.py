@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from tests.cli.fake import NOTE, FakeServer, job
+from tests.cli.fake import FakeServer, job
 from tests.support.clocks import PATIENCE
 
 import vault_agent
@@ -20,9 +20,8 @@ from vault_agent.client import client as client_module
 from vault_agent.client.client import Address, BrokenReply, Client, NotConnected, Reply, exchange
 from vault_agent.codes import CODES
 from vault_agent.errors import Failed, Unauthorized, Unavailable, VaultAgentError, error_of
-from vault_agent.model.jobs import JobList, JobState, OneJob
+from vault_agent.model.jobs import JobList
 from vault_agent.model.modes import Mode
-from vault_agent.model.reading import AttachmentInfo, ChunkContent, NoteContent
 from vault_agent.model.reply import Envelope
 from vault_agent.model.search import Answer
 from vault_agent.model.values import dump
@@ -70,42 +69,6 @@ def test_every_code_of_the_server_is_raised_as_its_class():
 
 def test_an_unknown_error_code_is_still_an_error():
     assert type(error_of("NEW_CODE", "x")) is Failed
-
-
-async def test_replies_are_parsed_into_the_wire_models(fake: FakeServer):
-    client = Client(fake.endpoint)
-    reply = await ask(
-        client,
-        "POST /search",
-        query="bones",
-        mode="lexical",
-        limit=3,
-        filters={"paths": ["Kitchen"], "after": "2025-01-01"},
-    )
-    assert fake.asked[-1][2].filters.paths == ("Kitchen",)
-    answer = reply.read(Answer)
-    assert answer.hits[0].note_id == NOTE
-    assert answer.requested_mode is Mode.LEXICAL
-    assert (await ask(client, "POST /related", id=NOTE)).read(Answer).hits
-    assert (
-        (await ask(client, "GET /notes/{noteId}", note_id=NOTE, allow_large=True))
-        .read(NoteContent)
-        .content.startswith("# Stock")
-    )
-    assert fake.asked[-1][1] == f"/notes/{NOTE}?allowLarge=true"
-    assert (
-        await ask(client, "GET /chunks/{noteId}/{chunkIndex}", note_id=NOTE, chunk_index=2)
-    ).read(ChunkContent).chunk_index == 2
-    assert (await ask(client, "GET /attachments/{path}", path="a b/c.png")).read(
-        AttachmentInfo
-    ).path == "a b/c.png"
-    assert (await ask(client, "POST /index")).read(OneJob).job.id == "job-1"
-    assert (await ask(client, "GET /jobs")).read(JobList).jobs[0].state is JobState.SUCCEEDED
-    assert (await ask(client, "DELETE /jobs/{jobId}", job_id="job-1")).read(
-        OneJob
-    ).job.state is JobState.SUCCEEDED
-    blocks = await asyncio.to_thread(list, client.download("a.png"))
-    assert b"".join(blocks) == b"\x00\x1bPNG" * 1000
 
 
 async def test_a_path_is_sent_unchanged(fake: FakeServer):

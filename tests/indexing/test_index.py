@@ -364,20 +364,6 @@ async def test_an_intact_index_passes_verification(vault: Vault):
     vault.verify()
 
 
-@pytest.mark.parametrize("victim", ["index.db", "fulltext"])
-async def test_damage_anywhere_in_the_index_is_detected(vault: Vault, victim: str):
-    for number in range(200):
-        vault.write(f"many/{number}.md", f"# Note {number}\n\n" + "some words here " * 50)
-    await vault.index()
-    place = vault.directory.generation(1) / victim
-    file = place if place.is_file() else max(place.rglob("*.term"), key=lambda f: f.stat().st_size)
-    with file.open("r+b") as damaged:
-        damaged.seek(file.stat().st_size // 2)
-        damaged.write(b"\xff" * file.stat().st_size)
-    with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
-        vault.verify()
-
-
 async def test_more_links_than_a_new_index_keeps_in_memory_are_resolved_too(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):

@@ -75,16 +75,6 @@ def test_what_is_not_plain_json_is_never_written(tmp_path: Path, text):
     assert path.read_text() == text
 
 
-def test_the_text_before_the_first_change_stays_beside_the_file(tmp_path: Path):
-    path = tmp_path / "a.json"
-    path.write_text('{ "a": 1 }')
-    assert change_settings(path, lambda settings: settings.update(b="é"))
-    assert not change_settings(path, lambda settings: settings.update(b="é"))
-    assert change_settings(path, lambda settings: settings.update(b=3))
-    assert path.read_text() == '{\n  "a": 1,\n  "b": 3\n}\n'
-    assert (tmp_path / "a.json.bak").read_text() == '{ "a": 1 }'
-
-
 def test_lines_to_paste_are_given_where_the_file_is_yaml(home):
     file = home.home / ".config" / "goose" / "config.yaml"
     file.parent.mkdir(parents=True)

@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import time
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
 import pytest
 from tests.product.processes import indexers_of, processes_of, wait_until_gone
@@ -14,8 +14,6 @@ from tests.support.clocks import PATIENCE
 from tests.support.folders import below
 from tests.support.program import Program, is_served
 from tests.support.waiting import eventually
-
-from vault_agent.system.address import live_address
 
 
 @pytest.mark.fault(
@@ -53,21 +51,6 @@ def test_sigterm_during_a_job_ends_all_processes(program: Program):
     code, seconds = program.stop()
     print(f"\n{len(running)} processes at work, gone {seconds:.1f} s after SIGTERM")
     assert (code, wait_until_gone(running, PATIENCE)) == (0, [])
-
-
-def test_a_server_that_stops_is_not_found_any_more(program: Program):
-    """It keeps the index until its requests have ended. A client would be refused by it."""
-    program.start()
-    program.index()
-    folder = next(below(program.indexes, "server.address")).parent
-    where = urlsplit(program.endpoint)
-    with socket.create_connection((where.hostname, where.port)) as half:
-        half.sendall(b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
-        assert is_served(program.call("GET", "/health"))  # so this was read before
-        program.server.send_signal(signal.SIGTERM)
-        eventually(lambda: refuses(where))
-        assert live_address(folder) is None
-        assert program.wait() == 0
 
 
 def refuses(where: SplitResult) -> bool:

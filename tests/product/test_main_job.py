@@ -76,17 +76,6 @@ def test_a_vault_folder_whose_name_is_not_unicode_is_served(program: Program):
     assert program.index()["summary"]["added"] == 1
 
 
-def test_before_the_first_index_search_names_the_running_job(program: Program):
-    program.fill(800)
-    program.start()
-    reply = program.search("sourdough")
-    assert (reply.status, reply.code) == (409, "INDEX_NOT_FOUND")
-    job_id = reply.body["error"]["details"]["jobId"]
-    assert program.call("GET", "/health").data["status"] == "degraded"
-    assert program.finish(job_id)["state"] == "succeeded"
-    assert program.search("sourdough").data["results"]
-
-
 @pytest.mark.fault(
     "Queries",
     "two Chinese or Japanese characters; a word in NFD; Cyrillic, Thai, emoji, "

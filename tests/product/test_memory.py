@@ -128,19 +128,6 @@ def test_a_foreign_prompt_that_names_a_file_recalls_by_the_file_alone(served: Pr
     assert named["notes"][0]["semantic"] == 0
 
 
-def test_the_budget_and_the_number_of_notes_are_kept(program: Program):
-    for number in range(12):
-        program.write(
-            f"notes/{number}.md", f"# Tracker {number}\n\nStreaming cost {number} " + "x " * 500
-        )
-    program.start()
-    program.index()
-    asked = {"prompt": "streaming cost tracker", "maxTokens": 300, "maxNotes": 4}
-    found = program.call("POST", "/memory", asked).data
-    assert 0 < len(found["notes"]) <= 4
-    assert found["tokens"] <= 300
-
-
 def test_the_command_shows_the_text_and_why(served: Program):
     shown = served.run("memory", "show", "streaming cost tracker")
     assert shown.returncode == 0, shown.stderr
@@ -154,13 +141,3 @@ def test_the_command_shows_the_text_and_why(served: Program):
     nothing = served.run("memory", "show", "wedding cake")
     assert (nothing.returncode, nothing.stdout) == (0, "")
     assert nothing.stderr == ("Nothing is recalled. Why: vault-agent --json memory show PROMPT\n")
-
-
-def test_off_it_says_how_to_turn_it_on(program: Program):
-    del program.variables["VAULT_AGENT_MEMORY_ENABLED"]
-    program.start()
-    refused = program.call("POST", "/memory", {})
-    assert (refused.status, refused.code) == (403, "FEATURE_DISABLED")
-    ended = program.run("memory", "show", "x")
-    assert ended.returncode == 2
-    assert "vault-agent enable memory" in ended.stderr

@@ -13,10 +13,7 @@ from vault_agent.api.requests import parse
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.search import Filters, SearchQuery
 from vault_agent.search.search import search
-from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.current import Snapshot
-from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.index import notes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
 
@@ -159,23 +156,6 @@ async def test_a_note_dated_by_its_file_follows_the_file_without_a_change(tmp_pa
             assert (
                 len((await search(opened, SearchQuery("tea", limit=5, filters=filters))).hits) == 1
             )
-
-
-async def test_warnings_of_filters_read_neither_all_notes_nor_their_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    vault = Vault(tmp_path)
-    vault.write("Kept/dated.md", "---\ndate: 2024-05-01\n---\ntea\n")
-    vault.write("Kept/other.md", "tea\n")
-    filters = Filters(after="2024-01-01", paths=("Kept/dated", "Kept"))
-
-    def read_all(*_: object, **__: object) -> None:
-        raise AssertionError("all of them are read")
-
-    async with indexed(vault) as opened:
-        monkeypatch.setattr(FulltextReader, "admitted", read_all)
-        monkeypatch.setattr(notes, "names", read_all)
-        assert await filter_warnings(opened, filters) == ()
 
 
 @pytest.mark.parametrize(

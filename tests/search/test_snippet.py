@@ -136,12 +136,6 @@ def test_an_address_is_left_out_where_the_words_stand_in_the_heading():
     assert shown.matches == ()
 
 
-def test_an_address_is_left_out_where_the_words_stand_in_the_text():
-    text = f"{FILLER}The zebra has [a page](https://example.org/zebra). {FILLER}"
-    assert marked(text, "zebra") == ["zebra"]
-    assert "example.org" not in of(text, "zebra").text
-
-
 def test_common_words_are_not_highlighted_beside_rare_ones():
     found = snippet("the zebra of the plain " * 20, {"the": 0.1, "of": 0.1, "zebra": 5.0})
     assert {found.text[start:end] for start, end in found.matches} == {"zebra"}

@@ -243,19 +243,6 @@ def _watched_transports(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.Transpo
     return made
 
 
-async def test_a_small_unread_reply_is_not_buffered_forever(monkeypatch: pytest.MonkeyPatch):
-    made = _watched_transports(monkeypatch)
-    async with run(limits=SHORT) as server:
-        server.engine.files["small.png"] = CONTENT * 5
-        _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
-        async with asyncio.timeout(PATIENCE):
-            while not (made and made[0].get_write_buffer_size()):  # the system's buffers are full
-                writer.write(DOWNLOAD.replace(b"huge", b"small"))
-                await asyncio.sleep(0.01)
-        await eventually_async(lambda: not made[0].get_write_buffer_size())
-        await hang_up(writer)
-
-
 async def test_a_slow_reader_gets_the_complete_reply():
     limits = replace(SHORT, send_seconds=2.0)
     async with run(limits=limits) as server:
@@ -291,24 +278,6 @@ async def test_at_the_limit_the_longest_idle_connection_is_closed():
         for reader, _ in sockets[1:]:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(reader.read(), 0.1)
-        for _, writer in sockets:
-            await hang_up(writer)
-
-
-async def test_a_recently_used_socket_is_closed_last():
-    async with run(limits=Limits(connections=3)) as server:
-        sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]
-        for turn in (2, 0, 1):
-            reader, writer = sockets[turn]
-            writer.write(HEALTH)
-            head = await reader.readuntil(b"\r\n\r\n")
-            assert head.startswith(b"HTTP/1.1 200 ")
-            await reader.readexactly(int(head.partition(b"Content-Length: ")[2].split()[0]))
-        sockets.append(await asyncio.open_connection("127.0.0.1", server.port))
-        assert await asyncio.wait_for(sockets[2][0].read(), PATIENCE) == b""
-        for number in (0, 1, 3):
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(sockets[number][0].read(), 0.1)
         for _, writer in sockets:
             await hang_up(writer)
 

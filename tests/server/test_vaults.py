@@ -18,7 +18,6 @@ from vault_agent.config.registry import Role
 from vault_agent.model.identifiers import identify
 from vault_agent.model.search import MAX_VAULTS
 from vault_agent.server.log import EventLog, Level
-from vault_agent.server.routes import OF_THE_SERVER, ROUTES, pattern_of
 from vault_agent.server.serve import listening
 from vault_agent.vaults.shared import KnownVaults
 
@@ -103,21 +102,6 @@ async def test_every_route_answers_for_a_named_vault(world: RegisteredVaults):
         assert await server.code("GET", f"{at}/nothing") == (404, "ROUTE_NOT_FOUND")
         assert await server.code("PUT", f"{at}/search") == (405, "METHOD_NOT_ALLOWED")
         assert await server.code("GET", f"{at}/vaults") == (404, "ROUTE_NOT_FOUND")
-
-
-async def test_all_routes_about_a_vault_have_a_second_place(world: RegisteredVaults):
-    async with running(world, vaults={"enabled": False}) as server:
-        for route in ROUTES:
-            if pattern_of(route.path) in OF_THE_SERVER or route.takes_body or route.needs:
-                continue
-            path = route.path.replace("{noteId}", "0" * 32).replace("{chunkIndex}", "0")
-            path = path.replace("{jobId}", "1").replace("{path}", "a.png")
-            needed = "?from=" + "0" * 32 + "&to=" + "0" * 32 if path == "/graph/path" else ""
-            needed = "?name=a" if path == "/resolve" else needed
-            status, found = await server.call(route.method, f"/vaults/global{path}{needed}")
-            code = found["error"]["code"]
-            assert (status, code) == (403, "FEATURE_DISABLED"), route.path
-            assert found["error"]["details"]["setting"] == "vaults.enabled"
 
 
 async def test_the_list_of_vaults_has_no_folder(world: RegisteredVaults):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import pytest
@@ -10,10 +9,6 @@ import pytest
 from vault_agent.vault.root import Strategy
 
 NO_TERMINALS = "pseudo-terminals are POSIX"
-
-NOT_ROOT = pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything"
-)
 
 
 def posix(reason: str) -> pytest.MarkDecorator:

@@ -89,20 +89,6 @@ def test_a_refusal_names_the_rule_and_a_name_that_would_do(path, rule, suggestio
 
 
 @pytest.mark.parametrize(
-    ("path", "shown"),
-    [
-        ("dir./n", "dir"),
-        ("x/a?/b/n", "a-"),
-        ("x/n?", "n-.md"),
-    ],
-)
-def test_a_refusal_shows_the_name_of_the_folder_that_is_wrong(path: str, shown: str):
-    with pytest.raises(InvalidRequest) as refused:
-        new_path(path)
-    assert refused.value.details["name"] == shown
-
-
-@pytest.mark.parametrize(
     ("path", "code"),
     [
         ("", "INVALID_PATH"),

@@ -136,25 +136,6 @@ def test_a_changing_file_that_is_too_large_is_not_treated_as_complete(
     assert [w.code for w in content.warnings] == ["FILE_CHANGED_WHILE_READING"]
 
 
-def test_a_file_deleted_between_reads_causes_a_warning(
-    root: VaultRoot, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "a.md").write_bytes(b"text")
-    monkeypatch.setattr(reading, "_read", Meddler(lambda _: (folder / "a.md").unlink()))
-    with pytest.raises(Skipped) as caught:
-        read_bytes(root, "a.md", 100)
-    assert caught.value.warning.code == "FILE_VANISHED"
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")
-def test_a_file_without_permission_causes_a_warning(root: VaultRoot, folder: Path) -> None:
-    (folder / "a.md").write_bytes(b"text")
-    (folder / "a.md").chmod(0)
-    with pytest.raises(Skipped) as caught:
-        read_bytes(root, "a.md", 100)
-    assert caught.value.warning.code == "FILE_UNREADABLE"
-
-
 # --- text -------------------------------------------------------------------------------------
 
 

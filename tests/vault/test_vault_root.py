@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.clocks import patiently
-from tests.support.systems import NOT_ROOT, linux, posix
+from tests.support.systems import linux, posix
 from tests.vault.spellings import CLIMBING, LEAVING, MALFORMED, SECRET
 
 from vault_agent.errors import Failed, Misconfigured
@@ -338,13 +338,6 @@ def test_the_writer_of_a_fifo_is_not_disturbed(root: VaultRoot, folder: Path) ->
     assert cause_of(root, "fifo.md") is Cause.IRREGULAR
     with pytest.raises(OSError, match=os.strerror(errno.ENXIO)):
         os.close(os.open(folder / "fifo.md", os.O_WRONLY | os.O_NONBLOCK))
-
-
-@NOT_ROOT
-def test_a_file_without_permission_is_unreadable(root: VaultRoot, folder: Path) -> None:
-    (folder / "a.md").write_bytes(b"")
-    (folder / "a.md").chmod(0)
-    assert cause_of(root, "a.md") is Cause.UNREADABLE
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import unicodedata
 from collections.abc import AsyncIterator
-from contextlib import aclosing
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import pytest_asyncio
-from tests.support.clocks import PATIENCE
 from tests.support.one_task import in_one_task
 from tests.support.waiting import eventually_async
-from tests.vaults.watching import hits, linked_notes, shorter_pauses, until_found, watched
+from tests.vaults.watching import linked_notes, shorter_pauses, until_found, watched
 
 from vault_agent.model.health import Revision, WatchState
-from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.vaults.open_vault import OpenVault
 
@@ -117,14 +113,3 @@ async def test_a_user_job_runs_beside_the_watch_and_its_trigger_is_kept(edited: 
     (root / "After.md").write_text("damsons")
     await until_found(vault, "damsons", "After.md")
     await until_found(vault, "apricots", "Before.md")
-
-
-async def test_new_revisions_are_news_once_they_are_searched(edited: Edited):
-    root, vault = edited
-    async with aclosing(vault.events.follow(vault.events.last_id)) as news:
-        (root / "News.md").write_text("cherries")
-        item = None
-        while not isinstance(item, Revision):
-            item = (await asyncio.wait_for(anext(news), PATIENCE)).item
-    assert (item.added, item.note_ids, item.complete) == (1, (identify("News.md"),), True)
-    assert await hits(vault, "cherries") == ["News.md"]

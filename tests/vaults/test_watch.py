@@ -97,20 +97,6 @@ async def test_a_note_that_is_removed_and_written_again_at_once_is_not_removed(r
             assert getattr(item.item, "removed", 0) == 0
 
 
-async def test_a_second_look_at_what_the_server_has_written_publishes_nothing(root: Path):
-    async with watched(root) as vault:
-        (root / "New.md").write_text("quinces")
-        await vault.runs.follow(["New.md"])
-        revision = (await vault.health()).index
-        runs = vault.watch.status().last_run_at
-        vault.watch.look_at(["New.md"])
-        assert vault.watch.status().pending >= 1
-        await eventually_async(lambda: not vault.watch.status().pending)
-        assert vault.watch.status().last_run_at is not None
-        assert runs is not None
-        assert (await vault.health()).index == revision
-
-
 async def test_polling_finds_changes_too(root: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "POLL_SECONDS", 0.1)
     monkeypatch.setattr(module, "SCAN_SHARE", 1)

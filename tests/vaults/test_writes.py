@@ -16,7 +16,7 @@ from tests.support.waiting import eventually_async
 
 from vault_agent.app import open_app
 from vault_agent.config import Config
-from vault_agent.errors import Busy, Misconfigured, NotFound, Unavailable
+from vault_agent.errors import Busy, NotFound, Unavailable
 from vault_agent.markdown.edit import append
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobKind, JobState
@@ -220,12 +220,3 @@ async def test_a_damaged_log_stops_writing_and_not_reading(root: Path, tmp_path:
         assert health.write.state == "unsupported"
         assert "WRITE_LOG_DAMAGED" in [warning.code for warning in health.warnings]
     assert sorted((folder / "writes/before").iterdir()) == kept
-
-
-async def test_writing_is_off_unless_enabled(root: Path, tmp_path: Path):
-    async with opened(root, write={"folders": ["."]}) as vault:
-        with pytest.raises(Misconfigured, match="FEATURE_DISABLED"):
-            _ = vault.writing
-        assert not (await vault.health()).write.enabled
-    made = {path.name for path in (tmp_path / "data").rglob("*")}
-    assert not made & {"writes.db", "writes", "write.lock"}
