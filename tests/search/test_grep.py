@@ -121,8 +121,7 @@ async def test_pages_give_every_line_once(snapshot: Snapshot, limit: int):
     ]
 
 
-async def test_when_the_time_is_over_the_place_continues(snapshot: Snapshot, monkeypatch):
-    monkeypatch.setattr(scanning, "BLOCK_NOTES", 1)
+async def test_when_the_time_is_over_the_place_continues(snapshot: Snapshot):
     lines, answers = await paged(snapshot, GrepQuery("foo"), seconds=0.0)
     assert lines == await found(snapshot, "foo")
     assert [answer.incomplete for answer in answers] == [True] * 5 + [False]
@@ -132,8 +131,7 @@ async def test_when_the_time_is_over_the_place_continues(snapshot: Snapshot, mon
     assert (warning.code, warning.details["share"]) == ("REGEX_INCOMPLETE", 0.2)
 
 
-async def test_the_share_is_of_the_notes_that_pass_the_filters(snapshot: Snapshot, monkeypatch):
-    monkeypatch.setattr(scanning, "BLOCK_NOTES", 1)
+async def test_the_share_is_of_the_notes_that_pass_the_filters(snapshot: Snapshot):
     query = GrepQuery("foo", filters=Filters(paths=("a",)))
     assert (await grep(snapshot, query, seconds=0.0)).share == 0.5
 
@@ -145,9 +143,7 @@ async def test_a_cursor_at_a_missing_note_has_expired(snapshot: Snapshot):
     assert caught.value.code == "CURSOR_EXPIRED"
 
 
-async def test_a_large_note_is_searched_to_its_end(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(scanning, "_PAGE_CHUNKS", 2)
-    monkeypatch.setattr(scanning, "BLOCK_BYTES", 1_000)
+async def test_a_large_note_is_searched_to_its_end(tmp_path: Path):
     vault = Vault(tmp_path)
     vault.write("big.md", "\n\n".join(f"## H{n}\n\n{'word ' * 300}foo" for n in range(9)))
     async with indexed(vault) as snapshot:

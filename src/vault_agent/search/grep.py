@@ -1,17 +1,14 @@
 """Finds lines by a regular expression, note after note in the order of their paths.
 
-The text is that of the index, without frontmatter, and a line that was cut into several chunks
-is searched in these parts. A block of notes is scanned as one piece of memory. Only notes with a
-match are then read line by line.
+The text is that of the index, without frontmatter. Only notes with a match are read line by line.
 """
 
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
 from dataclasses import replace
-from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -21,32 +18,31 @@ from vault_agent.model.search import GrepAnswer, GrepLine, GrepPlace
 from vault_agent.model.warning import Warning
 from vault_agent.search.lists import admitted, note_key, path_of_key
 from vault_agent.search.warnings import filter_warnings
+from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import notes as reading
-from vault_agent.store.index.rows import MAX_CHUNKS
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from vault_agent.model.search import GrepQuery
     from vault_agent.store.current import Snapshot
-    from vault_agent.store.database import Connection
-    from vault_agent.store.index.notes import ScannedChunk, ScannedNote
+    from vault_agent.store.index.notes import NoteText
+    from vault_agent.system.cancelling import Stopped
     from vault_agent.text.pattern import Pattern
 
 
 LINES_OF_NOTE = 20
 """Lines of one note in all pages together, unless only one note is searched."""
-BLOCK_NOTES = 256
-BLOCK_BYTES = 1 << 20
-_PAGE_NOTES = 2_048
-_PAGE_CHUNKS = 256  # at most 1 MiB of ASCII
+LINE_CHARACTERS = 240
 _EVERY_LINE = 1 << 40
-_NEXT = "\0"
-"""Added to a path, it gives the next possible one."""
 _PAGE_BYTES = 192 << 10
 """JSON of a page: less than the limit of a reply, so that no line of a page is left out."""
 _FIELD_BYTES = 160  # names of fields, and the ID
+_MATCHES = 20
+"""Ranges that are marked in one line."""
+_BEFORE = 80
+"""Characters kept before the first match of a long line."""
 
 
 async def grep(
@@ -54,7 +50,7 @@ async def grep(
 ) -> GrepAnswer:
     """Return matching lines, at most `query.limit`, after the place `start`.
 
-    After `seconds`, looked at after each block, it returns what it has found.
+    After `seconds`, looked at after each note, it returns what it has found.
 
     Raises:
         InvalidRequest: `REGEX_INVALID`, `CURSOR_EXPIRED` if the note of `start` is gone.
@@ -67,8 +63,10 @@ async def grep(
         raise InvalidRequest("REGEX_INVALID", str(error)) from None
     passing = await admitted(snapshot, query.filters)
     warnings = await filter_warnings(snapshot, query.filters)
-    scan = _Scan(snapshot, query, pattern, passing)
-    answer = await scan.run(start, time.monotonic() + seconds)
+    deadline = time.monotonic() + seconds
+    answer = await snapshot.threads.stoppable(
+        partial(_scan, snapshot, query, pattern, passing, start, deadline)
+    )
     if answer.incomplete:
         what = f"The time was over after {answer.share:.0%} of the notes."
         late = Warning.of("REGEX_INCOMPLETE", what, {"share": round(answer.share, 3)})
@@ -76,217 +74,78 @@ async def grep(
     return replace(answer, warnings=warnings)
 
 
-class _Scan:
-    """One scan: it collects lines until it has enough, or its time is over."""
-
-    def __init__(
-        self, snapshot: Snapshot, query: GrepQuery, pattern: Pattern, passing: set[int] | None
-    ) -> None:
-        self._snapshot = snapshot
-        self._query = query
-        self._pattern = pattern
-        self._passing = passing
-        only_one = passing is not None and len(passing) == 1
-        self._most_of_note = _EVERY_LINE if only_one else LINES_OF_NOTE
-        self._lines: list[GrepLine] = []  # one more than the limit, if there are more
-        self._counts: list[int] = []  # of each line: how many of its note are found by then
-        self._bytes = 0
-        self._count = 0  # lines of the current note, with those of earlier pages
-
-    async def run(self, start: GrepPlace | None, deadline: float) -> GrepAnswer:
-        path = ""
+def _scan(  # noqa: PLR0917 - private, one caller
+    snapshot: Snapshot,
+    query: GrepQuery,
+    pattern: Pattern,
+    passing: set[int] | None,
+    start: GrepPlace | None,
+    deadline: float,
+    stopped: Stopped,
+) -> GrepAnswer:
+    """Collect lines until there are enough, or the time is over."""
+    most_of_note = LINES_OF_NOTE
+    if passing is not None and len(passing) == 1:
+        most_of_note = _EVERY_LINE
+    path, after, count = "", 0, 0  # of the current note: the last line, and how many lines
+    lines: list[GrepLine] = []
+    counts: list[int] = []  # of each line: how many of its note are found by then
+    size = 0
+    with snapshot.connection() as connection:
         if start is not None:
-            path = await self._snapshot.read(path_of_key, start.path)
-            if start.line >= _EVERY_LINE:
-                path, start = path + _NEXT, None
-        while True:
-            page = await self._snapshot.read(reading.notes_from, path, limit=_PAGE_NOTES)
-            for block in self._blocks(page):
-                after = start if start is not None and block[0].path == path else None
-                await self._search(block, after)
-                if self._full:
-                    return self._page()
-                if time.monotonic() > deadline:
-                    return await self._unfinished(block[-1].path)
-            if len(page) < _PAGE_NOTES:
-                return GrepAnswer(tuple(self._lines))
-            path, start = page[-1].path + _NEXT, None
-
-    @property
-    def _full(self) -> bool:
-        return len(self._lines) > self._query.limit or self._bytes > _PAGE_BYTES
-
-    def _page(self) -> GrepAnswer:
-        """Return a full page. It ends before the last line, which belongs to the next page."""
-        lines = self._lines[:-1]
-        place = GrepPlace(note_key(lines[-1].path), lines[-1].line, self._counts[-2])
-        return GrepAnswer(tuple(lines), place=place)
-
-    async def _unfinished(self, last: str) -> GrepAnswer:
-        """Return what was found up to the end of the note `last`."""
-        share = await self._snapshot.read(reading.share_up_to, last, self._passing)
-        place = GrepPlace(note_key(last), _EVERY_LINE, 0)
-        return GrepAnswer(tuple(self._lines), incomplete=True, place=place, share=share)
-
-    def _blocks(self, notes: Iterable[ScannedNote]) -> Iterator[list[ScannedNote]]:
-        """Yield the notes that pass the filters, in blocks of limited number and size."""
-        block: list[ScannedNote] = []
-        size = 0
-        for note in notes:
-            if self._passing is not None and note.rowid not in self._passing:
+            path, after, count = path_of_key(connection, start.path), start.line, start.returned
+        for note in reading.note_texts(connection, path, passing):
+            go_on(stopped)
+            if note.path != path:
+                path, after, count = note.path, 0, 0
+            elif after == _EVERY_LINE:
                 continue
-            if block and (len(block) == BLOCK_NOTES or size + note.size > BLOCK_BYTES):
-                yield block
-                block, size = [], 0
-            block.append(note)
-            size += note.size
-        if block:
-            yield block
-
-    async def _search(self, block: Sequence[ScannedNote], after: GrepPlace | None) -> None:
-        """Collect the lines of a block.
-
-        `after` is the end of the earlier page if that is in the block's first note.
-        """
-        matching = [0]
-        if len(block) > 1 or block[0].size <= BLOCK_BYTES:
-            matching = await self._snapshot.read(_matching, self._pattern, block)
-        for number in matching:
-            resumed = after is not None and number == 0
-            self._count = after.returned if after is not None and resumed else 0
-            line = after.line if after is not None and resumed else 0
-            await self._search_note(block[number], line)
-            if self._full:
-                return
-
-    async def _search_note(self, note: ScannedNote, line: int) -> None:
-        """Collect the lines of a note after a line, some chunks at a time."""
-        index = await self._snapshot.read(reading.chunk_of_line, note.rowid, line)
-        while self._count < self._most_of_note:
-            chunks = await self._snapshot.read(
-                reading.chunks_from, note.rowid, index, limit=_PAGE_CHUNKS
-            )
-            room = self._query.limit + 1 - len(self._lines)
-            most = min(room, self._most_of_note - self._count + 1)
-            lines = await self._snapshot.threads.run(
-                matching_lines,
-                self._pattern,
-                chunks,
-                after=line,
-                context=self._query.context,
-                limit=most,
-            )
-            self._add(note, lines)
-            line = lines[-1].line if lines else line
-            if self._full or len(chunks) < _PAGE_CHUNKS:
-                return
-            index = (chunks[-1].key & (MAX_CHUNKS - 1)) + 1
-
-    def _add(self, note: ScannedNote, lines: Sequence[FoundLine]) -> None:
-        """Add lines of a note. Its last one says if the note has more than may be returned."""
-        note_id = identify(note.path)
-        for line in lines:
-            if self._count == self._most_of_note:
-                self._lines[-1] = replace(self._lines[-1], more_in_note=True)
-                return
-            self._count += 1
-            self._lines.append(GrepLine(note_id, note.path, *line))
-            self._counts.append(self._count)
-            self._bytes += len(orjson.dumps((note.path, *line))) + _FIELD_BYTES
-            if self._full:
-                return
-
-
-def _matching(connection: Connection, pattern: Pattern, block: Sequence[ScannedNote]) -> list[int]:
-    """Return which of the notes have a match. Their texts are searched as one."""
-    bodies = reading.bodies(connection, [note.rowid for note in block])
-    texts = [with_plain_ends(text) for text in bodies]
-    whole = b"\n".join(texts)
-    ends = list(accumulate(len(text) + 1 for text in texts))
-    matching: list[int] = []
-    position = 0
-    while position < len(whole) and (match := pattern.search(whole, position)) is not None:
-        number = bisect_right(ends, match.span()[0])
-        if number == len(texts):
-            break
-        matching.append(number)
-        position = ends[number]
-    return matching
-
-
-LINE_CHARACTERS = 240
-_MATCHES = 20
-"""Ranges that are marked in one line."""
-_BEFORE = 80
-"""Characters kept before the first match of a long line."""
-
-
-class FoundLine(NamedTuple):
-    """A matching line. `matches` are ranges of `text`, in characters."""
-
-    line: int
-    text: str
-    matches: tuple[tuple[int, int], ...]
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-
-
-def matching_lines(
-    pattern: Pattern, chunks: Sequence[ScannedChunk], *, after: int, context: int, limit: int
-) -> list[FoundLine]:
-    """Return the first `limit` lines after the line `after` that match, with lines around them."""
-    every = _lines_of(chunks) if context else []
-    lines: list[FoundLine] = []
-    first = 0  # of the chunk's lines, in `every`
-    for chunk in chunks:
-        data = with_plain_ends(chunk.text)
-        number, position, counted = 0, 0, 0
-        while (match := pattern.search(data, position)) is not None:
-            start = data.rfind(b"\n", 0, match.span()[0]) + 1
-            end = data.find(b"\n", match.span()[0])
-            end = len(data) if end < 0 else end
-            if start == len(data):  # after the last line end
-                break
-            number += data.count(b"\n", counted, start)
-            counted = start
-            if chunk.start_line + number > after:
-                after = chunk.start_line + number  # parts of one long line give one result
-                place = first + number
-                lines.append(
-                    FoundLine(
-                        after,
-                        *_shown(pattern, data[start:end]),
-                        tuple(every[max(0, place - context) : place]),
-                        tuple(every[place + 1 : place + 1 + context]),
-                    )
+            for line in _matching_lines(pattern, note, after, query.context):
+                if count == most_of_note:
+                    if lines:
+                        lines[-1] = replace(lines[-1], more_in_note=True)
+                    break
+                count += 1
+                lines.append(line)
+                counts.append(count)
+                size += len(orjson.dumps(line)) + _FIELD_BYTES
+                if len(lines) > query.limit or size > _PAGE_BYTES:
+                    last = lines[-2]
+                    place = GrepPlace(note_key(last.path), last.line, counts[-2])
+                    return GrepAnswer(tuple(lines[:-1]), place=place)
+            if time.monotonic() > deadline:
+                return GrepAnswer(
+                    tuple(lines),
+                    incomplete=True,
+                    place=GrepPlace(note_key(path), _EVERY_LINE, 0),
+                    share=reading.share_up_to(connection, path, passing),
                 )
-                if len(lines) == limit:
-                    return lines
-            position = end + 1
-            if position > len(data):
-                break
-        first += len(_split(data))
-    return lines
+    return GrepAnswer(tuple(lines))
 
 
-def _lines_of(chunks: Sequence[ScannedChunk]) -> list[str]:
-    return [
-        _cut(line.decode("utf-8", "replace"))
-        for chunk in chunks
-        for line in _split(with_plain_ends(chunk.text))
-    ]
-
-
-def _split(data: bytes) -> list[bytes]:
-    lines = data.split(b"\n")
-    if not lines[-1]:
-        del lines[-1]
-    return lines
-
-
-def with_plain_ends(text: bytes) -> bytes:
-    """Return a text with LF as its line ends."""
-    return text.replace(b"\r\n", b"\n") if b"\r" in text else text
+def _matching_lines(
+    pattern: Pattern, note: NoteText, after: int, context: int
+) -> Iterator[GrepLine]:
+    """Yield the lines of a note after the line `after` that match, with lines around them."""
+    text = note.text
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if pattern.search(text, 0) is None:
+        return
+    lines = text.removesuffix(b"\n").split(b"\n")
+    for place, line in enumerate(lines):
+        number = note.first_line + place
+        if number > after and pattern.search(line, 0) is not None:
+            before = lines[max(0, place - context) : place]
+            behind = lines[place + 1 : place + 1 + context]
+            yield GrepLine(
+                identify(note.path),
+                note.path,
+                number,
+                *_shown(pattern, line),
+                tuple(map(_cut, before)),
+                tuple(map(_cut, behind)),
+            )
 
 
 def _shown(pattern: Pattern, line: bytes) -> tuple[str, tuple[tuple[int, int], ...]]:
@@ -331,5 +190,6 @@ def _length(line: bytes) -> int:
     return len(line.decode("utf-8", "replace"))
 
 
-def _cut(text: str) -> str:
+def _cut(line: bytes) -> str:
+    text = line.decode("utf-8", "replace")
     return text if len(text) <= LINE_CHARACTERS else f"{text[: LINE_CHARACTERS - 1]}…"

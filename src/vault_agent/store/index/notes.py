@@ -12,14 +12,14 @@ import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.notes import FileEntry
-from vault_agent.store.database import fetch, json_array
+from vault_agent.store.database import fetch, json_array, translated
 from vault_agent.store.failures import damaged
-from vault_agent.store.index.rows import MAX_CHUNKS, handle_of_id, metadata_from
+from vault_agent.store.index.rows import handle_of_id, metadata_from
 from vault_agent.text.names import is_key
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from vault_agent.model.reading import Metadata
 
@@ -263,45 +263,29 @@ _AMONG = " WHERE rowid IN (SELECT value FROM json_each(?))"
 _TAGS = f"SELECT name, written, key >> {CHUNK_BITS} FROM tag"
 
 
-class ScannedNote(NamedTuple):
-    """A note with text."""
+class NoteText(NamedTuple):
+    """The text of a note as UTF-8, without frontmatter."""
 
-    rowid: int
     path: str
-    size: int  # bytes of its file
-
-
-class ScannedChunk(NamedTuple):
-    """The text of a chunk as UTF-8."""
-
-    key: int
-    start_line: int
+    first_line: int  # of the text, in the file
     text: bytes
 
 
-def notes_from(connection: sqlite3.Connection, path: str, *, limit: int) -> list[ScannedNote]:
-    """Return the first notes with text in the order of their paths, from `path` on."""
-    return [ScannedNote(*row) for row in fetch(connection, _NOTES_FROM, (path, limit))]
+def note_texts(
+    connection: sqlite3.Connection, path: str, among: Collection[int] | None
+) -> Iterator[NoteText]:
+    """Yield the notes with text in the order of their paths, from `path` on.
+
+    Only notes of `among` count, or all if it is None.
+    """
+    rowids = None if among is None else json_array(among)
+    with translated():
+        yield from map(NoteText._make, connection.execute(_NOTE_TEXTS, (path, rowids)))
 
 
 def bodies(connection: sqlite3.Connection, rowids: Sequence[int]) -> list[bytes]:
     """Return the text of each of these notes, in their order; a missing note's is empty."""
     return [text for (text,) in fetch(connection, _BODIES, (json_array(rowids),))]
-
-
-def chunks_from(
-    connection: sqlite3.Connection, rowid: int, index: int, *, limit: int
-) -> list[ScannedChunk]:
-    """Return up to `limit` chunks of a note from the chunk `index` on."""
-    first, end = rowid << CHUNK_BITS | index, (rowid + 1) << CHUNK_BITS
-    return [ScannedChunk(*row) for row in fetch(connection, _CHUNKS_FROM, (first, end, limit))]
-
-
-def chunk_of_line(connection: sqlite3.Connection, rowid: int, line: int) -> int:
-    """Return the index of a note's last chunk that begins at a line or before it, else 0."""
-    between = (rowid << CHUNK_BITS, (rowid + 1) << CHUNK_BITS, line)
-    [(key,)] = fetch(connection, _CHUNK_OF_LINE, between)
-    return (key or 0) & (MAX_CHUNKS - 1)
 
 
 def share_up_to(connection: sqlite3.Connection, path: str, among: Collection[int] | None) -> float:
@@ -319,10 +303,16 @@ SELECT coalesce(sum(path <= ?1), 0), count(*) FROM note
 WHERE chunk_count > 0 AND (?2 IS NULL OR rowid IN (SELECT value FROM json_each(?2)))
 """
 
-_CHUNK_OF_LINE = "SELECT max(key) FROM chunk WHERE key >= ? AND key < ? AND start_line <= ?"
-
-_NOTES_FROM = """
-SELECT rowid, path, size FROM note WHERE path >= ? AND chunk_count > 0 ORDER BY path LIMIT ?
+_NOTE_TEXTS = f"""
+SELECT path, (SELECT start_line FROM chunk WHERE key = note.rowid << {CHUNK_BITS}), CAST((
+    SELECT group_concat(text, '') FROM (
+        SELECT text FROM chunk
+        WHERE key >= note.rowid << {CHUNK_BITS} AND key < (note.rowid + 1) << {CHUNK_BITS}
+        ORDER BY key
+    )
+) AS BLOB)
+FROM note WHERE path >= ?1 AND chunk_count > 0
+AND (?2 IS NULL OR rowid IN (SELECT value FROM json_each(?2))) ORDER BY path
 """
 
 _BODIES = f"""
@@ -334,11 +324,6 @@ SELECT CAST(coalesce((
     )
 ), '') AS BLOB)
 FROM json_each(?) AS asked ORDER BY asked.key
-"""
-
-_CHUNKS_FROM = """
-SELECT key, start_line, CAST(text AS BLOB) FROM chunk WHERE key >= ? AND key < ?
-ORDER BY key LIMIT ?
 """
 
 
