@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import asdict
+from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.tasks import line_digest, task_fields
@@ -32,7 +34,7 @@ from vault_agent.text.names import fold
 from vault_agent.vault.paths import folders_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from vault_agent.model.graph import Page, TreeQuery
     from vault_agent.model.lists import ListQuery, TaskFields, TaskQuery
@@ -359,8 +361,9 @@ async def tag_tree(snapshot: Snapshot, query: TreeQuery) -> TagTree:
 
     def read(connection: Connection) -> TagTree:
         rows = reading.tags(connection)
-        tags, covered, truncated = _tree(TagBranch, _counted(rows), query)
-        return TagTree(snapshot.revision, tags, snapshot.meta.notes - covered, truncated)
+        tags, truncated = _tree(TagBranch, rows, query)
+        tagged = len({note for _, _, note in rows})
+        return TagTree(snapshot.revision, tags, snapshot.meta.notes - tagged, truncated)
 
     return await snapshot.read_unchanged(read)
 
@@ -369,129 +372,77 @@ async def folder_tree(snapshot: Snapshot, query: TreeQuery) -> FolderTree:
     """Return the folders that contain notes, relative to that of the index, as is `prefix`."""
 
     def read(connection: Connection) -> FolderTree:
-        paths = [snapshot.scope.inner(path) for _, path in reading.order(connection)]
-        counts = Counter(path.rpartition("/")[0] for path in paths)
-        outside = counts.pop("", 0)
-        folders, _, truncated = _tree(FolderBranch, _summed(counts), query)
-        return FolderTree(snapshot.revision, folders, outside, truncated)
+        paths = reading.order(connection)
+        folders = [(note, snapshot.scope.inner(path).rpartition("/")[0]) for note, path in paths]
+        rows = [(fold(folder), folder, note) for note, folder in folders if folder]
+        tree, truncated = _tree(FolderBranch, rows, query)
+        return FolderTree(snapshot.revision, tree, len(folders) - len(rows), truncated)
 
     return await snapshot.read_unchanged(read)
 
 
-class _Counts(NamedTuple):
-    """How many notes have each name. Names are folded."""
-
-    own: dict[str, int]
-    notes: dict[str, int]  # with those of the names below it; "" is all notes
-    spellings: Iterable[tuple[str, str, int]]  # name, spelling, how often
-
-
-def _counted(rows: Iterable[tuple[str, str, int]]) -> _Counts:
-    """Count (folded name, spelling, note). A note may have several names."""
-    rows = sorted(rows, key=itemgetter(2))
-    own: dict[str, int] = {}
-    notes: dict[str, int] = {}
-    last: dict[str, int] = {}  # the last note that was counted: rows are in their order
-    for name, _, note in rows:
-        own[name] = own.get(name, 0) + 1
-        for level in ("", *_levels(name)):
-            if last.get(level) != note:
-                last[level] = note
-                notes[level] = notes.get(level, 0) + 1
-    return _Counts(own, notes, ((name, spelling, 1) for name, spelling, _ in rows))
-
-
-def _summed(counts: Mapping[str, int]) -> _Counts:
-    """Sum the notes of spellings. Each note has one name, so no note is counted twice."""
-    own: dict[str, int] = {}
-    notes: dict[str, int] = {}
-    rows = [(fold(spelled), spelled, count) for spelled, count in counts.items()]
-    for name, _, count in rows:
-        own[name] = own.get(name, 0) + count
-        for level in ("", *_levels(name)):
-            notes[level] = notes.get(level, 0) + count
-    return _Counts(own, notes, rows)
-
-
 def _tree(
     make: Callable[[str, int, int, tuple[Any, ...]], Entry],
-    counts: _Counts,
+    rows: Sequence[tuple[str, str, int]],
     query: TreeQuery,
-) -> tuple[tuple[Entry, ...], int, bool]:
-    """Return the tree of the counted names, how many notes, and whether it is cut.
+) -> tuple[tuple[Entry, ...], bool]:
+    """Return the tree of (folded name, spelling, note), and whether it is cut.
 
     The upper levels are kept first, and on one level the first by name or by number. There may be
     hundreds of thousands of names, so only the kept ones get objects of their own.
     """
-    own, notes = counts.own, dict(counts.notes)
-    whole = notes.pop("", 0)
-    children, truncated = _kept(
-        notes, fold(query.prefix), query.depth, query.limit, by_count=query.sort == "count"
-    )
-    spellings = _spellings(
-        counts.spellings, {name for names in children.values() for name in names}
-    )
+    own: dict[str, int] = {}
+    notes: dict[str, int] = {}  # with those of the names below it
+    last: dict[str, int] = {}  # the last note that was counted: rows are in their order
+    for name, _, note in sorted(rows, key=itemgetter(2)):
+        own[name] = own.get(name, 0) + 1
+        for level in _levels(name):
+            if last.get(level) != note:
+                last[level] = note
+                notes[level] = notes.get(level, 0) + 1
 
-    def branch(name: str) -> Entry:
-        below = tuple(branch(child) for child in children.get(name, ()))
-        return make(spellings[name], own.get(name, 0), notes[name], below)
+    def rank(name: str) -> tuple[int, str]:
+        return (-notes[name] if query.sort == "count" else 0, name)
 
-    return tuple(branch(name) for name in children[""]), whole, truncated
-
-
-def _levels(name: str) -> tuple[str, ...]:
-    """Return `a/b/c`, `a/b` and `a` for `a/b/c`."""
-    return (name, *folders_of(name))
-
-
-def _kept(
-    notes: Mapping[str, int], prefix: str, depth: int, limit: int, *, by_count: bool
-) -> tuple[dict[str, list[str]], bool]:
-    """Return the kept names by the name above them, and whether the limit left some out.
-
-    "" has the topmost names that begin with `prefix`. `notes` has the number of notes of each.
-    """
-
-    def rank(name: str) -> str | tuple[int, str]:
-        return (-notes[name], name) if by_count else name
-
-    levels: defaultdict[int, list[str]] = defaultdict(list)
-    tops = []
-    for name in notes:
-        if name.startswith(prefix):
+    prefix = fold(query.prefix)
+    ordered = sorted((name for name in notes if name.startswith(prefix)), key=rank)
+    children: dict[str, list[str]] = {}
+    spellings: dict[str, Counter[str]] = {}
+    names, truncated = [""], False
+    for _ in range(query.depth):
+        below: dict[str, list[str]] = {name: [] for name in names}
+        for name in ordered:
             above = name.rpartition("/")[0]
-            if above and above.startswith(prefix):
-                levels[name.count("/")].append(name)
-            else:
-                tops.append(name)
-    children = {"": sorted(tops, key=rank)[:limit]}
-    truncated = len(tops) > limit
-    room, level = limit - len(children[""]), children[""]
-    for _ in range(depth - 1):
-        places = {name: place for place, name in enumerate(level)}
-        names = [
-            name
-            for number in sorted({name.count("/") + 1 for name in level})
-            for name in levels[number]
-            if name.rpartition("/")[0] in places
-        ]
-        names.sort(key=lambda name: (places[name.rpartition("/")[0]], rank(name)))
-        truncated = truncated or len(names) > room
-        level = names[:room]
-        room -= len(level)
-        for name in level:
-            children.setdefault(name.rpartition("/")[0], []).append(name)
-    return children, truncated
+            parent = above if above.startswith(prefix) else ""
+            if parent in below:
+                below[parent].append(name)
+        children |= below
+        level_names = list(chain.from_iterable(below.values()))
+        names = level_names[: query.limit - len(spellings)]
+        truncated = truncated or len(names) < len(level_names)
+        spellings.update((name, Counter()) for name in names)
+        if not names:
+            break
+    for spelling, count in Counter(spelling for _, spelling, _ in rows).items():
+        for level, spelled in zip(_levels(fold(spelling)), _levels(spelling), strict=False):
+            if level in spellings:
+                spellings[level][spelled] += count
+
+    def branches(above: str) -> tuple[Entry, ...]:
+        return tuple(
+            make(_usual(spellings[name]), own.get(name, 0), notes[name], branches(name))
+            for name in children.get(above, ())
+            if name in spellings
+        )
+
+    return branches(""), truncated
 
 
-def _spellings(spelled: Iterable[tuple[str, str, int]], names: Collection[str]) -> dict[str, str]:
-    """Return the most frequent spelling of each of some names."""
-    counts: dict[str, Counter[str]] = {name: Counter() for name in names}
-    for name, spelling, count in spelled:
-        for own, level in zip(_levels(name), _levels(spelling), strict=False):
-            if own in counts:
-                counts[own][level] += count
-    return {
-        name: min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
-        for name, spellings in counts.items()
-    }
+def _usual(spellings: Counter[str]) -> str:
+    return min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
+
+
+@lru_cache(maxsize=1 << 10)
+def _levels(name: str) -> tuple[str, ...]:
+    """Return `a/b/c`, `a/b` and `a` for `a/b/c`. Cached, because many notes share a folder."""
+    return (name, *folders_of(name))
