@@ -4,7 +4,7 @@
 client     `ModelClient.ask`: one request to an endpoint, the pause after a failure, and which
            addresses may be connected to
 faults     the kinds of faults, and their errors with what the user can do
-vectors    vectors and what became of a text; `VectorClient`, which returns checked vectors
+vectors    vectors and what became of a text, and the checks of a reply
 embedder   `Embedder`: the documents and queries of one model; retries, halving, truncation
 run        `embed_all`: a long run of batches, saved as they arrive
 settings   the settings of the endpoint, the prefixes of known models, the exact input of a chunk

@@ -18,129 +18,25 @@ from typing import TYPE_CHECKING, Final, cast
 
 import anyio
 
-from vault_agent.errors import Unavailable
+from vault_agent.errors import Misconfigured, Unavailable
+from vault_agent.model.vectors import VectorSpace
 from vault_agent.models.built_in import served
+from vault_agent.models.client import ModelClient, utf8
 from vault_agent.models.faults import FATAL, EndpointFault, Kind
-from vault_agent.models.vectors import EMBEDDING, Embedded, Outcome, VectorClient
+from vault_agent.models.vectors import (
+    BUILT_IN_MODEL,
+    EMBEDDING,
+    PROBE,
+    REPLY_BYTES_PER_TEXT,
+    Embedded,
+    vectors_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from vault_agent.model.vectors import VectorSpace
     from vault_agent.models.settings import EndpointSettings, Prefixes
-    from vault_agent.models.vectors import Outcome, Vector
-
-
-class Embedder(VectorClient):
-    """Turns texts into comparable unit vectors. An asynchronous context manager.
-
-    Documents are exact inputs, as `settings.document_input` returns them. The prefix of a query is
-    added here.
-    """
-
-    def __init__(
-        self, settings: EndpointSettings, *, on_query: Callable[[], object] = lambda: None
-    ) -> None:
-        """Check the endpoint and the model. Nothing is sent.
-
-        `on_query` is called before a query is sent, so that documents of another process give way.
-
-        Raises:
-            Misconfigured: `CONFIG_INVALID` for an endpoint or model that would send text away.
-        """
-        super().__init__(settings)
-        self._on_query = on_query
-        self._documents = Documents(self)
-        self._preparing = anyio.Lock()
-        self.is_prepared = False
-        """Whether the space was checked, and no document has failed since by the endpoint."""
-
-    def give_way(self) -> None:
-        """Let the queries of a user go before documents for a while."""
-        self._documents.give_way()
-
-    async def prepare(self) -> VectorSpace:
-        """Return the space for a run.
-
-        The first call, and the first after a failure, waits for the model to load and checks it.
-
-        Raises:
-            Unavailable: if the endpoint does not work.
-        """
-        async with self._preparing:
-            if not self.is_prepared:
-                await self._documents.prepare()
-                self.is_prepared = True
-        return cast("VectorSpace", self.space)
-
-    async def embed_documents(self, texts: Sequence[str]) -> list[Outcome]:
-        """Return one outcome a text, in order.
-
-        Raises:
-            Unavailable: if the endpoint fails, not single texts.
-        """
-        await self.prepare()
-        try:
-            return await self._documents.embed(texts)
-        except Unavailable:
-            self.is_prepared = False
-            raise
-
-    async def embed_query(self, text: str) -> Vector:
-        """Return the query's vector within the query deadline. Afterwards `space` is known.
-
-        Raises:
-            Unavailable: if the endpoint fails, or rejects the query.
-        """
-        return await self.answer(text, partial(self._embed_query, text))
-
-    async def _embed_query(self, text: str) -> Vector:
-        self.give_way()
-        self._on_query()
-        seconds = self.settings.query_timeout
-        with anyio.move_on_after(seconds):
-            if self.space is None:
-                await self.probe(seconds)
-            length = len(text)
-            while True:
-                try:
-                    document = self.settings.prefixes.query + text[:length]
-                    return cast("Vector", (await self.embed([document], seconds))[0])
-                except EndpointFault as fault:
-                    length //= 2
-                    if fault.kind is not Kind.TOO_LONG or not length:
-                        raise
-        raise EndpointFault(Kind.TIMED_OUT)
-
-    async def recover(self) -> None:
-        """Ask for the probe text. Vectors of queries are forgotten if the model has changed."""
-        if not await self.probe(self.settings.timeout):
-            self.forget()
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointCheck:
-    """The properties of a working endpoint."""
-
-    model: str
-    dimension: int
-    seconds: float  # for one short text, with the model loaded
-    prefixes: Prefixes
-
-
-async def check_endpoint(settings: EndpointSettings) -> EndpointCheck:
-    """Prepare the endpoint as a run does, then measure one query.
-
-    Raises:
-        Unavailable: `EMBEDDING_UNAVAILABLE`; the message says what to do.
-        Misconfigured: `CONFIG_INVALID`, a wrong endpoint or model.
-    """
-    async with served(settings) as endpoint, Embedder(endpoint) as embedder:
-        space = await embedder.prepare()
-        started = time.perf_counter()
-        await embedder.embed_query("one short question")
-        seconds = time.perf_counter() - started
-    return EndpointCheck(space.model, space.dimension, seconds, settings.prefixes)
+    from vault_agent.models.vectors import Outcome, Vector, Vectors
 
 
 # Attempts before a failure is attributed to the texts; one for other kinds.
@@ -173,18 +69,44 @@ _COURTEOUS: Final = 4
 _ATTENTION: Final = 20.0
 
 
-class Documents:
-    """Embeds documents with one endpoint; several tasks may use it at once.
+class Embedder(ModelClient):
+    """Turns texts into comparable unit vectors. An asynchronous context manager.
+
+    Documents are exact inputs, as `settings.document_input` returns them. The prefix of a query is
+    added here. Several tasks may embed documents at once.
 
     Most endpoints process one request at a time and in order. So while a user searches, requests
-    are small and sent one at a time, and a query waits for one of them at most.
+    with documents are small and sent one at a time, and a query waits for one of them at most.
     """
 
-    def __init__(self, client: VectorClient) -> None:
-        self._client = client
-        self._settings = client.settings
-        self._most = client.settings.batch_size
-        self._slots = anyio.Semaphore(client.settings.concurrency)
+    def __init__(
+        self, settings: EndpointSettings, *, on_query: Callable[[], object] = lambda: None
+    ) -> None:
+        """Check the endpoint and the model. Nothing is sent.
+
+        `on_query` is called before a query is sent, so that documents of another process give way.
+
+        Raises:
+            Misconfigured: `CONFIG_INVALID` for an endpoint or model that would send text away.
+        """
+        if not settings.model.strip():
+            raise Misconfigured("CONFIG_INVALID", "embedding.model must name a model.")
+        super().__init__(
+            EMBEDDING if settings.key is None else BUILT_IN_MODEL,
+            settings.url,
+            settings.model,
+            allow_private=settings.allow_private,
+            key=settings.key,
+        )
+        self.space: VectorSpace | None = None
+        """None before the first probe."""
+        self.is_prepared = False
+        """Whether the space was checked, and no document has failed since by the endpoint."""
+        self.settings = settings
+        self._on_query = on_query
+        self._preparing = anyio.Lock()
+        self._most = settings.batch_size
+        self._slots = anyio.Semaphore(settings.concurrency)
         self._turn = anyio.Lock()
         self._verifying = anyio.Lock()
         self._query_at = float("-inf")
@@ -192,30 +114,118 @@ class Documents:
         self._troubled_since: float | None = None
         self._failed_in_a_row = 0
 
+    # --- queries ----------------------------------------------------------------------------------
+
+    async def embed_query(self, text: str) -> Vector:
+        """Return the query's vector within the query deadline. Afterwards `space` is known.
+
+        Raises:
+            Unavailable: if the endpoint fails, or rejects the query.
+        """
+        return await self.answer(text, partial(self._embed_query, text))
+
+    async def _embed_query(self, text: str) -> Vector:
+        self.give_way()
+        self._on_query()
+        seconds = self.settings.query_timeout
+        with anyio.move_on_after(seconds):
+            if self.space is None:
+                await self.probe(seconds)
+            length = len(text)
+            while True:
+                try:
+                    document = self.settings.prefixes.query + text[:length]
+                    return cast("Vector", (await self._vectors([document], seconds))[0])
+                except EndpointFault as fault:
+                    length //= 2
+                    if fault.kind is not Kind.TOO_LONG or not length:
+                        raise
+        raise EndpointFault(Kind.TIMED_OUT)
+
+    async def recover(self) -> None:
+        """Ask for the probe text. Vectors of queries are forgotten if the model has changed."""
+        if not await self.probe(self.settings.timeout):
+            self.forget()
+
+    # --- the space of the vectors -----------------------------------------------------------------
+
+    async def probe(self, seconds: float) -> bool:
+        """Update `space`, and return False if the model has changed since the last call.
+
+        Only two equal replies change it, since one wrong reply does not mean another model.
+        Differences as small as between two runs of one model do not change it either.
+
+        Raises:
+            EndpointFault: if the request fails, or two replies differ.
+        """
+        space = await self._find_space(seconds)
+        if self.space is not None and self.space.matches(space):
+            return True
+        again = await self._find_space(seconds)
+        if self.space is not None and self.space.matches(again):
+            return True
+        if not again.matches(space):
+            raise EndpointFault(Kind.BAD_REPLY)
+        is_first, self.space = self.space is None, space
+        return is_first
+
+    async def _find_space(self, seconds: float) -> VectorSpace:
+        vectors = await self._vectors([PROBE], seconds, is_probe=True)
+        probe = vectors[0].astype("<f4").tobytes()
+        return VectorSpace(self.model, vectors.shape[1], *self.settings.prefixes, probe)
+
+    async def _vectors(
+        self, texts: Sequence[str], seconds: float, *, is_probe: bool = False
+    ) -> Vectors:
+        """Return the unit vectors of `texts`, shape (len(texts), dimension).
+
+        Raises:
+            EndpointFault: for any failure, also for vectors of another dimension than `space`.
+        """
+        dimension = None if is_probe or self.space is None else self.space.dimension
+        return await self.ask(
+            {"model": self.model, "input": [utf8(text) for text in texts]},
+            partial(vectors_of, count=len(texts), dimension=dimension),
+            timeout=seconds,
+            extra_bytes=len(texts) * REPLY_BYTES_PER_TEXT,
+        )
+
+    # --- documents --------------------------------------------------------------------------------
+
     def give_way(self) -> None:
         """Let the queries of a user go first for a while."""
         self._query_at = time.monotonic()
 
-    async def prepare(self) -> None:
-        """Check that the endpoint answers, which tells its space.
+    async def prepare(self) -> VectorSpace:
+        """Return the space for a run.
 
-        Waits for a model to load, but not for a server that is not running.
+        The first call, and the first after a failure, asks the endpoint for it. That waits for a
+        model to load, but not for a server that is not running.
 
         Raises:
             Unavailable: if the endpoint does not work.
         """
-        await self._reach(max(self._settings.timeout, _COLD), refusals=_REFUSALS)
+        async with self._preparing:
+            if not self.is_prepared:
+                await self._reach(max(self.settings.timeout, _COLD), refusals=_REFUSALS)
+                self.is_prepared = True
+        return cast("VectorSpace", self.space)
 
-    async def embed(self, texts: Sequence[str]) -> list[Outcome]:
+    async def embed_documents(self, texts: Sequence[str]) -> list[Outcome]:
         """Return one outcome a text, in order.
 
         Raises:
-            Unavailable: if the endpoint does not work.
+            Unavailable: if the endpoint fails, not single texts.
         """
+        await self.prepare()
         outcomes: list[Outcome] = []
-        while len(outcomes) < len(texts):
-            size = min(self._most, _COURTEOUS) if self._is_searched else self._most
-            outcomes += await self._settle(texts[len(outcomes) : len(outcomes) + size])
+        try:
+            while len(outcomes) < len(texts):
+                size = min(self._most, _COURTEOUS) if self._is_searched else self._most
+                outcomes += await self._settle(texts[len(outcomes) : len(outcomes) + size])
+        except Unavailable:
+            self.is_prepared = False
+            raise
         return outcomes
 
     @property
@@ -232,7 +242,7 @@ class Documents:
             except EndpointFault as error:
                 fault = error
             if fault.kind in FATAL:
-                raise self._client.unavailable(fault)
+                raise self.unavailable(fault)
             faults[fault.kind] += 1
             if faults[fault.kind] >= _ATTEMPTS.get(fault.kind, 1):
                 break
@@ -247,7 +257,7 @@ class Documents:
 
     async def _request(self, texts: Sequence[str]) -> list[Outcome]:
         async with self._slots, self._turn if self._is_searched else nullcontext():
-            vectors = await self._client.embed(texts, self._settings.timeout)
+            vectors = await self._vectors(texts, self.settings.timeout)
         self._succeeded()
         self._failed_in_a_row = 0
         return [Embedded(vector) for vector in vectors]
@@ -269,13 +279,13 @@ class Documents:
             return replace(outcome, truncated=True) if isinstance(outcome, Embedded) else outcome
         self._failed_in_a_row += 1
         if self._failed_in_a_row >= _HOPELESS:
-            raise self._client.unavailable(fault)
+            raise self.unavailable(fault)
         return None
 
     async def _verify(self, since: float) -> None:
         """Wait until the endpoint has succeeded with any request after `since`."""
         async with self._verifying:
-            if self._succeeded_at <= since and not await self._reach(self._settings.timeout):
+            if self._succeeded_at <= since and not await self._reach(self.settings.timeout):
                 raise Unavailable(
                     EMBEDDING.code,
                     "The embedding endpoint now serves another model under the same name. Its"
@@ -291,12 +301,12 @@ class Documents:
         attempts = refused = 0
         while True:
             try:
-                same = await self._client.probe(seconds)
+                same = await self.probe(seconds)
             except EndpointFault as fault:
                 attempts += 1
                 refused += fault.kind not in (Kind.BUSY, Kind.TIMED_OUT)
                 if fault.kind in FATAL or refused >= refusals:
-                    raise self._client.unavailable(fault) from None
+                    raise self.unavailable(fault) from None
                 await self._wait(fault, attempts)
             else:
                 self._succeeded()
@@ -314,6 +324,31 @@ class Documents:
         wait = min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT) * random.uniform(0.5, 1)  # noqa: S311 - jitter
         if fault.retry_after is not None:
             wait = max(wait, fault.retry_after)
-        if now + wait > self._troubled_since + self._settings.patience:
-            raise self._client.unavailable(fault)
+        if now + wait > self._troubled_since + self.settings.patience:
+            raise self.unavailable(fault)
         await anyio.sleep(wait)
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointCheck:
+    """The properties of a working endpoint."""
+
+    model: str
+    dimension: int
+    seconds: float  # for one short text, with the model loaded
+    prefixes: Prefixes
+
+
+async def check_endpoint(settings: EndpointSettings) -> EndpointCheck:
+    """Prepare the endpoint as a run does, then measure one query.
+
+    Raises:
+        Unavailable: `EMBEDDING_UNAVAILABLE`; the message says what to do.
+        Misconfigured: `CONFIG_INVALID`, a wrong endpoint or model.
+    """
+    async with served(settings) as endpoint, Embedder(endpoint) as embedder:
+        space = await embedder.prepare()
+        started = time.perf_counter()
+        await embedder.embed_query("one short question")
+        seconds = time.perf_counter() - started
+    return EndpointCheck(space.model, space.dimension, seconds, settings.prefixes)

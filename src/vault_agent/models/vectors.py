@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from vault_agent.errors import Misconfigured
-from vault_agent.model.vectors import VectorSpace
-from vault_agent.models.client import ModelClient, utf8
 from vault_agent.models.faults import EndpointFault, Kind, ModelService
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vault_agent.models.settings import EndpointSettings
 
 Vector: TypeAlias = NDArray[np.float32]
 """One unit vector, shape (dimension,)."""
@@ -51,7 +42,7 @@ EMBEDDING: Final = ModelService(
     },
     of_one_request=frozenset({Kind.REJECTED, Kind.TOO_LONG}),
 )
-_BUILT_IN: Final = EMBEDDING._replace(
+BUILT_IN_MODEL: Final = EMBEDDING._replace(
     name="The built-in model",
     others={
         Kind.DISCONNECTED: "{name} does not start. `vault-agent enable embedding` says what"
@@ -65,71 +56,7 @@ _BUILT_IN: Final = EMBEDDING._replace(
 PROBE: Final = "The lighthouse keeper wrote down the weather every evening before supper."
 """The text whose vector shows which model answers."""
 # 4,096 dimensions of 25 characters are 100 KB a text.
-_REPLY_BYTES_PER_TEXT: Final = 1 << 17
-
-
-class VectorClient(ModelClient):
-    """An embedding model behind an endpoint. `space` is None before the first probe."""
-
-    def __init__(self, settings: EndpointSettings) -> None:
-        """Check the endpoint and the model. Nothing is sent.
-
-        Raises:
-            Misconfigured: `CONFIG_INVALID` for an endpoint or model that would send text away.
-        """
-        if not settings.model.strip():
-            raise Misconfigured("CONFIG_INVALID", "embedding.model must name a model.")
-        super().__init__(
-            EMBEDDING if settings.key is None else _BUILT_IN,
-            settings.url,
-            settings.model,
-            allow_private=settings.allow_private,
-            key=settings.key,
-        )
-        self.settings = settings
-        self.space: VectorSpace | None = None
-
-    async def embed(self, texts: Sequence[str], seconds: float) -> Vectors:
-        """Return the unit vectors of `texts`, shape (len(texts), dimension).
-
-        Raises:
-            EndpointFault: for any failure, also for vectors of another dimension than `space`.
-        """
-        dimension = None if self.space is None else self.space.dimension
-        return await self._embed(texts, seconds, dimension)
-
-    async def probe(self, seconds: float) -> bool:
-        """Update `space`, and return False if the model has changed since the last call.
-
-        Only two equal replies change it, since one wrong reply does not mean another model.
-        Differences as small as between two runs of one model do not change it either.
-
-        Raises:
-            EndpointFault: if the request fails, or two replies differ.
-        """
-        space = await self._find_space(seconds)
-        if self.space is not None and self.space.matches(space):
-            return True
-        again = await self._find_space(seconds)
-        if self.space is not None and self.space.matches(again):
-            return True
-        if not again.matches(space):
-            raise EndpointFault(Kind.BAD_REPLY)
-        is_first, self.space = self.space is None, space
-        return is_first
-
-    async def _find_space(self, seconds: float) -> VectorSpace:
-        vectors = await self._embed([PROBE], seconds, None)
-        probe = vectors[0].astype("<f4").tobytes()
-        return VectorSpace(self.model, vectors.shape[1], *self.settings.prefixes, probe)
-
-    async def _embed(self, texts: Sequence[str], seconds: float, dimension: int | None) -> Vectors:
-        return await self.ask(
-            {"model": self.model, "input": [utf8(text) for text in texts]},
-            partial(vectors_of, count=len(texts), dimension=dimension),
-            timeout=seconds,
-            extra_bytes=len(texts) * _REPLY_BYTES_PER_TEXT,
-        )
+REPLY_BYTES_PER_TEXT: Final = 1 << 17
 
 
 def vectors_of(body: bytes, count: int, dimension: int | None) -> Vectors:
