@@ -12,13 +12,12 @@ import hmac
 import re
 import secrets
 import time
-from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from vault_agent.errors import Busy, Unauthorized
+from vault_agent.errors import Unauthorized
 from vault_agent.model.pages import PageSession, Ticket
 from vault_agent.system.files import read_optional, replace_file
 
@@ -33,7 +32,6 @@ TOKEN_SECONDS = 7 * 86_400
 TICKET_SECONDS = 60
 PRINTED_TICKET_SECONDS = 300
 """A ticket that a person copies lives longer than one that is given to the browser."""
-CALLS_PER_MINUTE = 10
 _MAX_ISSUED = 1_000  # tickets that are kept
 _REMEMBERED_SECONDS = 3_600  # how long a used ticket is recognised
 _TOKEN = re.compile(
@@ -77,7 +75,6 @@ class PageSessions:
         self._ended = _read(ended)
         self._now = now
         self._issued: dict[bytes, _Issued] = {}  # by the digest of the ticket
-        self._misses = Rate(now)
 
     def make_ticket(self, *, printed: bool = False) -> Ticket:
         """Return a new ticket. Only who has the key can ask for one, so there is no limit."""
@@ -98,13 +95,10 @@ class PageSessions:
 
         Raises:
             Unauthorized: `SESSION_ENDED`.
-            Busy: `TOO_MANY_REQUESTS` for a wrong ticket after ten others in a minute. A right one
-                is taken at any time: nobody guesses 256 bits.
         """
         digest = _digest(ticket)
         issued = self._issued.get(digest)
         if issued is None:
-            self._misses.count()
             raise _ended("This ticket is not known.")
         if issued.session is not None:
             self._end(issued.session)
@@ -162,23 +156,6 @@ class PageSessions:
         self._ended[name] = int(now) + TOKEN_SECONDS
         with suppress(OSError):  # it has ended in this process in any case
             replace_file(self._path, orjson.dumps(self._ended))
-
-
-class Rate:
-    """Limits calls to ten a minute."""
-
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
-        self._calls: deque[float] = deque()
-
-    def count(self) -> None:
-        """Count a call. Raises Busy `TOO_MANY_REQUESTS` if there were too many."""
-        now = self._now()
-        while self._calls and not now - 60 < self._calls[0] <= now:  # the clock may be set back
-            self._calls.popleft()
-        if len(self._calls) >= CALLS_PER_MINUTE:
-            raise Busy("TOO_MANY_REQUESTS", "There were over ten of these requests in a minute.")
-        self._calls.append(now)
 
 
 def _read(path: Path) -> dict[str, int]:
