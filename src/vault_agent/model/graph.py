@@ -24,9 +24,13 @@ BROKEN = FAULTS[:-1]
 """Links that lead nowhere; an ambiguous one leads somewhere."""
 
 
+MAX_OBJECTS = 5_000
+"""Notes of the graph with `format=objects`, which takes five times the space."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoteFilters:
-    """The filters of a search as query parameters."""
+class GraphQuery:
+    """A request for the whole graph."""
 
     paths: Annotated[
         Texts, Doc("Folders or glob patterns, relative to the vault. One must match.")
@@ -35,21 +39,6 @@ class NoteFilters:
     types: Annotated[Texts, Doc("Values of `type` in the frontmatter. One must match.")] = ()
     after: FirstDay = None
     before: LastDay = None
-
-    @property
-    def filters(self) -> Filters:
-        """The conditions that each note satisfies."""
-        return Filters(self.paths, self.tags, self.types, after=self.after, before=self.before)
-
-
-MAX_OBJECTS = 5_000
-"""Notes of the graph with `format=objects`, which takes five times the space."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphQuery(NoteFilters):
-    """A request for the whole graph."""
-
     min_degree: Annotated[
         int,
         Between(0, 1_000_000),
@@ -65,6 +54,11 @@ class GraphQuery(NoteFilters):
     )
     member: Annotated[bool, Doc("Add the column `community`.")] = False
     format: Literal["columns", "objects"] = "columns"
+
+    @property
+    def filters(self) -> Filters:
+        """The conditions that each note satisfies."""
+        return Filters(self.paths, self.tags, self.types, after=self.after, before=self.before)
 
     @property
     def as_objects(self) -> bool:

@@ -145,17 +145,13 @@ async def path(
         NotFound: `NOTE_NOT_FOUND`, `PATH_NOT_FOUND`.
     """
     ends = [await _position(snapshot, graph, note_id) for note_id in (start, end)]
-    try:
-        positions = await in_thread(
-            shortest_path, graph.links, *ends, directed=directed, longest=longest
-        )
-    except NoPath as none:
-        if none.apart:
-            what, reason = "No links connect the two notes.", "apart"
-        else:
-            what = f"The shortest path between the two notes has over {longest} links."
-            reason = "too_long"
-        raise NotFound("PATH_NOT_FOUND", what, {"reason": reason}) from None
+    positions = await in_thread(shortest_path, graph.links, *ends, directed=directed)
+    if not positions:
+        what = "No links connect the two notes."
+        raise NotFound("PATH_NOT_FOUND", what, {"reason": "apart"})
+    if len(positions) - 1 > longest:
+        what = f"The shortest path between the two notes has over {longest} links."
+        raise NotFound("PATH_NOT_FOUND", what, {"reason": "too_long"})
     return await _notes(snapshot, graph, positions)
 
 
@@ -271,32 +267,16 @@ def near(graph: Adjacency, note: int, *, depth: int, limit: int) -> Neighbourhoo
     return Neighbourhood(distances, truncated=False)
 
 
-class NoPath(Exception):
-    """Two notes are not connected by a path of the allowed length.
+def shortest_path(graph: Adjacency, start: int, end: int, *, directed: bool) -> list[int]:
+    """Return a shortest path from `start` to `end`, [] if there is none.
 
-    `apart` says that there is no path at all.
-    """
-
-    def __init__(self, *, apart: bool) -> None:
-        super().__init__()
-        self.apart = apart
-
-
-def shortest_path(
-    graph: Adjacency, start: int, end: int, *, directed: bool, longest: int
-) -> list[int]:
-    """Return a shortest path from `start` to `end`. Of several, the first by position.
-
-    Raises:
-        NoPath: if there is none with at most `longest` links.
+    Of several, the first by position.
     """
     # Walked from the end, so that the path can be read from the start.
     back: Callable[[int], Sequence[int]] = graph.incoming if directed else graph.neighbours
     distances = _distances(end, start, back)
     if start not in distances:
-        raise NoPath(apart=True)
-    if distances[start] > longest:
-        raise NoPath(apart=False)
+        return []
     forth: Callable[[int], Sequence[int]] = graph.outgoing if directed else graph.neighbours
     path = [start]
     while path[-1] != end:
@@ -360,13 +340,19 @@ def to_columns(
     edges, weights = _edges(graph, places)
     by_position = {graph.positions[row.rowid]: row for row in read.notes}
     notes = [by_position[position] for position in positions]
-    folders, types, tags = _Numbers(), _Numbers(), _Numbers(fold)
-    kinds, labels, days = [], [], []
+    folders: dict[str, int] = {}
+    types: dict[str, int] = {}
+    tags: dict[str, int] = {}  # by their first spelling
+    spellings: dict[str, str] = {}
+    places_of_folders, kinds, labels, days = [], [], [], []
     known_days: dict[tuple[str | None, str | None], int | None] = {}
     for row in notes:
         public = orjson.loads(row.metadata) if row.metadata else {}
-        kinds.append(types.of(public["type"]) if public.get("type") else None)
-        labels.append([tags.of(tag) for tag in public.get("tags") or ()])
+        places_of_folders.append(folders.setdefault(row.path.rpartition("/")[0], len(folders)))
+        kind = public.get("type")
+        kinds.append(types.setdefault(kind, len(types)) if kind else None)
+        names = [spellings.setdefault(fold(tag), tag) for tag in public.get("tags") or ()]
+        labels.append([tags.setdefault(name, len(tags)) for name in names])
         dates = public.get("date"), public.get("created")
         if dates not in known_days:
             known_days[dates] = first_day(*dates)
@@ -374,7 +360,7 @@ def to_columns(
     nodes: dict[str, list[Any]] = {
         "id": [identify(row.path) for row in notes],
         "title": [row.title for row in notes],
-        "folder": [folders.of(row.path.rpartition("/")[0]) for row in notes],
+        "folder": places_of_folders,
         "type": kinds,
         "tags": labels,
         "day": days,
@@ -389,9 +375,9 @@ def to_columns(
         "revision": graph.revision,
         "directed": True,
         "nodes": nodes,
-        "folders": folders.names,
-        "types": types.names,
-        "tags": tags.names,
+        "folders": list(folders),
+        "types": list(types),
+        "tags": list(tags),
         "edges": edges,
         "weights": weights,
         "truncated": truncated,
@@ -516,23 +502,3 @@ def _counts(graph: Graph, read: Rows) -> dict[str, int]:
         ),
         "unresolved": read.unresolved_links,
     }
-
-
-class _Numbers:
-    """Numbers names in the order in which they come."""
-
-    def __init__(self, key: Callable[[str], str] = str) -> None:
-        self.names: list[str] = []
-        self._key = key
-        self._known: dict[str, int] = {}
-        self._spelled: dict[str, int] = {}
-
-    def of(self, name: str) -> int:
-        """Return the number of a name."""
-        number = self._spelled.get(name)
-        if number is None:
-            number = self._known.setdefault(self._key(name), len(self.names))
-            if number == len(self.names):
-                self.names.append(name)
-            self._spelled[name] = number
-        return number
