@@ -17,7 +17,7 @@ from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile, PropertyValue, RenderedNote, ShownProperty
 from vault_agent.model.warning import Warning
 from vault_agent.search.note_file import NoteFile, note_file, read_file
-from vault_agent.search.resolve import named_text, resolve_links
+from vault_agent.search.resolve import named_note, resolve_links
 from vault_agent.store.index import lists
 from vault_agent.store.index import notes as reading
 from vault_agent.system.cancelling import in_thread
@@ -90,7 +90,7 @@ async def html_of_note(
         NotFound: `NOTE_NOT_FOUND`, also if the file is missing or unreadable now.
         TooLarge: `NOTE_TOO_LARGE_TO_RENDER`.
     """
-    stored = await snapshot.read(named_text, note_id)
+    stored = await snapshot.read(named_note, note_id, attachments=True)
     try:
         if is_note(stored.path):
             file = await in_thread(read_file, root, stored.path, MAX_BYTES)
@@ -101,20 +101,20 @@ async def html_of_note(
             "NOTE_TOO_LARGE_TO_RENDER", "The note is larger than 1 MiB.", error.details
         ) from None
     updated = (await snapshot.read(lists.updated_of, [stored.rowid])).get(stored.rowid)
-    page = await _html(snapshot, root, file, stored.path, stored.title, look)
+    page = await html_of_text(snapshot, root, file, stored.path, look, stored.title)
     return replace(page, note_id=note_id, updated=updated)
 
 
-async def html_of_text(
-    snapshot: Snapshot, root: VaultRoot, file: NoteFile, path: str, look: Look
+async def html_of_text(  # noqa: PLR0917 - the title is optional
+    snapshot: Snapshot,
+    root: VaultRoot,
+    file: NoteFile,
+    path: str,
+    look: Look,
+    title: str | None = None,
 ) -> RenderedNote:
     """Return a text that is not saved as HTML, with its links as if it were at `path`."""
-    return await _html(snapshot, root, file, path, stem(path), look)
-
-
-async def _html(  # noqa: PLR0917 - private, two callers
-    snapshot: Snapshot, root: VaultRoot, file: NoteFile, path: str, title: str, look: Look
-) -> RenderedNote:
+    title = title or stem(path)
     try:
         parsed = await _parsed(file, look.allowance)
         gathered = _Gathered({path: parsed})

@@ -1,7 +1,6 @@
 """Ranked lexical candidates of a snapshot, and the notes that contain every word of a query.
 
-Every function that is not async blocks. Call it in one of the snapshot's threads: a search changes
-thread once.
+Every function blocks. Call it in one of the snapshot's threads: a search changes thread once.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.model.identifiers import CHUNK_BITS
@@ -21,6 +19,7 @@ from vault_agent.search.rank import OwnNames, Ranked, rank, shortlist
 from vault_agent.search.snippet import snippets, text_below_heading
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.fulltext.schema import dated
+from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import repeated_lines
@@ -294,8 +293,8 @@ _HALF = 10.0
 Words = tuple["re.Pattern[str]", ...]
 
 
-async def search_every(
-    snapshot: Snapshot, query: SearchQuery, warnings: tuple[Warning, ...]
+def search_every(
+    snapshot: Snapshot, query: SearchQuery, warnings: tuple[Warning, ...], stopped: Stopped
 ) -> Answer:
     """Return the notes that have every word, best first, one result a note.
 
@@ -307,6 +306,7 @@ async def search_every(
 
     Raises:
         InvalidRequest: `INVALID_REQUEST` if path patterns are too complex.
+        SearchStopped: if `stopped` returned True.
     """
     texts = literals(query.query)
     words = tuple(word for text in texts if (word := whole_word(text)) is not None)
@@ -318,35 +318,31 @@ async def search_every(
     answer = Answer(query.mode, Mode.LEXICAL, query.limit, (), warnings, revision=revision)
     if not words:
         return answer
-    candidates = await snapshot.threads.stoppable(
-        lambda stopped: _candidates(snapshot, compiled, query, stopped)
-    )
+    candidates = _candidates(snapshot, compiled, query, stopped)
     notes: list[StoredNote] = []
     rowids = list(candidates)[:CANDIDATES]
     for first in range(0, len(rowids), _BATCH):
-        batch = rowids[first : first + _BATCH]
-        notes += await snapshot.threads.stoppable(partial(_verified, snapshot, batch, words))
+        go_on(stopped)
+        notes += _verified(snapshot, rowids[first : first + _BATCH], words)
         if len(notes) >= query.ranked:
             break
     notes = notes[: query.ranked]  # the last batch may have had more
-    truncated = len(candidates) > CANDIDATES and len(notes) < query.ranked
     page = notes[query.offset : query.end]
-
-    def hits_of(stopped: Stopped) -> tuple[Hit, ...]:
-        places = [
-            _place(snapshot, note, candidates[note.rowid], words) for note in page if not stopped()
-        ]
-        return hits(
-            snapshot,
-            places,
-            {note.rowid: note for note in page},
-            information(snapshot.fulltext, compiled),
-            reasons=[Reason.LEXICAL_MATCH] * len(places),
-            explain=query.explain,
-        )
-
-    hits_of_page = await snapshot.threads.stoppable(hits_of)
-    return replace(answer, hits=hits_of_page, has_more=len(notes) > query.end, truncated=truncated)
+    go_on(stopped)
+    hits_of_page = hits(
+        snapshot,
+        [_place(snapshot, note, candidates[note.rowid], words) for note in page],
+        {note.rowid: note for note in page},
+        information(snapshot.fulltext, compiled),
+        reasons=[Reason.LEXICAL_MATCH] * len(page),
+        explain=query.explain,
+    )
+    return replace(
+        answer,
+        hits=hits_of_page,
+        has_more=len(notes) > query.end,
+        truncated=len(candidates) > CANDIDATES and len(notes) < query.ranked,
+    )
 
 
 def _candidates(
@@ -364,15 +360,13 @@ def _candidates(
     return {rowid: scores[rowid] for rowid in dict.fromkeys((*named, *scores))}
 
 
-def _verified(
-    snapshot: Snapshot, rowids: Sequence[int], words: Words, stopped: Stopped
-) -> list[StoredNote]:
+def _verified(snapshot: Snapshot, rowids: Sequence[int], words: Words) -> list[StoredNote]:
     """Return the notes that have every word, in the order of `rowids`."""
     notes = snapshot.look(documents.readable, rowids)
     return [
         notes[rowid]
         for rowid, text in zip(rowids, snapshot.look(reading.bodies, rowids), strict=True)
-        if rowid in notes and not stopped() and _has_every(notes[rowid], text, words)
+        if rowid in notes and _has_every(notes[rowid], text, words)
     ]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from itertools import groupby
 from time import sleep
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from vault_agent.errors import InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown.document import Document, section_hash
@@ -29,7 +30,7 @@ from vault_agent.model.reading import (
 )
 from vault_agent.search.resolve import (
     named_chunk,
-    named_text,
+    named_note,
     no_file,
     no_note,
     not_indexed,
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from vault_agent.vault.read import Content
     from vault_agent.vault.root import VaultRoot
 
-_P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 REPLY_LIMIT_BYTES: Final = 200 << 10
@@ -330,29 +330,6 @@ def _too_large(size: int, limit: int) -> TooLarge:
     return TooLarge("NOTE_TOO_LARGE", what, {"size": size, "limit": limit}, remedy=remedy)
 
 
-async def parse_file(
-    allowance: Allowance,
-    work: Callable[Concatenate[NoteFile, _P], _T],
-    file: NoteFile,
-    *args: _P.args,
-    **options: _P.kwargs,
-) -> _T:
-    """Return what a method of the file returns, within the allowance of a request.
-
-    Raises:
-        TooLarge: `NOTE_TOO_LARGE` if it takes too much time or memory.
-        VaultAgentError: as `work`.
-    """
-    try:
-        return await allowance.run(file.size, work, file, *args, **options)
-    except WorkerCrashed:
-        raise TooLarge(
-            "NOTE_TOO_LARGE",
-            "Finding the parts of this note takes more time or memory than one request may use.",
-            remedy="Read it by lines, or search in it instead.",
-        ) from None
-
-
 async def read_part(
     snapshot: Snapshot,
     root: VaultRoot,
@@ -362,9 +339,11 @@ async def read_part(
     *,
     max_bytes: int,
 ) -> NotePart:
-    """Return a page of a note's current text. Raises as `read_note` and `NoteFile.part`."""
-    stored, file = await read_note(snapshot, root, note_id, query.path)
-    return await parse_file(allowance, NoteFile.part, file, stored, query, max_bytes)
+    """Return a page of a note's current text. Raises as `read_parsed` and `NoteFile.part`."""
+    view = partial(NoteFile.part, query=query, max_bytes=max_bytes)
+    return await read_parsed(
+        snapshot, root, note_id, query.path, view, allowance=allowance, attachments=True
+    )
 
 
 async def read_parsed(
@@ -375,10 +354,23 @@ async def read_parsed(
     view: Callable[[NoteFile, StoredNote], _T],
     *,
     allowance: Allowance,
+    attachments: bool = False,
 ) -> _T:
-    """Return a `view` of a note, such as `NoteFile.outline`. Raises as `read_note` and the view."""
-    stored, file = await read_note(snapshot, root, note_id, path, attachments=False)
-    return await parse_file(allowance, view, file, stored)
+    """Return a `view` of a note, such as `NoteFile.outline`, within the allowance of a request.
+
+    Raises:
+        TooLarge: `NOTE_TOO_LARGE` if it takes too much time or memory.
+        VaultAgentError: as `read_note` and the view.
+    """
+    stored, file = await read_note(snapshot, root, note_id, path, attachments=attachments)
+    try:
+        return await allowance.run(file.size, view, file, stored)
+    except WorkerCrashed:
+        raise TooLarge(
+            "NOTE_TOO_LARGE",
+            "Finding the parts of this note takes more time or memory than one request may use.",
+            remedy="Read it by lines, or search in it instead.",
+        ) from None
 
 
 async def read_whole(
@@ -472,7 +464,7 @@ async def read_chunk(
 def _note_and_chunk(
     connection: Connection, note_id: str, index: int
 ) -> tuple[StoredNote, StoredChunk]:
-    stored = named_text(connection, note_id)
+    stored = named_note(connection, note_id, attachments=True)
     return stored, named_chunk(connection, stored, index)
 
 

@@ -15,7 +15,7 @@ from vault_agent.model.modes import Linked, Mode, Reason
 from vault_agent.model.search import Answer, Filters
 from vault_agent.search import lexical
 from vault_agent.search.rank import Ranked
-from vault_agent.search.resolve import named_chunk, named_text
+from vault_agent.search.resolve import named_chunk, named_note
 from vault_agent.search.warnings import fell_back, off
 from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import links
@@ -338,7 +338,7 @@ async def subject_of(
 
 
 def _represented(connection: Connection, note_id: str, index: str | None) -> Subject:
-    note = named_text(connection, note_id)
+    note = named_note(connection, note_id, attachments=True)
     if index is not None:
         chunks = [named_chunk(connection, note, int(index))]
         keys = [chunk.key for chunk in chunks]

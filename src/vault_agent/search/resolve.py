@@ -389,33 +389,16 @@ _NO_ROW = -1
 _NOTE_ID = re.compile(r"[0-9a-f]{32}")
 
 
-def named_note(connection: Connection, note_id: str) -> StoredNote:
-    """Return a note by its ID.
+def named_note(connection: Connection, note_id: str, *, attachments: bool = False) -> StoredNote:
+    """Return a note by its ID; with `attachments`, also an attachment whose text is indexed.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`.
     """
-    return _named(reading.note_by_id, connection, note_id)
-
-
-def named_text(connection: Connection, note_id: str) -> StoredNote:
-    """Return a note, or an attachment whose text is indexed, by its ID.
-
-    Raises:
-        InvalidRequest: `INVALID_ID`.
-        NotFound: `NOTE_NOT_FOUND`.
-    """
-    return _named(documents.readable_by_id, connection, note_id)
-
-
-def _named(
-    find: Callable[[Connection, str], StoredNote | None],
-    connection: Connection,
-    note_id: str,
-) -> StoredNote:
     if not _NOTE_ID.fullmatch(note_id):
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
+    find = documents.readable_by_id if attachments else reading.note_by_id
     note = find(connection, note_id)
     if note is None:
         raise no_note()
@@ -438,9 +421,8 @@ async def note_or_file(
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`.
     """
-    find = named_text if attachments else named_note
     try:
-        return await snapshot.read(find, note_id)
+        return await snapshot.read(named_note, note_id, attachments=attachments)
     except NotFound:
         file = None
         if path is not None and identify(path) == note_id:

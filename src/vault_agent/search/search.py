@@ -89,7 +89,7 @@ async def search(
         raise InvalidRequest("INVALID_MODE", "Only a lexical search can match all words.")
     warnings += await filter_warnings(snapshot, query.filters)
     if every_word:
-        return await search_every(snapshot, query, warnings)
+        return await snapshot.threads.stoppable(partial(search_every, snapshot, query, warnings))
     compiled = compile_query(query.query)
     mode, find, problems = await _chosen(snapshot, query, compiled, embedder, indexing=indexing)
     warnings += problems
