@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Result, operation
 from vault_agent.api.pages import fit_page, page_of
-from vault_agent.model.fields import Cursor, NoteId
+from vault_agent.model.fields import Cursor, NoteId, some_of
 from vault_agent.model.graph import (
     BROKEN,
     BacklinksPage,
@@ -21,7 +21,7 @@ from vault_agent.model.graph import (
     TagTree,
     TreeQuery,
 )
-from vault_agent.model.sent import Between, Commas, Doc
+from vault_agent.model.sent import Between, Doc
 from vault_agent.search import links as link_lists
 from vault_agent.search import lists
 from vault_agent.search.mentions import mentions as find_mentions
@@ -37,7 +37,8 @@ class LinksRequest:
     note_id: NoteId
     status: Literal["resolved", "ambiguous", "unresolved", "external"] | None = None
     kind: Annotated[
-        Commas[_Kind] | None, Doc("One kind of link or several, separated by commas.")
+        Annotated[str, some_of(_Kind)] | None,
+        Doc("One kind of link or several, separated by commas."),
     ] = None
     limit: Annotated[int, Between(1, 1000)] = 100
     cursor: Cursor = None
@@ -67,7 +68,7 @@ class BrokenLinksRequest:
     """A request for the links that lead nowhere."""
 
     kinds: Annotated[
-        Commas[_Fault] | None,
+        Annotated[str, some_of(_Fault)] | None,
         Doc("Missing targets, separated by commas. Default: all but `ambiguous`."),
     ] = None
     group_by: Annotated[
@@ -82,8 +83,9 @@ class BrokenLinksRequest:
 async def links(call: CallContext, request: LinksRequest) -> Result[LinksPage]:
     """List the links of a note in the order in which they are written."""
     page = page_of(call.vault, request, positions=2)
+    kinds = tuple(request.kind.split(",")) if request.kind else None
     listed = await call.vault.answer(
-        link_lists.links, request.note_id, page, status=request.status, kinds=request.kind
+        link_lists.links, request.note_id, page, status=request.status, kinds=kinds
     )
     entries, fields = fit_page(call.vault, request, listed)
     data = LinksPage(links=await _across(call, entries), **fields)
@@ -134,7 +136,8 @@ async def mentions(call: CallContext, request: MentionsRequest) -> Result[Mentio
 @operation("GET", "/links/broken")
 async def broken_links(call: CallContext, request: BrokenLinksRequest) -> Result[BrokenLinksPage]:
     """List the links that lead nowhere, or the targets that are missing."""
-    page, faults = page_of(call.vault, request), request.kinds or BROKEN
+    page = page_of(call.vault, request)
+    faults = request.kinds.split(",") if request.kinds else BROKEN
     listed: Listed[Any] = (
         await call.vault.links.wanted(page, faults)
         if request.group_by is not None

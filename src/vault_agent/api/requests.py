@@ -14,7 +14,7 @@ import orjson
 
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.fields import FilePath, NoteId
-from vault_agent.model.sent import Doc, Mark, Unreadable
+from vault_agent.model.sent import Doc, Unreadable
 from vault_agent.model.values import read, sent_fields
 
 if TYPE_CHECKING:
@@ -155,11 +155,7 @@ def wire_names(kind: type) -> list[str]:
 
 def repeatable(fields: Iterable[SentField]) -> set[str]:
     """Return the parameters of a request that may be repeated in a query string."""
-    return {
-        field.key
-        for field in fields
-        if get_origin(field.kind) is tuple and Mark.COMMAS not in field.marks
-    }
+    return {field.key for field in fields if get_origin(field.kind) is tuple}
 
 
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> None:

@@ -9,8 +9,8 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
-from vault_agent.model.sent import RULES, Mark, OneOf, ReadAs
-from vault_agent.model.values import SentField, choices_of, is_named_tuple, sent_fields
+from vault_agent.model.sent import RULES, OneOf, ReadAs
+from vault_agent.model.values import SentField, is_named_tuple, sent_fields
 
 REF = "#/components/schemas/"
 
@@ -81,8 +81,6 @@ class Schemas:
         if field.doc:
             schema = {**schema, "description": field.doc}
         default = field.default
-        if Mark.COMMAS in field.marks and default is not None:
-            default = ",".join(default)
         if self._requests and isinstance(default, str | int | float):
             schema = {**schema, "default": default}
         return schema
@@ -92,9 +90,6 @@ class Schemas:
         for mark in marks:
             if isinstance(mark, ReadAs):
                 kind = mark.kind
-        if Mark.COMMAS in marks:
-            one = f"({'|'.join(choices_of(kind))})"
-            return {"type": "string", "pattern": f"^{one}(,{one})*$"}
         schema = self.of(kind)
         for mark in marks:
             if isinstance(mark, OneOf):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.indexing.protocol import ProgressReport
     from vault_agent.model.vectors import VectorSpace
     from vault_agent.models.embedder import Embedder
-    from vault_agent.models.run import Arrived, Document
+    from vault_agent.models.run import Document, Results
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.database import Connection
     from vault_agent.store.vectors import Integers, Plan, VectorStore
@@ -176,6 +177,7 @@ class _EmbeddingRun:
         self._finishing = finishing
         self._plan: Plan | None = None
         self._total = self._reused = 0
+        self._settled = self._characters = 0
         self._arrived = asyncio.Event()  # vectors that searches do not have yet
 
     async def carry_out(self, *, fresh: bool, doubted: bool) -> None:
@@ -214,23 +216,12 @@ class _EmbeddingRun:
         gradual = not (same and served_in_full)
         self._report.phase("embed", 0, total := len(plan.waiting))
 
-        async def save(arrived: Arrived) -> None:
-            if arrived.keys:
-                vectors = np.stack(arrived.vectors)
-                first = await in_thread(
-                    store.save, arrived.keys, vectors, truncated=arrived.truncated
-                )
-                plan.fill(arrived.keys, first)
-            settled = arrived.done + arrived.failed
-            self._report.phase("embed", settled, total, arrived.characters)
-            self._arrived.set()
-
         async with self._publishing(plan) if gradual else nullcontext():
             try:
                 await embed_all(
                     self._embedder,
                     self._documents(plan),
-                    save,
+                    partial(self._save, plan, total),
                     batch_size=self._settings.batch_size,
                     concurrency=self._settings.concurrency,
                 )
@@ -248,6 +239,19 @@ class _EmbeddingRun:
             return EmbeddingCounts(0, self._reused, self._total - self._reused)
         have = int(np.count_nonzero(self._plan.rows >= 0))
         return EmbeddingCounts(have - self._reused, self._reused, self._total - have)
+
+    async def _save(self, plan: Plan, total: int, results: Results) -> None:
+        """Save the vectors of `total` texts that have arrived, and report how many have."""
+        embedded = [(key, outcome) for (key, _), outcome in results if outcome is not None]
+        if embedded:
+            keys = [key for key, _ in embedded]
+            vectors = np.stack([outcome.vector for _, outcome in embedded])
+            truncated = [key for key, outcome in embedded if outcome.truncated]
+            plan.fill(keys, await in_thread(self._store.save, keys, vectors, truncated=truncated))
+        self._settled += len(results)
+        self._characters += sum(len(text) for (_, text), _ in results)
+        self._report.phase("embed", self._settled, total, self._characters)
+        self._arrived.set()
 
     async def _prepare(self, old: Plan | None) -> VectorSpace:
         """Return the endpoint's space. If the endpoint fails, publish the existing vectors."""

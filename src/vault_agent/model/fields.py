@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from vault_agent.model.sent import Between, Doc, Form, Length, Trimmed, Unreadable, Validator
 from vault_agent.model.sessions import SESSION_ID
@@ -58,6 +58,14 @@ def _check_json(value: Any, depth: int = 0) -> None:
     for name, entry in value.items() if isinstance(value, dict) else ():
         _one_line(name)
         _check_json(entry, depth + 1)
+
+
+def some_of(choices: Any) -> Form:
+    """Return the form of some texts of a literal type, separated by commas."""
+    names = get_args(choices)
+    one = f"({'|'.join(names)})"
+    text = f"must be one or more of {', '.join(names)}, separated by commas"
+    return Form(f"{one}(,{one})*", text)
 
 
 # --- names and numbers --------------------------------------------------------------------------

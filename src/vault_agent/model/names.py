@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, cast
 
-from vault_agent.model.fields import NoteId
-from vault_agent.model.sent import Between, Commas, Doc, Length
+from vault_agent.model.fields import NoteId, some_of
+from vault_agent.model.sent import Between, Doc, Length
 
 Match = Literal["id", "path", "name", "alias", "title"]
 """How a name found a note. `name` is the end of a path, or a file's name."""
@@ -76,9 +76,14 @@ class SuggestQuery:
             " Without any, the last changed notes."
         ),
     ] = ""
-    kinds: Annotated[Commas[Kind], Doc("Kinds of suggestions, separated by commas.")] = ("note",)
+    kinds: Annotated[str, some_of(Kind), Doc("Kinds of suggestions, separated by commas.")] = "note"
     from_: Annotated[NoteId | None, Doc("The note in which it is typed.")] = None
     limit: Annotated[int, Between(1, 50)] = 20
+
+    @property
+    def chosen(self) -> tuple[Kind, ...]:
+        """The kinds, each once."""
+        return cast("tuple[Kind, ...]", tuple(dict.fromkeys(self.kinds.split(","))))
 
 
 @dataclass(frozen=True, slots=True)

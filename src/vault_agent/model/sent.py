@@ -61,7 +61,6 @@ class Mark(Enum):
 
     NEVER = "never"
     IF_EMPTY = "if empty"
-    COMMAS = "commas"
 
 
 Unsent: TypeAlias = Annotated[T, Mark.NEVER]
@@ -69,9 +68,6 @@ Unsent: TypeAlias = Annotated[T, Mark.NEVER]
 
 IfAny: TypeAlias = Annotated[T, Mark.IF_EMPTY]
 """The type of a field that is left out while it is None, empty or false. It has a default."""
-
-Commas: TypeAlias = Annotated[tuple[T, ...], Mark.COMMAS]
-"""A list that a query string has as one text, separated by commas."""
 
 # --- what a value must be -----------------------------------------------------------------------
 

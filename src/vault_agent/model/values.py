@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from functools import cache, partial
-from operator import attrgetter
+from functools import cache
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -118,8 +117,8 @@ def as_object(value: Any) -> dict[str, Any]:
         if isinstance(value, Mapping):
             return dict(value)
         raise TypeError(f"{kind.__name__} has no form in JSON")
-    keys, values_of, if_any = _written(kind)
-    plain = dict(zip(keys, values_of(value), strict=True))
+    keys, names, if_any = _written(kind)
+    plain = {key: getattr(value, name) for key, name in zip(keys, names, strict=True)}
     for key in if_any:
         value = plain[key]
         if value is None or value is False or value == ():
@@ -128,18 +127,12 @@ def as_object(value: Any) -> dict[str, Any]:
 
 
 @cache
-def _written(kind: type) -> tuple[list[str], Callable[[Any], Sequence[Any]], list[str]]:
-    """Return the keys of all fields, what gets their values, and the keys that may be left out."""
+def _written(kind: type) -> tuple[list[str], list[str], list[str]]:
+    """Return the keys of all fields, their names, and the keys that may be left out."""
     described = sent_fields(kind)
     names = [field.name for field in described]
-    # Of one name, an attrgetter returns no tuple.
-    values_of = attrgetter(*names) if len(names) > 1 else partial(_values, names)
     if_any = [field.key for field in described if field.if_any]
-    return [field.key for field in described], values_of, if_any
-
-
-def _values(names: Sequence[str], value: object) -> list[Any]:
-    return [getattr(value, name) for name in names]
+    return [field.key for field in described], names, if_any
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -237,28 +230,12 @@ def _read_marked(kind: Any, marks: Sequence[Any], value: Any, how: _How) -> Any:
     for mark in marks:
         if isinstance(mark, ReadAs):
             kind = mark.kind
-    value = _read_choices(kind, value) if Mark.COMMAS in marks else _read(kind, value, how)
+    value = _read(kind, value, how)
     for mark in marks:
         if isinstance(mark, RULES):
             check: Callable[[Any], Any] = mark.check
             value = check(value)
     return value
-
-
-def _read_choices(kind: Any, value: Any) -> tuple[str, ...]:
-    """Return a list of names, which may be one text with commas."""
-    names = choices_of(kind)
-    chosen = value.split(",") if isinstance(value, str) else value
-    if not isinstance(chosen, list | tuple) or not chosen or any(e not in names for e in chosen):
-        text = f"must be one or more of {', '.join(names)}, separated by commas"
-        raise Unreadable("choices", text)
-    return tuple(dict.fromkeys(chosen))
-
-
-def choices_of(kind: Any) -> tuple[str, ...]:
-    """Return the texts of a tuple of literals."""
-    names: tuple[str, ...] = get_args(get_args(kind)[0])
-    return names
 
 
 def _read_generic(origin: Any, parts: tuple[Any, ...], value: Any, how: _How) -> Any:

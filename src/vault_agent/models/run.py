@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
 
 from vault_agent.errors import Unavailable
-from vault_agent.models.vectors import Embedded, Outcome
 from vault_agent.system.cancelling import to_its_end
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable
 
     from vault_agent.models.embedder import Embedder
-    from vault_agent.models.vectors import Vector
+    from vault_agent.models.vectors import Outcome
 
 Document: TypeAlias = tuple[bytes, str]
 """A vector's key and the exact input."""
@@ -28,19 +26,8 @@ _LAST_SAVE: Final = 1.5
 _LAST_REPLIES: Final = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """The results since the last call of `Save`, with the counts of the run so far."""
-
-    keys: list[bytes]
-    vectors: list[Vector]  # as many as keys
-    truncated: list[bytes]  # those of `keys` whose text was cut
-    done: int  # embedded in this run, including these
-    failed: int
-    characters: int  # sent in this run, successfully or not
-
-
-Save: TypeAlias = "Callable[[Arrived], Awaitable[None]]"
+Results: TypeAlias = "list[tuple[Document, Outcome]]"
+Save: TypeAlias = "Callable[[Results], Awaitable[None]]"
 
 
 async def embed_all(
@@ -51,7 +38,7 @@ async def embed_all(
     batch_size: int,
     concurrency: int,
 ) -> None:
-    """Embed all documents, and call `save` repeatedly with what has arrived, one call at a time.
+    """Embed all documents, and call `save` repeatedly with new results, one call at a time.
 
     `documents` is read as it is needed. The embedder limits the requests in flight to
     `concurrency`. Results that have arrived are saved even if the run is cancelled or the endpoint
@@ -62,9 +49,16 @@ async def embed_all(
     """
     batches = _batches(documents, batch_size)
     reading, saving = anyio.Lock(), anyio.Lock()
-    results = _Results()
+    waiting: Results = []
     errors: list[Unavailable] = []
     workers = anyio.CancelScope()
+
+    async def save_waiting() -> None:
+        nonlocal waiting
+        async with saving:
+            if waiting:  # else another worker has saved them with its own
+                results, waiting = waiting, []
+                await to_its_end(save(results))
 
     async def work() -> None:
         while not errors:
@@ -78,23 +72,19 @@ async def embed_all(
                 errors.append(error)
                 workers.deadline = anyio.current_time() + _LAST_REPLIES
                 return
-            waiting = results.waiting
-            waiting += zip(batch, outcomes, strict=True)
-            async with saving:
-                if waiting is results.waiting:  # else another worker has saved them with its own
-                    await to_its_end(save(results.take()))
+            waiting.extend(zip(batch, outcomes, strict=True))
+            await save_waiting()
 
     try:
         with workers:
             async with anyio.create_task_group() as group:
                 for _ in range(_WORKERS * concurrency):
                     group.start_soon(work)
-        if results.waiting:
-            await to_its_end(save(results.take()))
+        await save_waiting()
     except anyio.get_cancelled_exc_class():
         with anyio.CancelScope(shield=True), anyio.move_on_after(_LAST_SAVE):
-            if results.waiting:
-                await save(results.take())
+            if waiting:
+                await save(waiting)
         raise
     except ExceptionGroup as group_of_errors:
         error: Exception = group_of_errors  # callers do not handle groups
@@ -119,28 +109,3 @@ async def _batches(
             batch = []
     if batch:
         yield batch
-
-
-@dataclass(slots=True)
-class _Results:
-    """The results that wait to be saved, and the counts of those that were taken."""
-
-    waiting: list[tuple[Document, Outcome]] = field(default_factory=list)
-    done: int = 0
-    failed: int = 0
-    characters: int = 0
-
-    def take(self) -> Arrived:
-        taken, self.waiting = self.waiting, []
-        good = [(key, result) for (key, _), result in taken if isinstance(result, Embedded)]
-        self.done += len(good)
-        self.failed += len(taken) - len(good)
-        self.characters += sum(len(text) for (_, text), _ in taken)
-        return Arrived(
-            [key for key, _ in good],
-            [result.vector for _, result in good],
-            [key for key, result in good if result.truncated],
-            self.done,
-            self.failed,
-            self.characters,
-        )

@@ -106,7 +106,7 @@ async def suggest(
     if query.from_ is not None:
         note = await snapshot.read(reading.note_by_id, query.from_)
         source = note.path if note is not None else ""
-    if "#" in query.q and {"heading", "block"} & set(query.kinds):
+    if "#" in query.q and {"heading", "block"} & set(query.chosen):
         return await _parts(snapshot, query, source, open_root, allowance)
     return await snapshot.read(_matching, catalog, query, source)
 
@@ -115,14 +115,14 @@ def _matching(
     connection: Connection, catalog: NameCatalog, query: SuggestQuery, source: str
 ) -> list[Suggestion]:
     suggestions = [suggestion for _, suggestion in _hits(catalog, query)]
-    if "heading" in query.kinds and len(query.q.strip()) > 1:
+    if "heading" in query.chosen and len(query.q.strip()) > 1:
         suggestions += _headings(connection, query)
     return _with_links(connection, suggestions[: query.limit], source)
 
 
 def _hits(catalog: NameCatalog, query: SuggestQuery) -> list[tuple[int, Suggestion]]:
     suggestions: list[tuple[int, Suggestion]] = []
-    for kind in query.kinds:
+    for kind in query.chosen:
         if kind == "note":
             suggestions += _notes(catalog, query)
         elif kind in catalog.others:
@@ -214,7 +214,7 @@ async def _parts(
         return []
 
     kind = "block" if fragment.startswith("^") else "heading"
-    if kind not in query.kinds:
+    if kind not in query.chosen:
         return []
 
     def read() -> NoteFile:
