@@ -98,22 +98,21 @@ def near(
         IndexUnavailable: `INDEX_INCOMPATIBLE` if a vector file was truncated.
     """
     matrix.check()
-    usual, centre = matrix.used, matrix.centre
-    among = usual if admitted is None else _rows_of(matrix, admitted)
-    nearby = nearest(matrix.vectors, vector, among, _CHUNKS)
+    every: Floats = matrix.vectors @ vector
+    among = matrix.used if admitted is None else _rows_of(matrix, admitted)
+    rows = nearest(every, among, _CHUNKS)
     cosines: dict[int, float] = {}
     chunks: dict[int, int] = {}
-    keys, values = matrix.chunks_of(nearby.rows, nearby.cosines)
+    keys, values = matrix.chunks_of(rows, every[rows])
     _keep_best(cosines, chunks, keys, values, admitted, without)
     for rowid in list(cosines)[DEPTH:]:
         del cosines[rowid], chunks[rowid]
     missing = np.array(sorted(set(witnesses) - cosines.keys()), np.int64)
     keys, rows = matrix.of_notes(missing)
-    values = cosines_of(matrix.vectors, rows, vector)
-    _keep_best(cosines, chunks, keys, values, None, without)
-    background = float(centre @ vector)
+    _keep_best(cosines, chunks, keys, every[rows], None, without)
+    background = float(matrix.centre @ vector)
     best = max(cosines.values(), default=background)
-    stands_out = prominence(matrix.vectors, vector, usual, best, background)
+    stands_out = prominence(every, matrix.used, best, background)
     return NearestNotes(cosines, chunks, background, stands_out)
 
 
@@ -176,52 +175,29 @@ def _keep_best(  # noqa: PLR0917 - private, two callers
 
 # Rows whose cosines are computed to see how much cosines differ.
 _SAMPLED: Final = 1_024
-# Rows copied at once, so that the copy fits into the processor's cache.
-_GATHERED: Final = 1_024
-# To copy a larger share of the rows takes longer than to compare all of them.
-_GATHERED_SHARE: Final = 1 / 8
 
 
-class Nearest(NamedTuple):
-    """Rows with their cosines, best first. Ties are in the order of the rows."""
+def nearest(cosines: Floats, rows: Integers, count: int) -> Integers:
+    """Return the `count` of some rows with the highest cosines, best first.
 
-    rows: Integers
-    cosines: Floats
-
-
-def nearest(vectors: Floats, query: Floats, rows: Integers, count: int) -> Nearest:
-    """Return the `count` of some rows of unit vectors that are nearest to a unit vector."""
-    cosines = cosines_of(vectors, rows, query)
+    Ties are in the order of the rows.
+    """
+    values = cosines[rows]
     if len(rows) > count:
         last = len(rows) - count
-        kept = cosines >= cosines[np.argpartition(cosines, last)[last]]
-        rows, cosines = rows[kept], cosines[kept]
-    order = np.lexsort((rows, -cosines))[:count]
-    return Nearest(rows[order], cosines[order])
+        kept = values >= values[np.argpartition(values, last)[last]]
+        rows, values = rows[kept], values[kept]
+    return rows[np.lexsort((rows, -values))[:count]]
 
 
-def cosines_of(vectors: Floats, rows: Integers, query: Floats) -> Floats:
-    """Return the cosines of some rows with a unit vector."""
-    if len(rows) > _GATHERED_SHARE * len(vectors):
-        of_all: Floats = vectors @ query
-        return of_all[rows]
-    cosines = np.empty(len(rows), np.float32)
-    for start in range(0, len(rows), _GATHERED):
-        part = rows[start : start + _GATHERED]
-        np.dot(vectors[part], query, out=cosines[start : start + len(part)])
-    return cosines
-
-
-def prominence(
-    vectors: Floats, query: Floats, rows: Integers, best: float, background: float
-) -> float:
+def prominence(cosines: Floats, rows: Integers, best: float, background: float) -> float:
     """Return how far the nearest row stands out: 1 as far as the best of as many random rows.
 
     `best` is the cosine of the nearest of `rows`, and `background` that of an average one. A query
     that the model does not understand is about equally far from all rows.
     """
     sampled = rows[:: max(1, len(rows) // _SAMPLED)]
-    spread = float(cosines_of(vectors, sampled, query).std()) if len(rows) else 0.0
+    spread = float(cosines[sampled].std()) if len(rows) else 0.0
     if not spread:
         return math.inf  # nothing to compare with
     # The highest of n normally distributed values is about this many deviations above their mean.

@@ -34,7 +34,6 @@ MOST_OF_A_CHUNK = 2 / 3
 """The largest share of a chunk that a snippet shows, unless the chunk is short."""
 
 _SHORT = 60  # characters
-_NEAR = 1_000  # characters on each side of a range that are converted; markup may hide most of them
 _START, _END = "\ue000", "\ue001"  # private characters that mark a range; no markup contains them
 _ITEM, _BREAK = "\ue002", "\ue003"  # and where an item or a paragraph begins
 _MARKS = re.compile("[\ue000-\ue003]")
@@ -175,12 +174,7 @@ def snippet_around(text: str, start: int, end: int) -> Snippet:
     before, inside, after = (
         _MARKS.sub(" ", part) for part in (text[:start], text[start:end], text[end:])
     )
-    # Only the text near the range is shown, so only that is converted. Cut at line ends, because
-    # markup of blocks begins there.
-    first = before.rfind("\n", 0, max(0, len(before) - _NEAR)) + 1
-    last = after.find("\n", _NEAR)
-    shorter = first > 0 or last >= 0
-    marked = f"{before[first:]}{_START}{inside}{_END}{after[: last if last >= 0 else None]}"
+    marked = f"{before}{_START}{inside}{_END}{after}"
     line, left_out = plain_line(marked), text
     if not _has_range(line):  # it stands in the chunk's own heading, or in an address
         marked, left_out = marked.replace("#", " "), ""
@@ -189,17 +183,17 @@ def snippet_around(text: str, start: int, end: int) -> Snippet:
             line = " ".join(_printable(_FIRST_HEADINGS.sub("", marked, count=1)).split())
     line, from_here = _without(line, _START)
     line, to_here = _without(line, _END)
-    if not shorter and len(line) <= _SHORT:
+    if len(line) <= _SHORT:
         begin, stop = _of_a_short_chunk(left_out, line, [_Match(from_here, to_here, "")])
     else:
-        room = (SNIPPET_CHARACTERS if shorter else _room(line)) - 2 * len(_ELLIPSIS)
+        room = _room(line) - 2 * len(_ELLIPSIS)
         to_here = min(to_here, from_here + room)
         begin, stop = _borders(line, from_here, to_here, room)
     begin, stop = _within(line, begin, stop)
     if begin == stop:
         return Snippet("", ())
-    left = _ELLIPSIS if begin > 0 or first > 0 else ""
-    right = _ELLIPSIS if stop < len(line) or last >= 0 else ""
+    left = _ELLIPSIS if begin > 0 else ""
+    right = _ELLIPSIS if stop < len(line) else ""
     shift = len(left) - begin
     is_shown = begin <= from_here < to_here <= stop
     match = ((from_here + shift, to_here + shift),) if is_shown else ()
