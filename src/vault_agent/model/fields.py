@@ -60,12 +60,18 @@ def _check_json(value: Any, depth: int = 0) -> None:
         _check_json(entry, depth + 1)
 
 
-def some_of(choices: Any) -> Form:
-    """Return the form of some texts of a literal type, separated by commas."""
+def some_of(choices: Any) -> Validator:
+    """Return what makes a text one of some texts of a literal type, separated by commas."""
     names = get_args(choices)
+
+    def check(text: str) -> str:
+        if not set(text.split(",")) <= set(names):
+            what = f"must be one or more of {', '.join(names)}, separated by commas"
+            raise Unreadable("choices", what)
+        return text
+
     one = f"({'|'.join(names)})"
-    text = f"must be one or more of {', '.join(names)}, separated by commas"
-    return Form(f"{one}(,{one})*", text)
+    return Validator(check, {"pattern": f"^{one}(,{one})*$"})
 
 
 # --- names and numbers --------------------------------------------------------------------------

@@ -401,11 +401,10 @@ def _tree(
                 last[level] = note
                 notes[level] = notes.get(level, 0) + 1
 
-    def rank(name: str) -> tuple[int, str]:
-        return (-notes[name] if query.sort == "count" else 0, name)
-
     prefix = fold(query.prefix)
-    ordered = sorted((name for name in notes if name.startswith(prefix)), key=rank)
+    ordered = sorted(name for name in notes if name.startswith(prefix))
+    if query.sort == "count":
+        ordered.sort(key=lambda name: -notes[name])
     children: dict[str, list[str]] = {}
     spellings: dict[str, Counter[str]] = {}
     names, truncated = [""], False
