@@ -73,16 +73,11 @@ async def test_a_note_is_read_whole_or_by_section(snapshot: Snapshot):
     assert source.lines == (8, 10)
 
 
-async def test_what_does_not_fit_is_cut_at_a_paragraph(snapshot: Snapshot):
+async def test_what_does_not_fit_is_cut_at_a_line(snapshot: Snapshot):
     found = await gathered(snapshot, read("long"), max_tokens=300)
     (source,) = found.sources
     assert source.cut
-    assert re.search(r"Paragraph \d+ of words\.\n\[cut: \d+ lines more\]\n</note", found.section)
     assert [each.code for each in found.warnings] == ["CONTEXT_CUT"]
-    assert found.tokens > 200
-
-
-async def test_a_paragraph_that_does_not_fit_is_cut_at_a_line(snapshot: Snapshot):
     found = await gathered(snapshot, read("rows"), max_tokens=300)
     assert re.search(r"- row \d+ of the list\n\[cut: \d+ lines more\]\n</note", found.section)
     assert found.tokens > 200

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from bisect import bisect_right
 from itertools import islice, takewhile, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +28,7 @@ from vault_agent.text.names import visible
 from vault_agent.text.words import tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from vault_agent.model.notes import Anchor
     from vault_agent.model.search import ContextQuery, ContextRequest, Hit
@@ -216,7 +217,7 @@ def _chosen(
 
 
 def _fitted(excerpt: _Excerpt, room: int) -> _Entry | None:
-    """Return the excerpt, cut at a paragraph or a line if it takes more than `room` tokens."""
+    """Return the excerpt, cut at a line if it takes more than `room` tokens."""
     first, last = excerpt.chunks[0].start_line, excerpt.chunks[-1].end_line
     text = "".join(chunk.text for chunk in excerpt.chunks).replace("\r\n", "\n")
     last -= max(0, len(text) - len(text.rstrip("\n")) - 1)
@@ -226,29 +227,14 @@ def _fitted(excerpt: _Excerpt, room: int) -> _Entry | None:
     entry = _entry(excerpt, text, (first, last), cut=False)
     if entry.source.tokens <= room:
         return entry
-    paragraphs = re.split(r"(?<=\n)(?=\n+)|(?<=\n\n)", text)
+    lines = text.splitlines(keepends=True)
 
-    def fits(kept: str) -> bool:
-        return _cut(excerpt, kept, text, first).source.tokens <= room
+    def tokens(last: int) -> int:
+        return _cut(excerpt, "".join(lines[: last + 1]), text, first).source.tokens
 
-    count = _count_fitting(paragraphs, fits)
-    kept = "".join(paragraphs[:count])
-    if not fits(paragraphs[count]):  # such as a long list or a table: it is cut at a line
-        lines = [kept, *paragraphs[count].splitlines(keepends=True)]
-        kept = "".join(lines[: _count_fitting(lines, fits)])
+    count = bisect_right(range(len(lines)), room, key=tokens)
+    kept = "".join(lines[:count])
     return _cut(excerpt, kept, text, first) if kept.strip() else None
-
-
-def _count_fitting(pieces: Sequence[str], fits: Callable[[str], bool]) -> int:
-    """Return how many pieces fit, by bisection: an estimate only grows with the text."""
-    low, high = 0, len(pieces)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits("".join(pieces[:middle])):
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _cut(excerpt: _Excerpt, kept: str, text: str, first: int) -> _Entry:
