@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from enum import Enum
+from functools import cache
+from itertools import pairwise
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
@@ -78,8 +82,9 @@ class Schemas:
     def field(self, field: SentField) -> dict[str, Any]:
         """Return the schema of a field, with what it means and its default."""
         schema = self._marked(field.kind, field.marks)
-        if field.doc:
-            schema = {**schema, "description": field.doc}
+        doc = field.doc or _docs_of(field.owner).get(field.name, "")
+        if doc:
+            schema = {**schema, "description": doc}
         default = field.default
         if self._requests and isinstance(default, str | int | float):
             schema = {**schema, "default": default}
@@ -125,3 +130,25 @@ def _limited(schema: dict[str, Any], texts: tuple[str, ...]) -> dict[str, Any]:
     if "anyOf" in schema:
         return {"anyOf": [_limited(part, texts) for part in schema["anyOf"]]}
     return {**schema, "enum": list(texts)} if schema.get("type") == "string" else schema
+
+
+@cache
+def _docs_of(kind: type) -> dict[str, str]:
+    """Return the docstrings below the fields of a class and its bases, by name."""
+    docs: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        if base.__module__.startswith("vault_agent."):
+            for field, below in pairwise(_bodies(base.__module__)[base.__name__]):
+                match field, below:
+                    case (
+                        ast.AnnAssign(target=ast.Name(id=name)),
+                        ast.Expr(value=ast.Constant(value=str(doc))),
+                    ):
+                        docs[name] = " ".join(doc.split())
+    return docs
+
+
+@cache
+def _bodies(module: str) -> dict[str, list[ast.stmt]]:
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {part.name: part.body for part in tree.body if isinstance(part, ast.ClassDef)}

@@ -9,7 +9,7 @@ from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 from vault_agent.model.fields import FirstDay, LastDay, Texts
 from vault_agent.model.notes import Link
 from vault_agent.model.search import Filters
-from vault_agent.model.sent import Between, Doc, IfAny, JsonKey, Length, OneOf, Trimmed, Unsent
+from vault_agent.model.sent import Between, IfAny, JsonKey, Length, OneOf, Trimmed, Unsent
 from vault_agent.model.warning import Warning
 
 Entry = TypeVar("Entry")
@@ -32,27 +32,22 @@ MAX_OBJECTS = 5_000
 class GraphQuery:
     """A request for the whole graph."""
 
-    paths: Annotated[
-        Texts, Doc("Folders or glob patterns, relative to the vault. One must match.")
-    ] = ()
-    tags: Annotated[Texts, Doc("All must match. A tag includes those nested under it.")] = ()
-    types: Annotated[Texts, Doc("Values of `type` in the frontmatter. One must match.")] = ()
+    paths: Texts = ()
+    """Folders or glob patterns, relative to the vault. One must match."""
+    tags: Texts = ()
+    """All must match. A tag includes those nested under it."""
+    types: Texts = ()
+    """Values of `type` in the frontmatter. One must match."""
     after: FirstDay = None
     before: LastDay = None
-    min_degree: Annotated[
-        int,
-        Between(0, 1_000_000),
-        Doc("Only notes that are linked with at least so many others."),
-    ] = 0
-    limit: Annotated[
-        int,
-        Between(1, MAX_NODES),
-        Doc("The best connected notes stay. With `format=objects` at most 5,000."),
-    ] = MAX_NODES
-    unresolved: Annotated[bool, Doc("Also a node without an ID for each note that is missing.")] = (
-        False
-    )
-    member: Annotated[bool, Doc("Add the column `community`.")] = False
+    min_degree: Annotated[int, Between(0, 1000000)] = 0
+    """Only notes that are linked with at least so many others."""
+    limit: Annotated[int, Between(1, MAX_NODES)] = MAX_NODES
+    """The best connected notes stay. With `format=objects` at most 5,000."""
+    unresolved: bool = False
+    """Also a node without an ID for each note that is missing."""
+    member: bool = False
+    """Add the column `community`."""
     format: Literal["columns", "objects"] = "columns"
 
     @property
@@ -77,11 +72,10 @@ class TreeQuery:
 
     prefix: Annotated[str, Trimmed(), Length(0, 500)] = ""
     depth: Annotated[int, Between(1, 20)] = 20
-    limit: Annotated[int, Between(1, 1_000), Doc("Entries.")] = 1_000
-    sort: Annotated[
-        Literal["name", "count"],
-        Doc("`count`: those with the most notes first, on each level."),
-    ] = "name"
+    limit: Annotated[int, Between(1, 1000)] = 1_000
+    """Entries."""
+    sort: Literal["name", "count"] = "name"
+    """`count`: those with the most notes first, on each level."""
 
 
 class Finding(NamedTuple):
@@ -97,9 +91,8 @@ class Finding(NamedTuple):
     kind: str
     target: str
     fragment: str | None
-    candidates: Annotated[
-        tuple[str, ...], Doc("Paths that an ambiguous link can mean, at most five.")
-    ] = ()
+    candidates: tuple[str, ...] = ()
+    """Paths that an ambiguous link can mean, at most five."""
 
     @classmethod
     def of(cls, path: str, link: Link, fault: str, candidates: Sequence[str]) -> Finding:
@@ -156,13 +149,12 @@ class Listed(Generic[Entry]):
 class NoteLink:
     """A link of a note. `target` is as written; an external one has no user info or query."""
 
-    kind: Annotated[str, Doc("A kind of link within the vault, or `external`.")]
+    kind: str
+    """A kind of link within the vault, or `external`."""
     target: str
     fragment: str | None
-    fragment_found: Annotated[
-        bool | None,
-        Doc("Whether the note has the heading or block; null if the link names none."),
-    ]
+    fragment_found: bool | None
+    """Whether the note has the heading or block; null if the link names none."""
     text: str | None
     line: int
     column: int
@@ -170,13 +162,10 @@ class NoteLink:
     note_id: str | None = None
     path: str | None = None
     title: str | None = None
-    candidates: Annotated[
-        tuple[str, ...],
-        Doc("Paths that an ambiguous link can mean, at most five, the chosen one first."),
-    ] = ()
-    vault: IfAny[
-        Annotated[str | None, Doc("`global` if it leads to a note of the global vault.")]
-    ] = None
+    candidates: tuple[str, ...] = ()
+    """Paths that an ambiguous link can mean, at most five, the chosen one first."""
+    vault: IfAny[str | None] = None
+    """`global` if it leads to a note of the global vault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +174,8 @@ class Place:
 
     line: int
     heading: str | None
-    chunk_index: Annotated[int | None, Doc("Null in the frontmatter.")]
+    chunk_index: int | None
+    """Null in the frontmatter."""
     snippet: str
     matches: tuple[tuple[int, int], ...] = ()
 
@@ -226,12 +216,8 @@ class NearNote(GraphNote):
 
     type: str | None = None
     distance: int = 0
-    vault: IfAny[
-        Annotated[
-            str | None,
-            Doc("`global` for a note of the global vault that a note of the project links to."),
-        ]
-    ] = None
+    vault: IfAny[str | None] = None
+    """`global` for a note of the global vault that a note of the project links to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +226,10 @@ class LocalGraph:
 
     revision: str
     nodes: tuple[NearNote, ...]
-    edges: Annotated[tuple[tuple[int, int], ...], Doc("Positions in `nodes`: source, target.")]
-    weights: Annotated[tuple[int, ...], Doc("The number of links of each edge.")]
+    edges: tuple[tuple[int, int], ...]
+    """Positions in `nodes`: source, target."""
+    weights: tuple[int, ...]
+    """The number of links of each edge."""
     truncated: bool
     warnings: Unsent[tuple[Warning, ...]] = ()
 
@@ -253,7 +241,8 @@ class Wanted:
     target: str
     fault: Annotated[str, OneOf(*FAULTS)]
     count: int
-    notes: Annotated[int, Doc("The number of notes with such a link.")]
+    notes: int
+    """The number of notes with such a link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +262,12 @@ class Community:
 class TagBranch:
     """A tag with the tags below it."""
 
-    tag: Annotated[str, Doc("Its whole name, such as `project/alpha`.")]
-    count: Annotated[int, Doc("Notes with just this tag.")]
-    total: Annotated[int, Doc("Notes with this tag or one below it, each once.")]
+    tag: str
+    """Its whole name, such as `project/alpha`."""
+    count: int
+    """Notes with just this tag."""
+    total: int
+    """Notes with this tag or one below it, each once."""
     children: tuple[TagBranch, ...]
 
 
@@ -285,7 +277,8 @@ class TagTree:
 
     revision: str
     tags: tuple[TagBranch, ...]
-    untagged: Annotated[int, Doc("Notes without a tag.")]
+    untagged: int
+    """Notes without a tag."""
     truncated: bool
 
 
@@ -294,8 +287,10 @@ class FolderBranch:
     """A folder with the folders below it."""
 
     folder: str
-    count: Annotated[int, Doc("Notes in this folder itself.")]
-    total: Annotated[int, Doc("Notes in this folder or below it.")]
+    count: int
+    """Notes in this folder itself."""
+    total: int
+    """Notes in this folder or below it."""
     children: tuple[FolderBranch, ...]
 
 
@@ -305,7 +300,8 @@ class FolderTree:
 
     revision: str
     folders: tuple[FolderBranch, ...]
-    count: Annotated[int, Doc("Notes in no folder.")]
+    count: int
+    """Notes in no folder."""
     truncated: bool
 
 
@@ -316,7 +312,8 @@ class FolderTree:
 class ListPage:
     """A part of a list."""
 
-    revision: Annotated[str, Doc("The revision of the index. A cursor is valid for it only.")]
+    revision: str
+    """The revision of the index. A cursor is valid for it only."""
     has_more: bool
     next_cursor: str | None
 
@@ -372,12 +369,11 @@ class CommunitiesPage(CountedPage):
     """The communities, the largest first."""
 
     modularity: float
-    alone: Annotated[int, Doc("How many of the `total` communities have one note. They come last.")]
+    alone: int
+    """How many of the `total` communities have one note. They come last."""
     communities: tuple[Community, ...]
-    members: Annotated[
-        tuple[int, ...] | None,
-        Doc("The community of each note, in the order of `GET /graph`; with `members=true`."),
-    ]
+    members: tuple[int, ...] | None
+    """The community of each note, in the order of `GET /graph`; with `members=true`."""
 
 
 # --- the whole graph ----------------------------------------------------------------------------
@@ -389,17 +385,20 @@ class GraphColumns:
 
     id: tuple[str | None, ...]
     title: tuple[str, ...]
-    folder: Annotated[tuple[int | None, ...], Doc("Positions in `folders`.")]
-    type: Annotated[tuple[int | None, ...], Doc("Positions in `types`.")]
-    tags: Annotated[tuple[tuple[int, ...], ...], Doc("Positions in `tags`.")]
-    day: Annotated[tuple[int | None, ...], Doc("Days since 1970 of `date`, else of `created`.")]
-    incoming: Annotated[
-        tuple[int, ...], JsonKey("in"), Doc("Notes that link to it, of the whole vault.")
-    ]
-    outgoing: Annotated[
-        tuple[int, ...], JsonKey("out"), Doc("Notes that it links to, of the whole vault.")
-    ]
-    community: IfAny[Annotated[tuple[int | None, ...] | None, Doc("With `member=true`.")]] = None
+    folder: tuple[int | None, ...]
+    """Positions in `folders`."""
+    type: tuple[int | None, ...]
+    """Positions in `types`."""
+    tags: tuple[tuple[int, ...], ...]
+    """Positions in `tags`."""
+    day: tuple[int | None, ...]
+    """Days since 1970 of `date`, else of `created`."""
+    incoming: Annotated[tuple[int, ...], JsonKey("in")]
+    """Notes that link to it, of the whole vault."""
+    outgoing: Annotated[tuple[int, ...], JsonKey("out")]
+    """Notes that it links to, of the whole vault."""
+    community: IfAny[tuple[int | None, ...] | None] = None
+    """With `member=true`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,8 +421,10 @@ class WholeGraph:
     folders: tuple[str, ...]
     types: tuple[str, ...]
     tags: tuple[str, ...]
-    edges: Annotated[tuple[int, ...], Doc("Pairs of positions in `nodes`: source, target.")]
-    weights: Annotated[tuple[int, ...], Doc("The number of links of each edge.")]
+    edges: tuple[int, ...]
+    """Pairs of positions in `nodes`: source, target."""
+    weights: tuple[int, ...]
+    """The number of links of each edge."""
     truncated: bool
     counts: GraphCounts
 
@@ -433,18 +434,15 @@ class GraphNode:
     """A note of the graph."""
 
     id: str
-    identifier: Annotated[str | None, Doc("The `id` of its frontmatter.")]
+    identifier: str | None
+    """The `id` of its frontmatter."""
     label: str
     type: str | None
     tags: tuple[str, ...]
     created_at: str | None
     connection_count: int
-    vault: IfAny[
-        Annotated[
-            str | None,
-            Doc("`global` for a note of the global vault, whose `id` then begins with it."),
-        ]
-    ] = None
+    vault: IfAny[str | None] = None
+    """`global` for a note of the global vault, whose `id` then begins with it."""
 
 
 @dataclass(frozen=True, slots=True)

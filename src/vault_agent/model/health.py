@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from vault_agent.model.sent import Doc, OneOf, Unsent
+from vault_agent.model.sent import OneOf, Unsent
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import WriteHealth
 
@@ -28,12 +28,15 @@ class WatchStatus:
 
     enabled: bool = False
     state: WatchState = WatchState.OFF
-    reason: Annotated[str | None, Doc("The code of why changes are polled.")] = None
+    reason: str | None = None
+    """The code of why changes are polled."""
     last_event_at: str | None = None
     last_run_at: str | None = None
     last_scan_at: str | None = None
-    pending: Annotated[int, Doc("Changes that searches do not see yet.")] = 0
-    lag_seconds: Annotated[float, Doc("The age of the oldest of them.")] = 0.0
+    pending: int = 0
+    """Changes that searches do not see yet."""
+    lag_seconds: float = 0.0
+    """The age of the oldest of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,10 @@ class Revision:
     changed: int
     removed: int
     renamed: int
-    note_ids: Annotated[tuple[str, ...], Doc("At most 100 of the notes that were touched.")]
-    complete: Annotated[bool, Doc("Whether `noteIds` names all of them.")]
+    note_ids: tuple[str, ...]
+    """At most 100 of the notes that were touched."""
+    complete: bool
+    """Whether `noteIds` names all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +72,8 @@ class IndexHealth:
     generation: int | None = None
     notes: int = 0
     chunks: int = 0
-    indexed_at: Annotated[
-        str | None, Doc("When the last run had read all notes; ISO 8601, UTC.")
-    ] = None
+    indexed_at: str | None = None
+    """When the last run had read all notes; ISO 8601, UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,8 @@ class EmbeddingHealth:
 
     enabled: bool = False
     available: bool = False
-    share: Annotated[float, Doc("Of the chunks those that have one, 0 to 1.")] = 0.0
+    share: float = 0.0
+    """Of the chunks those that have one, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +96,8 @@ class Health:
     index: IndexHealth = IndexHealth()
     embeddings: EmbeddingHealth = EmbeddingHealth()
     running_job: str | None = None
-    switched_on: Annotated[
-        tuple[str, ...], Doc("The settings of the features that are on: `watch.enabled`.")
-    ] = ()
+    switched_on: tuple[str, ...] = ()
+    """The settings of the features that are on: `watch.enabled`."""
     watch: WatchStatus = field(default_factory=WatchStatus)
     write: WriteHealth = field(default_factory=WriteHealth)
     warnings: Unsent[tuple[Warning, ...]] = ()
@@ -106,17 +110,21 @@ VaultReadiness = Literal["ready", "indexing", "closed", "missing", "untrusted", 
 class VaultState:
     """A vault of the server, without its folder."""
 
-    name: Annotated[str, Doc("What requests call it: `project:NAME`, `global`, …")]
+    name: str
+    """What requests call it: `project:NAME`, `global`, …"""
     role: Annotated[str, OneOf("default", "project", "global", "other")]
     identity: str
-    open: Annotated[bool, Doc("A registered vault is opened at its first use.")]
+    open: bool
+    """A registered vault is opened at its first use."""
     state: VaultReadiness
-    notes: Annotated[int | None, Doc("Of an open vault.")] = None
-    types: Annotated[
-        Mapping[str, int] | None, Doc('Notes by type; `""` for notes without one.')
-    ] = None
-    last_indexed: Annotated[str | None, Doc("ISO 8601, UTC.")] = None
-    code: Annotated[str | None, Doc("Why its index does not serve.")] = None
+    notes: int | None = None
+    """Of an open vault."""
+    types: Mapping[str, int] | None = None
+    """Notes by type; `""` for notes without one."""
+    last_indexed: str | None = None
+    """ISO 8601, UTC."""
+    code: str | None = None
+    """Why its index does not serve."""
 
 
 @dataclass(frozen=True, slots=True)

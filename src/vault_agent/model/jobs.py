@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated
 
-from vault_agent.model.sent import Doc, Unsent
+from vault_agent.model.sent import Unsent
 from vault_agent.model.warning import Warning
 
 
@@ -81,7 +80,8 @@ class JobSummary:
     embedded: int = 0
     reused: int = 0
     embedding_failed: int = 0
-    write_id: Annotated[str | None, Doc("Of a move, for `undo`.")] = None
+    write_id: str | None = None
+    """Of a move, for `undo`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +90,27 @@ class Job:
 
     id: str
     kind: JobKind
-    trigger: Annotated[Trigger, Doc("Who or what started it.")] = field(
-        default=Trigger.USER, kw_only=True
-    )
+    trigger: Trigger = field(default=Trigger.USER, kw_only=True)
+    """Who or what started it."""
     state: JobState
     created_at: str
     started_at: str | None = None
     finished_at: str | None = None
     phase: str | None = None
     phases: tuple[PhaseProgress, ...] = ()
-    rate: Annotated[float | None, Doc("Items of the current phase per second.")] = None
-    character_rate: Annotated[
-        float | None, Doc("Characters per second while texts are embedded.")
-    ] = None
+    rate: float | None = None
+    """Items of the current phase per second."""
+    character_rate: float | None = None
+    """Characters per second while texts are embedded."""
     eta_seconds: float | None = None
-    waiting: Annotated[Waiting | None, Doc("The endpoint that does not answer now.")] = None
-    warnings: Annotated[tuple[Warning, ...], Doc("The first 100.")] = ()
+    waiting: Waiting | None = None
+    """The endpoint that does not answer now."""
+    warnings: tuple[Warning, ...] = ()
+    """The first 100."""
     warning_count: int = 0
     summary: JobSummary | None = None
-    error: Annotated[Warning | None, Doc("The error that ended it.")] = None
+    error: Warning | None = None
+    """The error that ended it."""
     index_finished: Unsent[bool] = False  # the index is complete, even if the embeddings are not
 
 

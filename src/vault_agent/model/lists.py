@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from vault_agent.model.fields import Cursor, FirstDay, LastDay, Texts
 from vault_agent.model.search import Filters
-from vault_agent.model.sent import Between, Doc, IfAny, OneOf, Unreadable, Unsent, Validator
+from vault_agent.model.sent import Between, IfAny, OneOf, Unreadable, Unsent, Validator
 from vault_agent.model.warning import Warning
 
 
@@ -39,27 +39,34 @@ def _pairs(texts: tuple[str, ...]) -> tuple[str, ...]:
 class ListQuery:
     """A request for a list of notes. Each parameter but `tag` matches by any of its values."""
 
-    path: Annotated[Texts, Doc("Folders or glob patterns.")] = ()
-    recursive: Annotated[bool, Doc("Whether to list the folders below, too.")] = True
-    tag: Annotated[Texts, Doc("All must match. A tag includes those nested under it.")] = ()
-    type: Annotated[Texts, Doc("Values of `type` in the frontmatter.")] = ()
-    property_: Annotated[
-        Texts, Validator(_pairs), Doc("As key:value. All keys must match, by any of their values.")
-    ] = ()
-    file: Annotated[Texts, Doc("Paths, folders or file names in `files` of the frontmatter.")] = ()
-    status: Annotated[Texts, Doc("Values of `status` in the frontmatter.")] = ()
-    project: Annotated[Texts, Doc("Values of `project` in the frontmatter.")] = ()
-    session: Annotated[Texts, Doc("Values of `session` in the frontmatter.")] = ()
-    agent: Annotated[Texts, Doc("Values of `agent` in the frontmatter.")] = ()
-    promoted: Annotated[
-        bool | None, Doc("Only notes that are promoted to the global vault, or not.")
-    ] = None
+    path: Texts = ()
+    """Folders or glob patterns."""
+    recursive: bool = True
+    """Whether to list the folders below, too."""
+    tag: Texts = ()
+    """All must match. A tag includes those nested under it."""
+    type: Texts = ()
+    """Values of `type` in the frontmatter."""
+    property_: Annotated[Texts, Validator(_pairs)] = ()
+    """As key:value. All keys must match, by any of their values."""
+    file: Texts = ()
+    """Paths, folders or file names in `files` of the frontmatter."""
+    status: Texts = ()
+    """Values of `status` in the frontmatter."""
+    project: Texts = ()
+    """Values of `project` in the frontmatter."""
+    session: Texts = ()
+    """Values of `session` in the frontmatter."""
+    agent: Texts = ()
+    """Values of `agent` in the frontmatter."""
+    promoted: bool | None = None
+    """Only notes that are promoted to the global vault, or not."""
     after: FirstDay = None
     before: LastDay = None
-    linked: Annotated[
-        bool | None, Doc("Only notes with links from or to other notes, or without.")
-    ] = None
-    tasks: Annotated[Literal["open"] | None, Doc("Only notes with open tasks.")] = None
+    linked: bool | None = None
+    """Only notes with links from or to other notes, or without."""
+    tasks: Literal["open"] | None = None
+    """Only notes with open tasks."""
     sort: Sort = Sort.PATH
     limit: Annotated[int, Between(1, 200)] = 50
     cursor: Cursor = None
@@ -94,15 +101,22 @@ class ListedNote:
     title: str
     type: str | None
     tags: tuple[str, ...]
-    created: Annotated[str | None, Doc("`created` or `date` of the frontmatter, as written.")]
-    updated: Annotated[str, Doc("`updated` of the frontmatter, or the time of the file.")]
-    excerpt: Annotated[str, Doc("The beginning of its text, at most 160 characters.")]
-    connections: Annotated[int, Doc("Other notes that it links to or that link to it.")]
-    id: IfAny[Annotated[str | None, Doc("`id` of the frontmatter.")]] = None
+    created: str | None
+    """`created` or `date` of the frontmatter, as written."""
+    updated: str
+    """`updated` of the frontmatter, or the time of the file."""
+    excerpt: str
+    """The beginning of its text, at most 160 characters."""
+    connections: int
+    """Other notes that it links to or that link to it."""
+    id: IfAny[str | None] = None
+    """`id` of the frontmatter."""
     status: IfAny[str | None] = None
-    files: IfAny[Annotated[tuple[str, ...], Doc("The first ten `files` of the frontmatter.")]] = ()
+    files: IfAny[tuple[str, ...]] = ()
+    """The first ten `files` of the frontmatter."""
     promoted: IfAny[bool] = False
-    vault: IfAny[Annotated[str | None, Doc("Its vault, if the request names one.")]] = None
+    vault: IfAny[str | None] = None
+    """Its vault, if the request names one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +143,13 @@ class TaskStatus(StrEnum):
 class TaskQuery:
     """A request for a list of tasks."""
 
-    path: Annotated[Texts, Doc("Notes, folders or glob patterns.")] = ()
-    folder: Annotated[Texts, Doc("More folders, as in `path`.")] = ()
+    path: Texts = ()
+    """Notes, folders or glob patterns."""
+    folder: Texts = ()
+    """More folders, as in `path`."""
     status: Literal["open", "done", "cancelled", "all"] = "open"
-    tag: Annotated[Texts, Doc("Tags of the task itself. All must match.")] = ()
+    tag: Texts = ()
+    """Tags of the task itself. All must match."""
     due_after: FirstDay = None
     due_before: LastDay = None
     limit: Annotated[int, Between(1, 200)] = 50
@@ -174,12 +191,15 @@ class TaskFields:
 class ListedTask:
     """A task: a list item with a check box. Dates are as YYYY-MM-DD."""
 
-    task_id: Annotated[str, Doc("`{noteId}:{line}:{hash of the line}`.")]
+    task_id: str
+    """`{noteId}:{line}:{hash of the line}`."""
     path: str
     line: int
     status: TaskStatus
-    symbol: Annotated[str, Doc("The character in the box.")]
-    text: Annotated[str, Doc("The text without its fields.")]
+    symbol: str
+    """The character in the box."""
+    text: str
+    """The text without its fields."""
     due: str | None
     scheduled: str | None
     start: str | None
@@ -192,7 +212,8 @@ class ListedTask:
     depends_on: tuple[str, ...]
     tags: tuple[str, ...]
     heading_path: tuple[str, ...]
-    format: Annotated[str | None, OneOf("emoji", "dataview"), Doc("How its fields are written.")]
+    format: Annotated[str | None, OneOf("emoji", "dataview")]
+    """How its fields are written."""
 
 
 @dataclass(frozen=True, slots=True)

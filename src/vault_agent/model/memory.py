@@ -10,7 +10,6 @@ from vault_agent.model.fields import SessionId, Text
 from vault_agent.model.modes import Mode
 from vault_agent.model.sent import (
     Between,
-    Doc,
     JsonKey,
     Length,
     OneOf,
@@ -39,30 +38,21 @@ class RecallQuery:
     works, if that is known: it finds the notes as files from there.
     """
 
-    project: Annotated[
-        Text | None, Doc("A project's name. By default the vault that the request is to.")
-    ] = None
+    project: Text | None = None
+    """A project's name. By default the vault that the request is to."""
     prompt: Annotated[str, Length(0, 20_000)] = ""
-    files: Annotated[
-        tuple[Text, ...], Length(0, 20), Doc("Paths of files, relative to the project.")
-    ] = ()
+    files: Annotated[tuple[Text, ...], Length(0, 20)] = ()
+    """Paths of files, relative to the project."""
     tags: Annotated[tuple[Text, ...], Length(0, 20)] = ()
     max_notes: Annotated[int, Between(1, 20)] | None = None
     max_tokens: Annotated[int, Between(100, 2_000)] | None = None
-    explain: Annotated[bool, Doc("Whether to say what was left out, and why.")] = False
-    start: Annotated[
-        bool,
-        Doc(
-            "Whether to add what a session's start looks at: the files of notes that were changed"
-            " since the last commit."
-        ),
-    ] = False
-    session_id: Annotated[
-        SessionId | None,
-        Doc(
-            "The session that this is for: it is logged, and what was put first in it comes first."
-        ),
-    ] = None
+    explain: bool = False
+    """Whether to say what was left out, and why."""
+    start: bool = False
+    """Whether to add what a session's start looks at: the files of notes that were changed since
+    the last commit."""
+    session_id: SessionId | None = None
+    """The session that this is for: it is logged, and what was put first in it comes first."""
     bar: Unsent[float | None] = None
     pinned: Unsent[tuple[Address, ...]] = ()
     without: Unsent[Mapping[Address, str]] = field(default_factory=dict)
@@ -86,17 +76,11 @@ class RecalledNote:
     tag: float
     semantic: float
     recency: float
-    reasons: Annotated[
-        tuple[str, ...],
-        Doc("Such as `file:src/a.py`, `tag:x` and `words`, the best first; or `pinned`."),
-    ]
-    left_out: Annotated[
-        str | None,
-        Doc(
-            "Why: relevance, empty, journals, duplicate, limit or budget; session, delivered or"
-            " removed in a session."
-        ),
-    ] = None
+    reasons: tuple[str, ...]
+    """Such as `file:src/a.py`, `tag:x` and `words`, the best first; or `pinned`."""
+    left_out: str | None = None
+    """Why: relevance, empty, journals, duplicate, limit or budget; session, delivered or removed in
+    a session."""
     hash: Unsent[str] = ""  # of its file, as it was indexed
 
     @property
@@ -117,8 +101,10 @@ class NoteQuery:
     tags: Annotated[tuple[Text, ...], Length(0, 200)] = ()
     limit: Annotated[int, Between(1, 50)] = 5
     recency_days: Annotated[float, Between(0.001, 36_500)] | None = None
-    project: Annotated[Text | None, Doc("Only the notes of this project.")] = None
-    alone: Annotated[bool, Doc("Whether to leave out the global vault.")] = False
+    project: Text | None = None
+    """Only the notes of this project."""
+    alone: bool = False
+    """Whether to leave out the global vault."""
 
     def __post_init__(self) -> None:
         if not (self.text or self.files or self.tags):
@@ -164,11 +150,10 @@ class WordMatch(NamedTuple):
     Both are shares of the prompt's different words, each by its rarity.
     """
 
-    share: Annotated[
-        float,
-        Doc("Of the prompt's different words, each by its rarity, in the passage with most."),
-    ]
-    needed: Annotated[float, Doc("The least share of a prompt that the vault is about.")]
+    share: float
+    """Of the prompt's different words, each by its rarity, in the passage with most."""
+    needed: float
+    """The least share of a prompt that the vault is about."""
 
     @property
     def is_enough(self) -> bool:
@@ -182,9 +167,8 @@ class RecallSignals:
 
     files: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    prompt: Annotated[
-        bool, Doc("Whether the prompt counts: it has a subject, and a note is about it.")
-    ] = False
+    prompt: bool = False
+    """Whether the prompt counts: it has a subject, and a note is about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +181,8 @@ class Recalled:
     left_out: tuple[RecalledNote, ...]  # only if explained
     signals: RecallSignals
     used_mode: Mode | None
-    word_match: Annotated[WordMatch | None, Doc("Null if the prompt names no subject.")]
+    word_match: WordMatch | None
+    """Null if the prompt names no subject."""
     weights: RecallWeights
     max_tokens: Unsent[int] = 0  # of the text
     warnings: Unsent[tuple[Warning, ...]] = ()
@@ -236,16 +221,17 @@ class ShownJournal:
     session_id: str
     agent: str
     project: str | None
-    vault: Annotated[str, Doc("What requests call the vault of the project.")]
+    vault: str
+    """What requests call the vault of the project."""
     state: ShownState
-    reason: Annotated[
-        str | None,
-        Doc("Why it is incomplete or skipped, or `edited`: a person has changed it."),
-    ]
+    reason: str | None
+    """Why it is incomplete or skipped, or `edited`: a person has changed it."""
     title: str | None
     path: str | None
-    note_id: Annotated[str | None, Doc("Null as long as it is not in the vault.")]
-    generator: Annotated[str | None, Doc("`dialogue`, `command` or `agent`.")]
+    note_id: str | None
+    """Null as long as it is not in the vault."""
+    generator: str | None
+    """`dialogue`, `command` or `agent`."""
     started_at: str
     ended_at: str | None
 
@@ -322,7 +308,8 @@ class SessionJournal:
     """The journal of a session."""
 
     state: ShownState
-    path: Annotated[str | None, Doc("Its path in the project's vault.")]
+    path: str | None
+    """Its path in the project's vault."""
     note_id: str | None
 
 
@@ -332,8 +319,10 @@ class ShownSession:
 
     session_id: str
     agent: str
-    project: Annotated[str | None, Doc("The name of the project; null if it has none.")]
-    vault: Annotated[str, Doc("What requests call the project's vault, or its identity.")]
+    project: str | None
+    """The name of the project; null if it has none."""
+    vault: str
+    """What requests call the project's vault, or its identity."""
     title: str | None
     started_at: str
     last_event_at: str
@@ -341,7 +330,8 @@ class ShownSession:
     state: Literal["open", "ended"]
     notes: int
     tokens: int
-    max_tokens: Annotated[int, Doc("What its deliveries might have had together.")]
+    max_tokens: int
+    """What its deliveries might have had together."""
     journal: SessionJournal | None
 
 
@@ -349,7 +339,8 @@ class ShownSession:
 class SessionRow(ShownSession):
     """A session, and the sums of what it got."""
 
-    deliveries: Annotated[int, Doc("How often it got notes.")]
+    deliveries: int
+    """How often it got notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,10 +355,8 @@ class SessionsPage:
 class DeliveredNote(RecalledNote):
     """A note that a session got."""
 
-    changed: Annotated[
-        bool | None,
-        Doc("Whether the note is another one now, or gone. Null if it cannot be read."),
-    ] = None
+    changed: bool | None = None
+    """Whether the note is another one now, or gone. Null if it cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,15 +370,18 @@ class ShownDelivery:
     max_tokens: int
     signals: RecallSignals
     notes: tuple[DeliveredNote, ...]
-    left_out: Annotated[tuple[RecalledNote, ...], Doc("The best ones, each with the reason.")]
+    left_out: tuple[RecalledNote, ...]
+    """The best ones, each with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionDetail(ShownSession):
     """A session with all that it got."""
 
-    deliveries: Annotated[tuple[ShownDelivery, ...], Doc("Oldest first, at most 200.")]
-    pinned: Annotated[tuple[ChosenNote, ...], Doc("They come first at the next event.")]
+    deliveries: tuple[ShownDelivery, ...]
+    """Oldest first, at most 200."""
+    pinned: tuple[ChosenNote, ...]
+    """They come first at the next event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,7 +429,8 @@ class Promoted:
 class Marked:
     """What marking a note as superseded, or taking that back, has done."""
 
-    changed: Annotated[bool, Doc("Whether its status was another.")]
+    changed: bool
+    """Whether its status was another."""
     warnings: Unsent[tuple[Warning, ...]] = ()
 
 
@@ -445,9 +438,10 @@ class Marked:
 class Demoted:
     """What taking a promotion back has done."""
 
-    changed: Annotated[bool, Doc("Whether the note was promoted.")]
-    copy: Annotated[GlobalCopy | None, JsonKey("global"), Doc("Its copy, if there was one.")] = None
-    trash_path: Annotated[
-        str | None, Doc("Where the copy is now, in the global vault; null if there was none.")
-    ] = None
+    changed: bool
+    """Whether the note was promoted."""
+    copy: Annotated[GlobalCopy | None, JsonKey("global")] = None
+    """Its copy, if there was one."""
+    trash_path: str | None = None
+    """Where the copy is now, in the global vault; null if there was none."""
     warnings: Unsent[tuple[Warning, ...]] = ()

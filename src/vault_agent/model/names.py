@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, cast
 
 from vault_agent.model.fields import NoteId, some_of
-from vault_agent.model.sent import Between, Doc, Length
+from vault_agent.model.sent import Between, Length
 
 Match = Literal["id", "path", "name", "alias", "title"]
 """How a name found a note. `name` is the end of a path, or a file's name."""
@@ -28,12 +28,12 @@ class NamedNotes:
 
     notes: tuple[NamedNote, ...]
     has_more: bool = False
-    line: Annotated[int | None, Doc("The line that the name contains, as in `Note.md:12`.")] = None
-    heading: Annotated[str | None, Doc("The heading that a link contains.")] = None
-    anchor: Annotated[
-        str | None,
-        Doc("The `id` of the heading or block in the rendered note, if a link contains one."),
-    ] = None
+    line: int | None = None
+    """The line that the name contains, as in `Note.md:12`."""
+    heading: str | None = None
+    """The heading that a link contains."""
+    anchor: str | None = None
+    """The `id` of the heading or block in the rendered note, if a link contains one."""
 
 
 Kind: TypeAlias = Literal["note", "heading", "block", "tag", "folder", "attachment"]
@@ -45,16 +45,17 @@ class Suggestion:
 
     kind: Kind
     label: str
-    detail: Annotated[str, Doc("The path of its note.")]
-    insert: Annotated[
-        str,
-        Doc("The shortest text within `[[ ]]` that leads there; of a tag or a folder its name."),
-    ]
-    match: Annotated[tuple[tuple[int, int], ...], Doc("Ranges of the label that match.")] = ()
+    detail: str
+    """The path of its note."""
+    insert: str
+    """The shortest text within `[[ ]]` that leads there; of a tag or a folder its name."""
+    match: tuple[tuple[int, int], ...] = ()
+    """Ranges of the label that match."""
     note_id: str | None = None
     path: str | None = None
     line: int | None = None
-    type: Annotated[str | None, Doc("Of a note, as its frontmatter or folder says.")] = None
+    type: str | None = None
+    """Of a note, as its frontmatter or folder says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +69,13 @@ class Suggestions:
 class SuggestQuery:
     """What was typed."""
 
-    q: Annotated[
-        str,
-        Length(0, 200),
-        Doc(
-            "A part of a name. After `#` headings of the note before it, after `#^` its blocks."
-            " Without any, the last changed notes."
-        ),
-    ] = ""
-    kinds: Annotated[str, some_of(Kind), Doc("Kinds of suggestions, separated by commas.")] = "note"
-    from_: Annotated[NoteId | None, Doc("The note in which it is typed.")] = None
+    q: Annotated[str, Length(0, 200)] = ""
+    """A part of a name. After `#` headings of the note before it, after `#^` its blocks. Without
+    any, the last changed notes."""
+    kinds: Annotated[str, some_of(Kind)] = "note"
+    """Kinds of suggestions, separated by commas."""
+    from_: NoteId | None = None
+    """The note in which it is typed."""
     limit: Annotated[int, Between(1, 50)] = 20
 
     @property
@@ -100,7 +98,8 @@ class Stats:
 
     revision: str
     notes: int
-    types: Annotated[tuple[TypeCount, ...], Doc("The most frequent first; null has no type.")]
+    types: tuple[TypeCount, ...]
+    """The most frequent first; null has no type."""
     attachments: int
     links: int
     unresolved_links: int
@@ -108,5 +107,6 @@ class Stats:
     tags: int
     open_tasks: int
     chunks: int
-    indexed_at: Annotated[str | None, Doc("When the last run had read all notes.")] = None
+    indexed_at: str | None = None
+    """When the last run had read all notes."""
     stale: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
-from vault_agent.model.sent import Doc, OneOf, Unsent
+from vault_agent.model.sent import OneOf, Unsent
 from vault_agent.model.warning import Warning
 
 
@@ -22,15 +22,18 @@ class OutlineEntry(NamedTuple):
 
     level: int
     text: str
-    id: Annotated[str, Doc("The ID of its element.")]
-    line: Annotated[int, Doc("Counted in the file, from 1.")]
+    id: str
+    """The ID of its element."""
+    line: int
+    """Counted in the file, from 1."""
 
 
 class PropertyValue(NamedTuple):
     """A value of the frontmatter."""
 
     text: str
-    note_id: Annotated[str | None, Doc("The note that it links to.")] = None
+    note_id: str | None = None
+    """The note that it links to."""
 
 
 class ShownProperty(NamedTuple):
@@ -53,15 +56,18 @@ class Asset(NamedTuple):
 class RenderedNote:
     """A note as HTML that is safe to show."""
 
-    note_id: Annotated[str | None, Doc("Null for text that is not saved.")]
+    note_id: str | None
+    """Null for text that is not saved."""
     path: str
     title: str
-    updated: Annotated[str | None, Doc("As in lists. Null for text that is not saved.")]
+    updated: str | None
+    """As in lists. Null for text that is not saved."""
     html: str
     outline: tuple[OutlineEntry, ...]
     properties: tuple[ShownProperty, ...]
     assets: tuple[Asset, ...]
-    content_hash: Annotated[str, Doc("SHA-256 of the file's bytes.")]
+    content_hash: str
+    """SHA-256 of the file's bytes."""
     warnings: Unsent[tuple[Warning, ...]] = ()
 
 
@@ -69,16 +75,20 @@ class RenderedNote:
 class Ticket:
     """A ticket for the web page."""
 
-    ticket: Annotated[str | None, Doc("Null if the server has no key.")]
-    seconds: Annotated[int, Doc("How long it is valid. It can be used once.")]
+    ticket: str | None
+    """Null if the server has no key."""
+    seconds: int
+    """How long it is valid. It can be used once."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageSession:
     """A session of the web page."""
 
-    token: Annotated[str, Doc("Sent as `Authorization: Bearer`.")]
-    expires_at: Annotated[int, Doc("When it ends, in seconds since 1970.")]
+    token: str
+    """Sent as `Authorization: Bearer`."""
+    expires_at: int
+    """When it ends, in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)

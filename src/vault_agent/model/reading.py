@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from vault_agent.model.fields import AtLeastOne, FilePath, NoteId
 from vault_agent.model.notes import LinkKind
-from vault_agent.model.sent import Doc, IfAny, JsonKey, Length, Unsent
+from vault_agent.model.sent import IfAny, JsonKey, Length, Unsent
 from vault_agent.model.warning import Warning
 
 ReadingView = Literal["text", "outline", "properties"]
@@ -65,8 +65,10 @@ class OutlineHeading(NamedTuple):
     text: str
     heading_path: tuple[str, ...]
     line: int
-    end_line: Annotated[int, Doc("The last line of its section, with subsections.")]
-    section_hash: Annotated[str, Doc("For `expectedHash` of changes to this section.")]
+    end_line: int
+    """The last line of its section, with subsections."""
+    section_hash: str
+    """For `expectedHash` of changes to this section."""
 
 
 class OutlineBlock(NamedTuple):
@@ -75,7 +77,8 @@ class OutlineBlock(NamedTuple):
     block_id: str
     line: int
     end_line: int
-    section_hash: Annotated[str, Doc("For `expectedHash` of changes to this block.")]
+    section_hash: str
+    """For `expectedHash` of changes to this block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +98,10 @@ class NoteFrontmatter:
 
     note_id: str
     path: str
-    frontmatter: Annotated[
-        Mapping[str, Any],
-        Doc("Values as YAML 1.2 reads them; dates as they are written."),
-    ]
-    tags: Annotated[tuple[str, ...], Doc("Those of the frontmatter, then those in the text.")] = ()
+    frontmatter: Mapping[str, Any]
+    """Values as YAML 1.2 reads them; dates as they are written."""
+    tags: tuple[str, ...] = ()
+    """Those of the frontmatter, then those in the text."""
     content_hash: Unsent[str] = ""
 
 
@@ -107,16 +109,16 @@ class NoteFrontmatter:
 class Metadata:
     """Selected frontmatter. Dates are as written in the note."""
 
-    type: Annotated[
-        str | None, Doc("The first `type`. A wikilink is given as its note's name.")
-    ] = None
+    type: str | None = None
+    """The first `type`. A wikilink is given as its note's name."""
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     date: str | None = None
     created: str | None = None
     updated: str | None = None
     attachment_count: int = 0
-    truncated: Annotated[bool, Doc("Whether aliases or tags are only the first of them.")] = False
+    truncated: bool = False
+    """Whether aliases or tags are only the first of them."""
 
 
 MARKDOWN = "text/markdown; charset=utf-8"
@@ -135,8 +137,10 @@ class LinkSummary:
     line: int
     resolved: bool
     ambiguous: bool
-    path: Annotated[str | None, Doc("Of the note or attachment that it leads to.")]
-    note_id: Annotated[str | None, Doc("Null for attachments and unresolved links.")]
+    path: str | None
+    """Of the note or attachment that it leads to."""
+    note_id: str | None
+    """Null for attachments and unresolved links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,20 +153,18 @@ class NoteContent:
     metadata: Metadata
     content: str
     content_type: str = field(default=MARKDOWN, kw_only=True)
-    size: Annotated[int, Doc("Bytes of the file.")]
-    content_hash: Annotated[
-        str,
-        Doc("SHA-256 of the file's bytes, in hex: `expectedHash` of changes. Also the ETag."),
-    ]
+    size: int
+    """Bytes of the file."""
+    content_hash: str
+    """SHA-256 of the file's bytes, in hex: `expectedHash` of changes. Also the ETag."""
     links: tuple[LinkSummary, ...]
     attachments: tuple[LinkSummary, ...]
-    links_truncated: Annotated[
-        bool, Doc("Whether links and attachments are only the first 2,000 of them.")
-    ] = False
-    link_count: Annotated[
-        int, Doc("Links and attachments, including those that are not listed.")
-    ] = 0
-    pieces: Annotated[int | None, Doc("With `piece`: how many there are.")] = None
+    links_truncated: bool = False
+    """Whether links and attachments are only the first 2,000 of them."""
+    link_count: int = 0
+    """Links and attachments, including those that are not listed."""
+    pieces: int | None = None
+    """With `piece`: how many there are."""
     warnings: Unsent[tuple[Warning, ...]] = ()
 
 
@@ -175,18 +177,22 @@ class ChunkContent:
     chunk_index: int
     path: str
     title: str
-    heading: Annotated[str | None, Doc("The innermost heading, or null before the first.")]
+    heading: str | None
+    """The innermost heading, or null before the first."""
     heading_path: tuple[str, ...]
-    start_line: Annotated[int, Doc("The first line in the note's file, counted from 1.")]
-    end_line: Annotated[int, Doc("The last line, inclusive.")]
+    start_line: int
+    """The first line in the note's file, counted from 1."""
+    end_line: int
+    """The last line, inclusive."""
     metadata: Metadata
     content: str
     content_type: str
-    size: Annotated[int, Doc("Bytes of the content as UTF-8.")]
-    kind: IfAny[
-        Annotated[str | None, Doc("The kind of an attachment, such as `pdf`. None for a note.")]
-    ] = None
-    page: IfAny[Annotated[int | None, Doc("The page of a PDF, from 1.")]] = None
+    size: int
+    """Bytes of the content as UTF-8."""
+    kind: IfAny[str | None] = None
+    """The kind of an attachment, such as `pdf`. None for a note."""
+    page: IfAny[int | None] = None
+    """The page of a PDF, from 1."""
     warnings: Unsent[tuple[Warning, ...]] = ()
 
 
@@ -198,7 +204,8 @@ class AttachmentInfo:
     name: str
     media_type: Annotated[str, JsonKey("contentType")]
     size: int
-    modified: Annotated[str, Doc("ISO 8601, UTC.")]
+    modified: str
+    """ISO 8601, UTC."""
     etag: Unsent[str] = ""
 
 
@@ -206,7 +213,10 @@ class AttachmentInfo:
 class FolderContents:
     """What is in one folder besides notes, as it is on the disk."""
 
-    folder: Annotated[str, Doc("Empty for the vault itself.")]
-    folders: Annotated[tuple[str, ...], Doc("Paths of the folders in it, empty ones too.")]
+    folder: str
+    """Empty for the vault itself."""
+    folders: tuple[str, ...]
+    """Paths of the folders in it, empty ones too."""
     attachments: tuple[AttachmentInfo, ...]
-    truncated: Annotated[bool, Doc("Whether only 5,000 of them are listed.")]
+    truncated: bool
+    """Whether only 5,000 of them are listed."""

@@ -48,20 +48,21 @@ _Properties = Annotated[
 class Filters:
     """Conditions that every result satisfies, before it is ranked."""
 
-    paths: Annotated[
-        Texts, Doc("Folders or glob patterns, relative to the vault. One must match.")
-    ] = ()
-    tags: Annotated[Texts, Doc("All must match. A tag includes those nested under it.")] = ()
-    types: Annotated[Texts, Doc("Values of `type` in the frontmatter. One must match.")] = ()
+    paths: Texts = ()
+    """Folders or glob patterns, relative to the vault. One must match."""
+    tags: Texts = ()
+    """All must match. A tag includes those nested under it."""
+    types: Texts = ()
+    """Values of `type` in the frontmatter. One must match."""
     properties: _Properties = ()
-    about_files: Annotated[
-        Texts,
-        JsonKey("files"),
-        Doc("Paths, folders or file names in `files` of the frontmatter. One must match."),
-    ] = ()
-    projects: Annotated[Texts, Doc("Values of `project`. One must match.")] = ()
-    sessions: Annotated[Texts, Doc("Values of `session`. One must match.")] = ()
-    statuses: Annotated[Texts, Doc("Values of `status`. One must match.")] = ()
+    about_files: Annotated[Texts, JsonKey("files")] = ()
+    """Paths, folders or file names in `files` of the frontmatter. One must match."""
+    projects: Texts = ()
+    """Values of `project`. One must match."""
+    sessions: Texts = ()
+    """Values of `session`. One must match."""
+    statuses: Texts = ()
+    """Values of `status`. One must match."""
     after: FirstDay = None
     before: LastDay = None
     places: Unsent[tuple[str, ...]] = ()  # as `paths`, else parts of paths; any of them
@@ -114,15 +115,15 @@ _Explain = Annotated[bool, Doc("Show how each score is made.")]
 class SearchQuery:
     """A request for the chunks and notes that fit words or their meaning."""
 
-    query: Annotated[Query, Doc("Any text. The length is counted after trimming.")]
+    query: Query
+    """Any text. The length is counted after trimming."""
     mode: _Mode = None
     limit: _Limit = 10
     filters: Filters = field(default_factory=Filters)
     explain: _Explain = False
     vaults: _VaultNames = field(default=(), kw_only=True)
-    match: Annotated[
-        Literal["best", "all"], Doc("With `all`, each word must be in the note as a whole word.")
-    ] = field(default="best", kw_only=True)
+    match: Literal["best", "all"] = field(default="best", kw_only=True)
+    """With `all`, each word must be in the note as a whole word."""
     cursor: Cursor = field(default=None, kw_only=True)
     coverage: Unsent[bool] = False  # whether the answer says how much of the query one passage has
     weights: Unsent[Weights] = UNWEIGHTED
@@ -151,15 +152,14 @@ class SearchQuery:
 class RelatedQuery:
     """A request for what is related to a note or chunk."""
 
-    id: Annotated[NoteOrChunkId, Doc("A note ID or a chunk ID.")]
+    id: NoteOrChunkId
+    """A note ID or a chunk ID."""
     mode: _Mode = None
     limit: _Limit = 10
     filters: Filters = field(default_factory=Filters)
     explain: _Explain = False
-    linked: Annotated[
-        Linked,
-        Doc("Whether results may be linked with the note: `exclude` for suggestions."),
-    ] = Linked.INCLUDE
+    linked: Linked = Linked.INCLUDE
+    """Whether results may be linked with the note: `exclude` for suggestions."""
     vaults: _VaultNames = ()
 
 
@@ -197,45 +197,38 @@ class Hit:
     title: str
     heading: str | None
     heading_path: tuple[str, ...]
-    start_line: Annotated[
-        int | None, Doc("The first line of the chunk in the note's file, from 1. Null for a note.")
-    ] = field(default=None, kw_only=True)
-    end_line: Annotated[int | None, Doc("The last line, inclusive.")] = field(
-        default=None, kw_only=True
-    )
+    start_line: int | None = field(default=None, kw_only=True)
+    """The first line of the chunk in the note's file, from 1. Null for a note."""
+    end_line: int | None = field(default=None, kw_only=True)
+    """The last line, inclusive."""
     snippet: str
-    matches: Annotated[
-        tuple[tuple[int, int], ...],
-        Doc("Ranges of the snippet that match, in characters, the end exclusive."),
-    ]
-    line: Annotated[
-        int | None, Doc("The line of the match in the note's file. Null if its name matches.")
-    ] = field(default=None, kw_only=True)
-    score: Annotated[float, Doc("0 to 1.")]
+    matches: tuple[tuple[int, int], ...]
+    """Ranges of the snippet that match, in characters, the end exclusive."""
+    line: int | None = field(default=None, kw_only=True)
+    """The line of the match in the note's file. Null if its name matches."""
+    score: float
+    """0 to 1."""
     reason: Reason
     metadata: Metadata
     explanation: Mapping[str, Any] | None = None
-    kind: IfAny[
-        Annotated[str | None, Doc("The kind of an attachment, such as `pdf`. None for a note.")]
-    ] = None
-    page: IfAny[Annotated[int | None, Doc("The page of a PDF, from 1.")]] = None
-    vault: IfAny[Annotated[str | None, Doc("Its vault, in a search over several.")]] = None
-    also: IfAny[
-        Annotated[tuple[Elsewhere, ...], Doc("The same note in other vaults of the search.")]
-    ] = ()
+    kind: IfAny[str | None] = None
+    """The kind of an attachment, such as `pdf`. None for a note."""
+    page: IfAny[int | None] = None
+    """The page of a PDF, from 1."""
+    vault: IfAny[str | None] = None
+    """Its vault, in a search over several."""
+    also: IfAny[tuple[Elsewhere, ...]] = ()
+    """The same note in other vaults of the search."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownWord:
     """A word of the query that is in no note."""
 
-    position: Annotated[
-        int, Doc("The number of the word in the query, from 1. White space separates words.")
-    ]
-    instead: Annotated[
-        tuple[str, ...],
-        Doc("Similar words that were searched instead, at most three. Often forms of them."),
-    ]
+    position: int
+    """The number of the word in the query, from 1. White space separates words."""
+    instead: tuple[str, ...]
+    """Similar words that were searched instead, at most three. Often forms of them."""
 
 
 IndexedAt: TypeAlias = IfAny[
@@ -261,15 +254,10 @@ class Answer:
     indexed_at: IndexedAt = None
     has_more: bool = False
     next_cursor: str | None = None
-    truncated: Annotated[bool, Doc("Whether only the best of the candidates were looked at.")] = (
-        False
-    )
-    unknown: IfAny[
-        Annotated[
-            tuple[UnknownWord, ...],
-            Doc("Words of the query that are in no note. Left out if there are none."),
-        ]
-    ] = ()
+    truncated: bool = False
+    """Whether only the best of the candidates were looked at."""
+    unknown: IfAny[tuple[UnknownWord, ...]] = ()
+    """Words of the query that are in no note. Left out if there are none."""
     revision: Unsent[str] = ""  # of the index
     coverage: Unsent[Coverage | None] = None  # of a lexical search that was asked for it
 
@@ -284,16 +272,13 @@ class Answer:
 class GrepQuery:
     """A request for lines that match a pattern."""
 
-    pattern: Annotated[
-        str,
-        Length(1, 1000),
-        Doc("A regular expression in the syntax of RE2. It is matched line by line."),
-    ]
+    pattern: Annotated[str, Length(1, 1000)]
+    """A regular expression in the syntax of RE2. It is matched line by line."""
     ignore_case: bool = False
-    context: Annotated[
-        int, Between(0, 3), Doc("Lines to return before and after each matching line.")
-    ] = 0
-    limit: Annotated[int, Between(1, 200), Doc("Lines. A JSON integer: 10, not 10.0.")] = 50
+    context: Annotated[int, Between(0, 3)] = 0
+    """Lines to return before and after each matching line."""
+    limit: Annotated[int, Between(1, 200)] = 50
+    """Lines. A JSON integer: 10, not 10.0."""
     filters: Filters = field(default_factory=Filters)
     cursor: Cursor = None
 
@@ -315,15 +300,15 @@ class GrepLine:
 
     note_id: str
     path: str
-    line: Annotated[int, Doc("The line in the note's file, counted from 1.")]
+    line: int
+    """The line in the note's file, counted from 1."""
     text: str
-    matches: Annotated[
-        tuple[tuple[int, int], ...],
-        Doc("Ranges of the text that match, in characters, the end exclusive."),
-    ]
+    matches: tuple[tuple[int, int], ...]
+    """Ranges of the text that match, in characters, the end exclusive."""
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    more_in_note: Annotated[bool, Doc("Whether further lines of this note are left out.")] = False
+    more_in_note: bool = False
+    """Whether further lines of this note are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +316,8 @@ class GrepAnswer:
     """Matching lines, in the order of paths and lines."""
 
     lines: tuple[GrepLine, ...]
-    incomplete: Annotated[bool, Doc("Whether the time was over before all was searched.")] = False
+    incomplete: bool = False
+    """Whether the time was over before all was searched."""
     has_more: bool = False
     next_cursor: str | None = None
     place: Unsent[GrepPlace | None] = None  # where to go on, if there may be more
@@ -344,13 +330,16 @@ class ContextQuery:
     """A source of excerpts: a note by its name, or the results of a search."""
 
     kind: Literal["search", "read"] = "search"
-    query: Annotated[Query, Doc("A search's text, or a note's path, name, title or link.")]
-    limit: Annotated[int, Between(1, 20), Doc("Results of a search.")] = 5
-    path: Annotated[Text | None, Doc("A folder or glob, for a search.")] = None
-    tags: Annotated[Texts, Doc("All must match, for a search.")] = ()
-    section: Annotated[
-        Text | None, Doc("A heading, or headings as `A > B`, of a note that is read.")
-    ] = None
+    query: Query
+    """A search's text, or a note's path, name, title or link."""
+    limit: Annotated[int, Between(1, 20)] = 5
+    """Results of a search."""
+    path: Text | None = None
+    """A folder or glob, for a search."""
+    tags: Texts = ()
+    """All must match, for a search."""
+    section: Text | None = None
+    """A heading, or headings as `A > B`, of a note that is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,9 +347,8 @@ class ContextRequest:
     """A request for excerpts of notes."""
 
     queries: Annotated[tuple[ContextQuery, ...], Length(1, 20)]
-    max_tokens: Annotated[
-        int, Between(200, 32_000), Doc("The most tokens of the section, as estimated.")
-    ] = 4_000
+    max_tokens: Annotated[int, Between(200, 32000)] = 4_000
+    """The most tokens of the section, as estimated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,8 +356,10 @@ class ContextSource:
     """An excerpt of the section."""
 
     path: str
-    lines: Annotated[tuple[int, int], Doc("The first and the last line, inclusive.")]
-    query: Annotated[int, Doc("The number of its query, counted from 0.")]
+    lines: tuple[int, int]
+    """The first and the last line, inclusive."""
+    query: int
+    """The number of its query, counted from 0."""
     tokens: int
     cut: bool
 
@@ -379,6 +369,7 @@ class Context:
     """A section of Markdown with excerpts of notes. It is empty if nothing was found."""
 
     section: str
-    tokens: Annotated[int, Doc("An estimate that is above the number of common tokenizers.")]
+    tokens: int
+    """An estimate that is above the number of common tokenizers."""
     sources: tuple[ContextSource, ...]
     warnings: Unsent[tuple[Warning, ...]] = ()

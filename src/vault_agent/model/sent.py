@@ -37,7 +37,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Doc:
-    """What a field means, for the description of the interface."""
+    """What every field of a type means, for the description of the interface."""
 
     text: str
 

@@ -42,7 +42,8 @@ class SentField(NamedTuple):
         if_any: whether it is left out while it is empty.
         has_default: whether it may be missing when it is read.
         default: the value that it has then, if it is no list or object.
-        doc: what it means, or "".
+        owner: the class that has it. A docstring below the field says what it means.
+        doc: what every field of its type means, or "".
         texts: what it can be, if only some texts are possible.
         marks: all that stands beside its type.
     """
@@ -53,6 +54,7 @@ class SentField(NamedTuple):
     if_any: bool
     has_default: bool
     default: Any
+    owner: type
     doc: str
     texts: tuple[str, ...]
     marks: tuple[Any, ...]
@@ -73,11 +75,11 @@ def sent_fields(kind: type) -> tuple[SentField, ...]:
     return tuple(
         field
         for name, default in defaults.items()
-        if (field := _field(name, hints[name], default)) is not None
+        if (field := _field(kind, name, hints[name], default)) is not None
     )
 
 
-def _field(name: str, hint: Any, default: Any) -> SentField | None:
+def _field(owner: type, name: str, hint: Any, default: Any) -> SentField | None:
     kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if Mark.NEVER in marks:
         return None
@@ -91,6 +93,7 @@ def _field(name: str, hint: Any, default: Any) -> SentField | None:
         Mark.IF_EMPTY in marks,
         default is not MISSING,
         None if default is MISSING else default,
+        owner,
         docs[-1] if docs else "",
         texts[0] if texts else (),
         tuple(marks),

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.sent import Doc, OneOf, Unsent
+from vault_agent.model.sent import OneOf, Unsent
 from vault_agent.model.warning import Warning
 
 DEFAULT_WAIT_MS = 2_000
@@ -269,12 +269,14 @@ class WrittenFile:
     """A file that a write has changed, made, moved or removed."""
 
     path: str
-    before: Annotated[str | None, Doc("Its path before, if it was moved.")] = None
+    before: str | None = None
+    """Its path before, if it was moved."""
     hash_before: str | None = None
     hash_after: str | None = None
     bytes_before: int | None = None
     bytes_after: int | None = None
-    links: Annotated[int, Doc("How many of its links were rewritten.")] = 0
+    links: int = 0
+    """How many of its links were rewritten."""
 
     @classmethod
     def of(cls, change: VaultChange) -> Self:
@@ -294,9 +296,11 @@ class WrittenFile:
 class Written:
     """What a write has done. Hashes are of the whole file, or null where there is no file."""
 
-    write_id: Annotated[str | None, Doc("For `undo`. Null if nothing was written.")]
+    write_id: str | None
+    """For `undo`. Null if nothing was written."""
     operation: str
-    changed: Annotated[bool, Doc("False if the note had this content already.")]
+    changed: bool
+    """False if the note had this content already."""
     note_id: str | None = field(default=None, kw_only=True)
     path: str
     created: bool = False
@@ -305,24 +309,28 @@ class Written:
     hash_after: str | None = None
     bytes_before: int | None = None
     bytes_after: int | None = None
-    section_hash: Annotated[
-        str | None, Doc("Of the section after the change, if one was edited.")
-    ] = None
-    spans: Annotated[int, Doc("The number of places that were changed.")] = 0
-    diff: Annotated[str, Doc("Unified, at most 64 KiB.")] = ""
+    section_hash: str | None = None
+    """Of the section after the change, if one was edited."""
+    spans: int = 0
+    """The number of places that were changed."""
+    diff: str = ""
+    """Unified, at most 64 KiB."""
     diff_truncated: bool = False
     undoable: bool = False
-    replayed: Annotated[
-        bool, Doc("Whether this is the reply to an earlier request with this key.")
-    ] = False
-    moved_from: Annotated[str | None, Doc("The path before a move.")] = None
-    trash_path: Annotated[str | None, Doc("Where a deleted note is now.")] = None
-    broken_links: Annotated[int, Doc("How many links lead to the deleted file. They stay.")] = 0
-    files: Annotated[
-        tuple[WrittenFile, ...], Doc("The other files that were changed: at most 200.")
-    ] = ()
-    file_count: Annotated[int, Doc("All other files that were changed.")] = 0
-    line: Annotated[int | None, Doc("The line of a task, from 1.")] = None
+    replayed: bool = False
+    """Whether this is the reply to an earlier request with this key."""
+    moved_from: str | None = None
+    """The path before a move."""
+    trash_path: str | None = None
+    """Where a deleted note is now."""
+    broken_links: int = 0
+    """How many links lead to the deleted file. They stay."""
+    files: tuple[WrittenFile, ...] = ()
+    """The other files that were changed: at most 200."""
+    file_count: int = 0
+    """All other files that were changed."""
+    line: int | None = None
+    """The line of a task, from 1."""
     index: IndexState = PENDING
     warnings: Unsent[tuple[Warning, ...]] = ()
 
@@ -364,15 +372,21 @@ class LogEntry:
     """An entry of the log of writes. It has no content."""
 
     write_id: str
-    time: Annotated[str, Doc("ISO 8601, UTC.")]
-    agent: Annotated[str, Doc("Empty for the owner.")]
-    client: Annotated[str, Doc("`cli`, `http`, `web`, `mcp:{name}`, or `server`.")]
+    time: str
+    """ISO 8601, UTC."""
+    agent: str
+    """Empty for the owner."""
+    client: str
+    """`cli`, `http`, `web`, `mcp:{name}`, or `server`."""
     operation: str
     state: WriteState
-    files: Annotated[tuple[WrittenFile, ...], Doc("At most 200.")]
+    files: tuple[WrittenFile, ...]
+    """At most 200."""
     file_count: int
-    undoable: Annotated[bool, Doc("Whether the bytes before are kept.")]
-    warning: Annotated[str | None, Doc("A code, such as WRITE_CONFLICT, if it did not end well.")]
+    undoable: bool
+    """Whether the bytes before are kept."""
+    warning: str | None
+    """A code, such as WRITE_CONFLICT, if it did not end well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,10 +403,8 @@ class OneWrite:
     """One entry of the log, and whether its note has been changed since."""
 
     write: LogEntry
-    changed_since: Annotated[
-        bool | None,
-        Doc("Whether its file was changed after it, or after its undo. Null if it has several."),
-    ]
+    changed_since: bool | None
+    """Whether its file was changed after it, or after its undo. Null if it has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,7 +422,8 @@ class WriteNews:
     operation: str
     agent: str
     client: str
-    paths: Annotated[tuple[str, ...], Doc("The first paths, at most 20.")]
+    paths: tuple[str, ...]
+    """The first paths, at most 20."""
     file_count: int
 
 
@@ -419,19 +432,16 @@ class WriteHealth:
     """How the vault is written."""
 
     enabled: bool = False
-    state: Annotated[
-        str,
-        OneOf("off", "recovering", "ready", "unsupported"),
-        Doc("`recovering` until what a crash has interrupted is finished."),
-    ] = "off"
-    atomicity: Annotated[
-        str | None,
-        OneOf("exchange", "rename"),
-        Doc("How a note is replaced. With `exchange`, no save of an editor is lost."),
-    ] = None
-    durable: Annotated[bool, Doc("False on a network or cloud drive.")] = True
-    lingering: Annotated[int, Doc("Replaced files that are looked at once more.")] = 0
-    conflicts: Annotated[int, Doc("Writes of the log that met somebody else's change.")] = 0
+    state: Annotated[str, OneOf("off", "recovering", "ready", "unsupported")] = "off"
+    """`recovering` until what a crash has interrupted is finished."""
+    atomicity: Annotated[str | None, OneOf("exchange", "rename")] = None
+    """How a note is replaced. With `exchange`, no save of an editor is lost."""
+    durable: bool = True
+    """False on a network or cloud drive."""
+    lingering: int = 0
+    """Replaced files that are looked at once more."""
+    conflicts: int = 0
+    """Writes of the log that met somebody else's change."""
     conflict_paths: tuple[str, ...] = ()
 
 
@@ -441,8 +451,10 @@ class TemplateRow:
 
     name: str
     built_in: bool
-    path: Annotated[str | None, Doc("Its note, unless it is built in.")]
-    variables: Annotated[tuple[str, ...], Doc("The variables that it needs.")]
+    path: str | None
+    """Its note, unless it is built in."""
+    variables: tuple[str, ...]
+    """The variables that it needs."""
 
 
 @dataclass(frozen=True, slots=True)
