@@ -31,7 +31,7 @@ from vault_agent.model.fields import (
     TaskId,
     without_nul,
 )
-from vault_agent.model.sent import Between, Doc, Form, Length, Unreadable, Validator
+from vault_agent.model.sent import Between, Form, Length, Unreadable, Validator
 from vault_agent.model.writing import Right, TemplateList, TemplateRow, Written
 from vault_agent.search.lists import open_tasks_of
 from vault_agent.search.resolve import resolve
@@ -57,14 +57,14 @@ class AddTaskBody(NoteBody):
     """The body of `POST /write/tasks/add`."""
 
     text: Annotated[Line, Length(0, 2000)]
-    section: Annotated[
-        Heading | None, Doc("The heading to append it under; else the end of the note.")
-    ] = None
+    section: Heading | None = None
+    """The heading to append it under; else the end of the note."""
     due: Date | None = None
     scheduled: Date | None = None
     start: Date | None = None
     priority: Priority | None = None
-    recurrence: Annotated[Annotated[Line, Length(0, 200)] | None, Doc("As `every week`.")] = None
+    recurrence: Annotated[Line, Length(0, 200)] | None = None
+    """As `every week`."""
 
 
 TaskState = Literal["done", "open", "cancelled", "toggle"]
@@ -74,15 +74,15 @@ TaskState = Literal["done", "open", "cancelled", "toggle"]
 class SetTaskBody(WriteBody):
     """The body of `POST /write/tasks/set`: a task by `taskId`, or by its note and line."""
 
-    task_id: Annotated[TaskId | None, Doc("From `GET /tasks`.")] = None
+    task_id: TaskId | None = None
+    """From `GET /tasks`."""
     path: FilePath | None = None
     note_id: NoteId | None = None
     line: Annotated[int, Between(1, float("inf"))] | None = None
-    text: Annotated[
-        Annotated[Line, Length(0, 4_000)] | None,
-        Doc("The task's text as `GET /tasks` has it, to be sure of the line."),
-    ] = None
-    only_this_line: Annotated[bool, Doc("Refuse a task that has moved to another line.")] = False
+    text: Annotated[Line, Length(0, 4_000)] | None = None
+    """The task's text as `GET /tasks` has it, to be sure of the line."""
+    only_this_line: bool = False
+    """Refuse a task that has moved to another line."""
     status: TaskState
 
     def __post_init__(self) -> None:
@@ -101,20 +101,17 @@ class TemplateBody(WriteBody):
     In the vaults of projects and in the global one `type` and `title` are enough.
     """
 
-    template: Annotated[Name | None, Doc("By default that of the type.")] = None
-    path: Annotated[
-        FilePath | None, Doc("By default in the folder of the type, named after the title.")
-    ] = None
+    template: Name | None = None
+    """By default that of the type."""
+    path: FilePath | None = None
+    """By default in the folder of the type, named after the title."""
     type: Annotated[str, Form("[a-z][a-z0-9-]{0,31}", "must be a type of notes")] | None = None
-    title: Annotated[
-        Annotated[Line, Length(0, 500)] | None, Doc("By default the name in `path`.")
-    ] = None
-    content: Annotated[
-        Content | None, Doc("With a type: the text below the frontmatter, without a template.")
-    ] = None
-    frontmatter: Annotated[Properties | None, Doc("With a type: more keys of the frontmatter.")] = (
-        None
-    )
+    title: Annotated[Line, Length(0, 500)] | None = None
+    """By default the name in `path`."""
+    content: Content | None = None
+    """With a type: the text below the frontmatter, without a template."""
+    frontmatter: Properties | None = None
+    """With a type: more keys of the frontmatter."""
     variables: Annotated[dict[str, str], Length(0, 100), Validator(_variables)] = field(
         default_factory=dict
     )

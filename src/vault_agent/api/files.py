@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Annotated
 
 from vault_agent.api.caller import CallContext
 from vault_agent.api.note_writes import (
@@ -19,7 +18,7 @@ from vault_agent.api.operation import Result, write
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.fields import FilePath
 from vault_agent.model.jobs import OneJob
-from vault_agent.model.sent import Doc, Unsent
+from vault_agent.model.sent import Unsent
 from vault_agent.model.writing import Right, Written
 from vault_agent.vaults.write_access import move
 
@@ -28,19 +27,22 @@ from vault_agent.vaults.write_access import move
 class DeleteBody(NoteBody):
     """The body of `POST /write/delete`. The note, or a person's folder, goes to `.trash/`."""
 
-    confirm: Annotated[bool, Doc("Must be true.")] = False
-    permanent: Annotated[bool, Doc("Do not keep it in `.trash/`.")] = False
-    missing_ok: Annotated[bool, Doc("A note that is not there is no error.")] = False
+    confirm: bool = False
+    """Must be true."""
+    permanent: bool = False
+    """Do not keep it in `.trash/`."""
+    missing_ok: bool = False
+    """A note that is not there is no error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveBody(NoteBody):
     """The body of `POST /write/move`: a note, an attachment or a folder."""
 
-    to: Annotated[
-        FilePath, Doc("The new path, or a folder: one that exists, or any with / at its end.")
-    ]
-    rewrite_links: Annotated[bool, Doc("Change the links that would lead elsewhere.")] = True
+    to: FilePath
+    """The new path, or a folder: one that exists, or any with / at its end."""
+    rewrite_links: bool = True
+    """Change the links that would lead elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from vault_agent.model.graph import (
     PathOfNotes,
     WholeGraph,
 )
-from vault_agent.model.sent import Between, Doc
+from vault_agent.model.sent import Between
 from vault_agent.model.values import as_object, dump
 from vault_agent.system.cancelling import in_thread
 
@@ -41,10 +41,14 @@ class LocalGraphRequest:
 class PathRequest:
     """A request for a shortest path between two notes."""
 
-    from_: Annotated[NoteId, Doc("The ID of the first note.")]
-    to: Annotated[NoteId, Doc("The ID of the last note.")]
-    max: Annotated[int, Between(1, 50), Doc("The most links.")] = 12
-    directed: Annotated[bool, Doc("Follow links only forwards.")] = False
+    from_: NoteId
+    """The ID of the first note."""
+    to: NoteId
+    """The ID of the last note."""
+    max: Annotated[int, Between(1, 50)] = 12
+    """The most links."""
+    directed: bool = False
+    """Follow links only forwards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,8 @@ class CommunitiesRequest:
     """A request for the communities of notes."""
 
     limit: Annotated[int, Between(1, 1000)] = 20
-    members: Annotated[bool, Doc("Whether to name the community of every note.")] = False
+    members: bool = False
+    """Whether to name the community of every note."""
     cursor: Cursor = None
 
 

@@ -21,7 +21,7 @@ from vault_agent.model.graph import (
     TagTree,
     TreeQuery,
 )
-from vault_agent.model.sent import Between, Doc
+from vault_agent.model.sent import Between
 from vault_agent.search import links as link_lists
 from vault_agent.search import lists
 from vault_agent.search.mentions import mentions as find_mentions
@@ -36,10 +36,8 @@ class LinksRequest:
 
     note_id: NoteId
     status: Literal["resolved", "ambiguous", "unresolved", "external"] | None = None
-    kind: Annotated[
-        Annotated[str, some_of(_Kind)] | None,
-        Doc("One kind of link or several, separated by commas."),
-    ] = None
+    kind: Annotated[str, some_of(_Kind)] | None = None
+    """One kind of link or several, separated by commas."""
     limit: Annotated[int, Between(1, 1000)] = 100
     cursor: Cursor = None
 
@@ -49,7 +47,8 @@ class BacklinksRequest:
     """A request for the notes that link to a note."""
 
     note_id: NoteId
-    contexts: Annotated[int, Between(0, 10), Doc("Places to show of each note.")] = 3
+    contexts: Annotated[int, Between(0, 10)] = 3
+    """Places to show of each note."""
     limit: Annotated[int, Between(1, 100)] = 20
     cursor: Cursor = None
 
@@ -60,21 +59,18 @@ class MentionsRequest:
 
     note_id: NoteId
     limit: Annotated[int, Between(1, 100)] = 20
-    linked: Annotated[bool, Doc("Also notes that link to it elsewhere.")] = False
+    linked: bool = False
+    """Also notes that link to it elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenLinksRequest:
     """A request for the links that lead nowhere."""
 
-    kinds: Annotated[
-        Annotated[str, some_of(_Fault)] | None,
-        Doc("Missing targets, separated by commas. Default: all but `ambiguous`."),
-    ] = None
-    group_by: Annotated[
-        Literal["target"] | None,
-        Doc("`target`: the targets instead of the links, most wanted first."),
-    ] = None
+    kinds: Annotated[str, some_of(_Fault)] | None = None
+    """Missing targets, separated by commas. Default: all but `ambiguous`."""
+    group_by: Literal["target"] | None = None
+    """`target`: the targets instead of the links, most wanted first."""
     limit: Annotated[int, Between(1, 1000)] = 100
     cursor: Cursor = None
 

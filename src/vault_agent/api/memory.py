@@ -19,7 +19,7 @@ from vault_agent.model.memory import (
     Recalled,
     RecallQuery,
 )
-from vault_agent.model.sent import Doc, Length
+from vault_agent.model.sent import Length
 from vault_agent.model.writing import Writer
 from vault_agent.vaults.shared import project_address
 
@@ -93,11 +93,12 @@ class PromoteBody:
     """A note of a project's vault, and how it is copied to the global one."""
 
     note_id: NoteId
-    section: Annotated[Heading | None, Doc("Copy only what is below this heading.")] = None
-    folder: Annotated[
-        _Folder | None, Doc("In the global vault. By default that of the note's type.")
-    ] = None
-    force: Annotated[bool, Doc("Copy it even if there is a similar note.")] = False
+    section: Heading | None = None
+    """Copy only what is below this heading."""
+    folder: _Folder | None = None
+    """In the global vault. By default that of the note's type."""
+    force: bool = False
+    """Copy it even if there is a similar note."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,8 @@ class DemoteRequest:
     """A note whose promotion is taken back, or a section of it."""
 
     note_id: NoteId
-    section: Annotated[Heading | None, Doc("The heading, if one was promoted.")] = None
+    section: Heading | None = None
+    """The heading, if one was promoted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +115,8 @@ class SupersedeBody:
     """A note of a project's vault or the global one that another note has taken the place of."""
 
     note_id: NoteId
-    superseded: Annotated[bool, Doc("False takes it back.")] = True
+    superseded: bool = True
+    """False takes it back."""
 
 
 def _promotion_of(call: CallContext) -> Promotion:

@@ -35,7 +35,7 @@ from vault_agent.model.fields import (
 )
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import OneJob
-from vault_agent.model.sent import Between, Doc, Length, Unreadable
+from vault_agent.model.sent import Between, Length, Unreadable
 from vault_agent.model.values import dump
 from vault_agent.model.writing import Right, Write, Written
 from vault_agent.search.resolve import resolve
@@ -53,23 +53,15 @@ if TYPE_CHECKING:
 class WriteBody:
     """What every request to change something may say."""
 
-    expected_hash: Annotated[
-        ExpectedHash | None,
-        Doc(
-            "The `contentHash` of the note as you know it, or its first 16 digits. If the note has"
-            " changed, nothing is written. A section is compared by its `sectionHash`."
-        ),
-    ] = None
-    dry_run: Annotated[bool, Doc("Check everything and return the diff, but write nothing.")] = (
-        False
-    )
-    idempotency_key: Annotated[
-        IdempotencyKey | None,
-        Doc("A name for this request. The same request with the same key is done once."),
-    ] = None
-    wait_ms: Annotated[
-        int, Between(0, 10_000), Doc("How long to wait until a search finds the change.")
-    ] = 2_000
+    expected_hash: ExpectedHash | None = None
+    """The `contentHash` of the note as you know it, or its first 16 digits. If the note has
+    changed, nothing is written. A section is compared by its `sectionHash`."""
+    dry_run: bool = False
+    """Check everything and return the diff, but write nothing."""
+    idempotency_key: IdempotencyKey | None = None
+    """A name for this request. The same request with the same key is done once."""
+    wait_ms: Annotated[int, Between(0, 10_000)] = 2_000
+    """How long to wait until a search finds the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,13 +84,12 @@ class WriteNoteBody(NoteBody):
     """The body of `POST /write/note`."""
 
     content: Content
-    mode: Annotated[
-        WriteMode, Doc("`upsert` creates the note with `frontmatter`, or appends if it exists.")
-    ] = "create"
-    frontmatter: Annotated[Properties | None, Doc("For a note that is created or overwritten.")] = (
-        None
-    )
-    blank_line: Annotated[bool, Doc("Put one empty line before text that is appended.")] = False
+    mode: WriteMode = "create"
+    """`upsert` creates the note with `frontmatter`, or appends if it exists."""
+    frontmatter: Properties | None = None
+    """For a note that is created or overwritten."""
+    blank_line: bool = False
+    """Put one empty line before text that is appended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,16 +125,14 @@ class ReplaceBody(NoteBody):
 
     search: Annotated[Content, Length(1)]
     replace: Content
-    regex: Annotated[
-        bool, Doc("`search` has the syntax of RE2. `\\1` and `\\g<name>` in `replace` are groups.")
-    ] = False
+    regex: bool = False
+    r"""`search` has the syntax of RE2. `\1` and `\g<name>` in `replace` are groups."""
     case_sensitive: bool = True
     whole_word: bool = False
-    in_frontmatter: Annotated[bool, Doc("Replace in the frontmatter, too.")] = False
-    expected_count: Annotated[
-        Annotated[int, Between(1, 10_000)] | None,
-        Doc("How many matches there must be. `null` is any number."),
-    ] = 1
+    in_frontmatter: bool = False
+    """Replace in the frontmatter, too."""
+    expected_count: Annotated[int, Between(1, 10_000)] | None = 1
+    """How many matches there must be. `null` is any number."""
 
 
 SectionAction = Literal[
@@ -155,18 +144,19 @@ SectionAction = Literal[
 class SectionBody(NoteBody):
     """The body of `POST /write/section`: one of `heading`, `headingId` and `blockId`."""
 
-    heading: Annotated[
-        Heading | Annotated[tuple[Heading, ...], Length(1, 20)] | None,
-        Doc('A heading, or a path of headings: `A > B` or `["A", "B"]`.'),
-    ] = None
-    heading_id: Annotated[HeadingId | None, Doc("From the note's outline.")] = None
-    block_id: Annotated[BlockId | None, Doc("`^abc` or `abc`.")] = None
+    heading: Heading | Annotated[tuple[Heading, ...], Length(1, 20)] | None = None
+    """A heading, or a path of headings: `A > B` or `["A", "B"]`."""
+    heading_id: HeadingId | None = None
+    """From the note's outline."""
+    block_id: BlockId | None = None
+    """`^abc` or `abc`."""
     action: SectionAction = "append"
-    content: Annotated[Content, Doc("With `renameHeading`, the new text of the heading.")]
-    create_if_missing: Annotated[
-        bool, Doc("Make the heading, under its parent if a path names one.")
-    ] = False
-    deep: Annotated[bool, Doc("Append after the subsections.")] = False
+    content: Content
+    """With `renameHeading`, the new text of the heading."""
+    create_if_missing: bool = False
+    """Make the heading, under its parent if a path names one."""
+    deep: bool = False
+    """Append after the subsections."""
 
     def __post_init__(self) -> None:
         NoteBody.__post_init__(self)

@@ -38,7 +38,7 @@ from vault_agent.model.search import (
     RelatedQuery,
     SearchQuery,
 )
-from vault_agent.model.sent import Doc, Form, Length
+from vault_agent.model.sent import Form, Length
 from vault_agent.search.context import gather
 from vault_agent.search.grep import grep as find_lines
 from vault_agent.search.lists import list_notes, list_tasks
@@ -111,18 +111,11 @@ _REGEX_SECONDS = 2.0
 class ResolveRequest:
     """A request for the notes that a name means."""
 
-    name: Annotated[
-        str,
-        Length(0, 4096),
-        Form(r"(?s:.*\S.*)", "must not be empty"),
-        Doc(
-            "An ID, a path, the end of a path, a note's name, alias or title, a `[[wikilink]]`, a"
-            " `[Markdown](link.md)`, or an `obsidian://` or `file://` address."
-        ),
-    ]
-    from_: Annotated[
-        NoteId | None, Doc("The ID of the note that has the link: it means what it leads to there.")
-    ] = None
+    name: Annotated[str, Length(0, 4096), Form("(?s:.*\\S.*)", "must not be empty")]
+    """An ID, a path, the end of a path, a note's name, alias or title, a `[[wikilink]]`, a
+    `[Markdown](link.md)`, or an `obsidian://` or `file://` address."""
+    from_: NoteId | None = None
+    """The ID of the note that has the link: it means what it leads to there."""
 
 
 _List = TypeVar("_List", NoteList, TaskList)

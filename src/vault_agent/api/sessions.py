@@ -36,7 +36,7 @@ from vault_agent.model.memory import (
     ShownDelivery,
     ShownJournal,
 )
-from vault_agent.model.sent import Between, Doc, Form, Length, Trimmed, Unreadable
+from vault_agent.model.sent import Between, Form, Length, Trimmed, Unreadable
 from vault_agent.model.sessions import Delivered, SessionEvent
 
 if TYPE_CHECKING:
@@ -61,30 +61,28 @@ class SessionEventBody:
     version: Literal[1]
     agent: Literal["claude-code", "codex", "gemini", "opencode", "generic"]
     event: Literal["start", "prompt", "stop", "compact", "end"]
-    name: Annotated[_ShortText, Doc("The agent's own name of the event.")]
+    name: _ShortText
+    """The agent's own name of the event."""
     session_id: SessionId
-    cwd: Annotated[FilePath, Doc("The folder that the agent works in. It is never opened.")]
-    at: Annotated[float, Between(0, 100_000_000_000), Doc("Seconds since 1970.")]
-    vault: Annotated[
-        str,
-        Form("[0-9a-f]{32}", "must be the identity of a vault"),
-        Doc("The identity of the project's vault, which must be registered."),
-    ]
+    cwd: FilePath
+    """The folder that the agent works in. It is never opened."""
+    at: Annotated[float, Between(0, 100_000_000_000)]
+    """Seconds since 1970."""
+    vault: Annotated[str, Form("[0-9a-f]{32}", "must be the identity of a vault")]
+    """The identity of the project's vault, which must be registered."""
     transcript_path: FilePath | None = None
     model: _ShortText | None = None
-    source: Annotated[_ShortText | None, Doc("Such as `startup` or `resume`.")] = None
-    reason: Annotated[_ShortText | None, Doc("Why the session ended.")] = None
+    source: _ShortText | None = None
+    """Such as `startup` or `resume`."""
+    reason: _ShortText | None = None
+    """Why the session ended."""
     title: _LongText | None = None
     prompt: _LongText | None = None
     last_message: _LongText | None = None
-    commit: Annotated[
-        Annotated[str, Form("[0-9a-f]{40,64}", "must be the hash of a commit")] | None,
-        Doc("The commit that is checked out at a start."),
-    ] = None
-    seconds: Annotated[
-        Annotated[float, Between(0, 60)] | None,
-        Doc("How long the agent still waits, as in the header `Vault-Agent-Seconds`."),
-    ] = None
+    commit: Annotated[str, Form("[0-9a-f]{40,64}", "must be the hash of a commit")] | None = None
+    """The commit that is checked out at a start."""
+    seconds: Annotated[float, Between(0, 60)] | None = None
+    """How long the agent still waits, as in the header `Vault-Agent-Seconds`."""
 
 
 MAX_EVENT_BYTES = 512 * 1024
@@ -117,11 +115,10 @@ _Section = Annotated[str, Length(0, 20_000)]
 class JournalsRequest:
     """A request for the journals of the latest sessions."""
 
-    project: Annotated[Text | None, Doc("Only sessions of this project.")] = None
-    state: Annotated[
-        Literal["pending", "incomplete", "complete", "skipped", "all"] | None,
-        Doc("Default: all but `skipped`."),
-    ] = None
+    project: Text | None = None
+    """Only sessions of this project."""
+    state: Literal["pending", "incomplete", "complete", "skipped", "all"] | None = None
+    """Default: all but `skipped`."""
     limit: Annotated[int, Between(1, 500)] = 50
 
 
@@ -129,21 +126,13 @@ class JournalsRequest:
 class MakeJournalBody:
     """A session whose journal is to be written now."""
 
-    session_id: Annotated[
-        SessionId | None,
-        Doc(
-            "Its ID, or the first characters of it. Default: the open session of the vault with"
-            " the latest event."
-        ),
-    ] = None
+    session_id: SessionId | None = None
+    """Its ID, or the first characters of it. Default: the open session of the vault with the latest
+    event."""
     title: _Name | None = None
-    sections: Annotated[
-        Annotated[dict[_Name, _Section], Length(0, 20)] | None,
-        Doc(
-            "The agent's own words about its session, by heading: Goal, Approach, Key"
-            " Decisions, Problems Encountered, Outcome, Open Questions."
-        ),
-    ] = None
+    sections: Annotated[dict[_Name, _Section], Length(0, 20)] | None = None
+    """The agent's own words about its session, by heading: Goal, Approach, Key Decisions, Problems
+    Encountered, Outcome, Open Questions."""
 
 
 _STATES: Final = {PENDING, INCOMPLETE, COMPLETE, SKIPPED}
@@ -232,7 +221,8 @@ def show_journal(session: Session, app: App) -> ShownJournal:
 class MemorySessionsRequest:
     """A request for the sessions of agents, the one with the latest event first."""
 
-    project: Annotated[Text | None, Doc("Only sessions of this project.")] = None
+    project: Text | None = None
+    """Only sessions of this project."""
     limit: Annotated[int, Between(1, 100)] = 20
     cursor: Cursor = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Result, operation
@@ -12,7 +12,6 @@ from vault_agent.api.requests import NoParams
 from vault_agent.model.fields import JobId
 from vault_agent.model.health import Health, VaultList, WatchStatus
 from vault_agent.model.jobs import Job, JobKind, JobList, OneJob, Trigger
-from vault_agent.model.sent import Doc
 from vault_agent.vaults.jobs import JobOptions
 
 if TYPE_CHECKING:
@@ -38,8 +37,10 @@ async def health(call: CallContext, _: NoParams) -> Result[Health]:
 class IndexBody:
     """How notes are indexed."""
 
-    require_embeddings: Annotated[bool, Doc("Fail the job if embeddings cannot be made.")] = False
-    fresh_embeddings: Annotated[bool, Doc("Embed every text again and reuse no vectors.")] = False
+    require_embeddings: bool = False
+    """Fail the job if embeddings cannot be made."""
+    fresh_embeddings: bool = False
+    """Embed every text again and reuse no vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

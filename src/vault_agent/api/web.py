@@ -11,7 +11,7 @@ from vault_agent.api.requests import NoParams
 from vault_agent.model.fields import FilePath, NoteId
 from vault_agent.model.names import Stats, Suggestions, SuggestQuery
 from vault_agent.model.pages import RenderedNote
-from vault_agent.model.sent import Between, Doc, Length
+from vault_agent.model.sent import Between, Length
 from vault_agent.vaults.links import Layout
 
 MAX_TEXT_CHARACTERS = 512 * 1024
@@ -24,11 +24,8 @@ class HtmlRequest:
     """A request for a note as HTML."""
 
     note_id: NoteId
-    embeds: Annotated[
-        int,
-        Between(0, MAX_EMBEDS),
-        Doc("How deep embedded notes are shown; deeper ones are links."),
-    ] = MAX_EMBEDS
+    embeds: Annotated[int, Between(0, MAX_EMBEDS)] = MAX_EMBEDS
+    """How deep embedded notes are shown; deeper ones are links."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +33,8 @@ class RenderBody:
     """A text that is not saved."""
 
     text: Annotated[str, Length(0, MAX_TEXT_CHARACTERS)]
-    path: Annotated[FilePath, Doc("Where it will be: its links are those of a note at this path.")]
+    path: FilePath
+    """Where it will be: its links are those of a note at this path."""
 
 
 @operation("GET", "/notes/{noteId}/html", tagged=True)

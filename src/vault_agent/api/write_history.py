@@ -12,7 +12,7 @@ from vault_agent.api.operation import Result, operation, write
 from vault_agent.api.pages import encode_cursor, position_of
 from vault_agent.model.fields import Cursor, FilePath, WriteId
 from vault_agent.model.jobs import OneJob
-from vault_agent.model.sent import Between, Doc, JsonKey, Length, Unreadable
+from vault_agent.model.sent import Between, JsonKey, Length, Unreadable
 from vault_agent.model.writing import (
     LogEntry,
     LoggedWrite,
@@ -31,12 +31,10 @@ from vault_agent.writing.replies import MAX_FILES
 class UndoBody(WriteBody):
     """The body of `POST /write/undo`."""
 
-    write_id: Annotated[WriteId | None, Doc("Default: your own last write.")] = None
-    copy_beside: Annotated[
-        bool,
-        JsonKey("copy"),
-        Doc("If the note has changed since, put the text before beside it: a new write."),
-    ] = False
+    write_id: WriteId | None = None
+    """Default: your own last write."""
+    copy_beside: Annotated[bool, JsonKey("copy")] = False
+    """If the note has changed since, put the text before beside it: a new write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +57,10 @@ class ForgetBody:
 class WritesRequest:
     """A request for the log of writes, newest first."""
 
-    path: Annotated[FilePath | None, Doc("Only writes to this path.")] = None
-    agent: Annotated[Annotated[str, Length(1, 64)] | None, Doc("Only writes of this agent.")] = None
+    path: FilePath | None = None
+    """Only writes to this path."""
+    agent: Annotated[str, Length(1, 64)] | None = None
+    """Only writes of this agent."""
     limit: Annotated[int, Between(1, 200)] = 50
     cursor: Cursor = None
 

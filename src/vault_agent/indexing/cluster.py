@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.indexing.protocol import Clustered
 from vault_agent.model.adjacency import Adjacency
+from vault_agent.model.graph import Clusters
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
@@ -40,7 +40,7 @@ class StoredGraph(NamedTuple):
     notes: dict[int, reading.NoteColumns]  # by rowid
 
 
-def cluster(task: IndexTask) -> Clustered:
+def cluster(task: IndexTask) -> Clusters:
     """Return the communities of the current revision.
 
     Raises:
@@ -53,9 +53,8 @@ def cluster(task: IndexTask) -> Clustered:
         _describe(graph.notes[rowid], adjacency.degree(position))
         for position, (rowid, _) in enumerate(graph.order)
     ]
-    return Clustered(
-        graph.meta.generation,
-        graph.meta.revision,
+    return Clusters(
+        f"{graph.meta.generation}.{graph.meta.revision}",
         tuple(clustering.members),
         clustering.modularity,
         tuple(labels(clustering.members, notes)),

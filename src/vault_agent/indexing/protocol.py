@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from vault_agent.errors import error_of
 from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
+from vault_agent.model.graph import Clusters
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary  # noqa: TC001 - read by the protocol
 from vault_agent.model.warning import Warning
@@ -74,7 +75,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Find the communities of the notes. Answered by `Clustered`."""
+    """Find the communities of the notes. Answered by `Clusters`."""
 
     task: IndexTask
 
@@ -167,17 +168,6 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Clustered:
-    """The communities of the notes of one revision, as the indexing process finds them."""
-
-    generation: int
-    revision: int
-    members: tuple[int, ...]  # by path
-    modularity: float
-    labels: tuple[str, ...]  # of the communities with two notes or more
-
-
-@dataclass(frozen=True, slots=True)
 class LaidOut:
     """The positions of one revision are in their file."""
 
@@ -206,7 +196,7 @@ class RequestFailed:
 
 Result = Done | EmbeddingCounts | AttachmentsRead
 """The last event of a request that does work."""
-Answer = Result | Compared | Clustered | LaidOut | RequestFailed
+Answer = Result | Compared | Clusters | LaidOut | RequestFailed
 """The last event of a request."""
 Event = Phase | Warning | Published | Crashed | Answer
 

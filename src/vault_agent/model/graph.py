@@ -40,7 +40,7 @@ class GraphQuery:
     """Values of `type` in the frontmatter. One must match."""
     after: FirstDay = None
     before: LastDay = None
-    min_degree: Annotated[int, Between(0, 1000000)] = 0
+    min_degree: Annotated[int, Between(0, 1_000_000)] = 0
     """Only notes that are linked with at least so many others."""
     limit: Annotated[int, Between(1, MAX_NODES)] = MAX_NODES
     """The best connected notes stay. With `format=objects` at most 5,000."""
@@ -72,7 +72,7 @@ class TreeQuery:
 
     prefix: Annotated[str, Trimmed(), Length(0, 500)] = ""
     depth: Annotated[int, Between(1, 20)] = 20
-    limit: Annotated[int, Between(1, 1000)] = 1_000
+    limit: Annotated[int, Between(1, 1_000)] = 1_000
     """Entries."""
     sort: Literal["name", "count"] = "name"
     """`count`: those with the most notes first, on each level."""
@@ -256,6 +256,26 @@ class Community:
     size: int
     label: str
     central: tuple[GraphNote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """The communities of one revision. Community 0 is the largest."""
+
+    revision: str
+    members: tuple[int, ...]  # the community of each note, by path
+    modularity: float
+    labels: tuple[str, ...]  # of the communities with two notes or more
+
+    @property
+    def total(self) -> int:
+        """The number of communities, also of those with one note."""
+        return max(self.members, default=-1) + 1
+
+    @property
+    def alone(self) -> int:
+        """The number of communities with one note. They are the last ones."""
+        return self.total - len(self.labels)
 
 
 @dataclass(frozen=True, slots=True)

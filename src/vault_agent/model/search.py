@@ -347,7 +347,7 @@ class ContextRequest:
     """A request for excerpts of notes."""
 
     queries: Annotated[tuple[ContextQuery, ...], Length(1, 20)]
-    max_tokens: Annotated[int, Between(200, 32000)] = 4_000
+    max_tokens: Annotated[int, Between(200, 32_000)] = 4_000
     """The most tokens of the section, as estimated."""
 
 

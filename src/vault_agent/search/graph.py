@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from vault_agent.model.adjacency import Adjacency
-    from vault_agent.model.graph import GraphQuery
+    from vault_agent.model.graph import Clusters, GraphQuery
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import NoteColumns
@@ -153,26 +153,6 @@ async def path(
         what = f"The shortest path between the two notes has over {longest} links."
         raise NotFound("PATH_NOT_FOUND", what, {"reason": "too_long"})
     return await _notes(snapshot, graph, positions)
-
-
-@dataclass(frozen=True, slots=True)
-class Clusters:
-    """The communities of one revision. Community 0 is the largest."""
-
-    revision: str
-    members: Sequence[int]  # the community of each note, by path
-    modularity: float
-    labels: Sequence[str]  # of the communities with two notes or more
-
-    @property
-    def total(self) -> int:
-        """The number of communities, also of those with one note."""
-        return max(self.members, default=-1) + 1
-
-    @property
-    def alone(self) -> int:
-        """The number of communities with one note. They are the last ones."""
-        return self.total - len(self.labels)
 
 
 async def communities(

@@ -16,7 +16,7 @@ from vault_agent.api.operation import OCTETS, Result, operation
 from vault_agent.api.requests import NoParams, PathParams
 from vault_agent.errors import Failed, NotFound, Unauthorized
 from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
-from vault_agent.model.sent import Doc, Length
+from vault_agent.model.sent import Length
 from vault_agent.server.access import bearer
 from vault_agent.server.app_keys import ASSETS, CALLER, CONFIG, SESSIONS
 from vault_agent.server.replies import accepts_gzip, send_shown
@@ -38,25 +38,24 @@ NEEDS = "web.enabled"
 class TicketBody:
     """A request for a ticket."""
 
-    printed: Annotated[
-        bool, Doc("Whether a person copies its address: it then lives for 300 s.")
-    ] = False
+    printed: bool = False
+    """Whether a person copies its address: it then lives for 300 s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionBody:
     """A request for a session."""
 
-    ticket: Annotated[
-        Annotated[str, Length(1, 200)] | None, Doc("None renews the session whose token is sent.")
-    ] = None
+    ticket: Annotated[str, Length(1, 200)] | None = None
+    """None renews the session whose token is sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFileRequest(PathParams):
     """A request for a file in a note."""
 
-    k: Annotated[str, Length(1, 80), Doc("The code in the address that the HTML of a note has.")]
+    k: Annotated[str, Length(1, 80)]
+    """The code in the address that the HTML of a note has."""
 
 
 def is_ui(path: str) -> bool:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import anyio
 
 from vault_agent.errors import Busy, Failed
-from vault_agent.indexing.protocol import Clustered, RequestFailed
+from vault_agent.indexing.protocol import RequestFailed
+from vault_agent.model.graph import Clusters
 from vault_agent.search import graph, links
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.system.cancelling import in_thread
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         Wanted,
     )
     from vault_agent.model.warning import Warning
-    from vault_agent.search.graph import Clusters, Graph
+    from vault_agent.search.graph import Graph
     from vault_agent.store.current import Snapshot
     from vault_agent.vaults.runs import Background
     from vault_agent.vaults.shared import Read
@@ -99,7 +100,7 @@ class Links:
 
         The notes are those of `columns` without filters, in the same order.
         """
-        clusters = graph.Clusters("", (), 0.0, ())
+        clusters = Clusters("", (), 0.0, ())
         members: list[int] = []
 
         async def answer(now: Snapshot, whole: Graph) -> Listed[Community]:
@@ -155,16 +156,12 @@ class Links:
                 answer = await self._cluster()
                 if isinstance(answer, RequestFailed):
                     raise answer.error
-                if not isinstance(answer, Clustered):
+                if not isinstance(answer, Clusters):
                     raise Failed("INDEXER_FAILED", "The communities could not be found.")
-                revision = f"{answer.generation}.{answer.revision}"
-                if revision != whole.revision:
+                if answer.revision != whole.revision:
                     raise SnapshotOutdated
-                clusters = graph.Clusters(
-                    revision, answer.members, answer.modularity, answer.labels
-                )
-                self._clusters = clusters
-                return clusters
+                self._clusters = answer
+                return answer
             return self._clusters
 
 
