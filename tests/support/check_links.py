@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vault_agent.markdown.broken import Anchors, Fault, faults, names_folder
 from vault_agent.markdown.parse import parse_note, with_keys
-from vault_agent.model.graph import Finding
+from vault_agent.model.graph import MAX_CANDIDATES, Finding
 from vault_agent.model.link_resolver import LinkResolver
 from vault_agent.model.notes import FileEntry, Link
 from vault_agent.model.warning import Warning
@@ -50,7 +50,18 @@ def check_links(root: VaultRoot, max_note_bytes: int, *, typed: bool = False) ->
     resolver = LinkResolver([(note.path, note.aliases) for note in notes], others)
     folders = {fold(folder) for path in (*known, *others) for folder in folders_of(path)}
     findings = (
-        Finding.of(note.path, link, fault, resolver.candidates(note.path, link.target, link.kind))
+        Finding(
+            note.path,
+            link.line,
+            link.column,
+            fault,
+            link.kind,
+            link.target,
+            link.fragment,
+            tuple(resolver.candidates(note.path, link.target, link.kind)[:MAX_CANDIDATES])
+            if fault == "ambiguous"
+            else (),
+        )
         for note in notes
         for link, fault in _broken(note, resolver, known, folders)
     )

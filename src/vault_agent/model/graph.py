@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
 from vault_agent.model.fields import FirstDay, LastDay, Texts
-from vault_agent.model.notes import Link
 from vault_agent.model.search import Filters
 from vault_agent.model.sent import Between, IfAny, JsonKey, Length, OneOf, Trimmed, Unsent
 from vault_agent.model.warning import Warning
@@ -93,20 +92,6 @@ class Finding(NamedTuple):
     fragment: str | None
     candidates: tuple[str, ...] = ()
     """Paths that an ambiguous link can mean, at most five."""
-
-    @classmethod
-    def of(cls, path: str, link: Link, fault: str, candidates: Sequence[str]) -> Finding:
-        """Return the finding for a link of the note at `path`."""
-        return cls(
-            path,
-            link.line,
-            link.column,
-            fault,
-            link.kind,
-            link.target,
-            link.fragment,
-            tuple(candidates[:MAX_CANDIDATES]) if fault == "ambiguous" else (),
-        )
 
 
 @dataclass(frozen=True, slots=True)

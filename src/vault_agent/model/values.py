@@ -27,7 +27,7 @@ from typing import (
 import orjson
 
 from vault_agent.model.camel import camel
-from vault_agent.model.sent import RULES, Doc, JsonKey, Mark, OneOf, ReadAs, Unreadable
+from vault_agent.model.sent import RULES, Doc, JsonKey, Mark, ReadAs, Unreadable
 
 Value = TypeVar("Value")
 
@@ -44,7 +44,6 @@ class SentField(NamedTuple):
         default: the value that it has then, if it is no list or object.
         owner: the class that has it. A docstring below the field says what it means.
         doc: what every field of its type means, or "".
-        texts: what it can be, if only some texts are possible.
         marks: all that stands beside its type.
     """
 
@@ -56,7 +55,6 @@ class SentField(NamedTuple):
     default: Any
     owner: type
     doc: str
-    texts: tuple[str, ...]
     marks: tuple[Any, ...]
 
 
@@ -85,7 +83,6 @@ def _field(owner: type, name: str, hint: Any, default: Any) -> SentField | None:
         return None
     keys = [mark.key for mark in marks if isinstance(mark, JsonKey)]
     docs = [mark.text for mark in marks if isinstance(mark, Doc)]
-    texts = [mark.texts for mark in marks if isinstance(mark, OneOf)]
     return SentField(
         name,
         keys[0] if keys else camel(name),
@@ -95,7 +92,6 @@ def _field(owner: type, name: str, hint: Any, default: Any) -> SentField | None:
         None if default is MISSING else default,
         owner,
         docs[-1] if docs else "",
-        texts[0] if texts else (),
         tuple(marks),
     )
 
