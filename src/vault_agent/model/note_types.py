@@ -9,8 +9,8 @@ from vault_agent.text.names import slug
 
 FOLDERS: Final = {
     "journals": "journal",
-    "decisions": "decision",
     "adr": "decision",
+    "decisions": "decision",
     "modules": "module",
     "bugs": "bug",
     "patterns": "pattern",
@@ -21,14 +21,7 @@ FOLDERS: Final = {
 PLAIN: Final = "note"
 TYPES: Final = ("journal", "decision", "module", "note", "pattern", "bug", "snippet")
 
-FOLDER_OF: Final = {
-    "journal": "journals",
-    "decision": "decisions",
-    "module": "modules",
-    "bug": "bugs",
-    "pattern": "patterns",
-    "snippet": "snippets",
-}
+FOLDER_OF: Final = {kind: folder for folder, kind in FOLDERS.items()}
 """The folder of new notes, by their type. Those of other types lie in `OTHERS`."""
 OTHERS: Final = "notes"
 

@@ -54,6 +54,7 @@ class NameCatalog:
     revision: str
     notes: Sequence[NoteNames]
     index: NameIndex
+    labels: Sequence[str]  # the names as they are written
     owners: Sequence[tuple[int, str]]  # of each name: the note, and what the name is
     others: Mapping[str, tuple[Sequence[str], NameIndex]]  # tags, folders and attachments
 
@@ -87,7 +88,7 @@ def _names(connection: Connection, revision: str) -> NameCatalog:
         "attachment": sorted(reading.attachments(connection)),
     }
     others = {kind: (names, NameIndex(names)) for kind, names in lists.items()}
-    return NameCatalog(revision, notes, NameIndex(texts, connections), owners, others)
+    return NameCatalog(revision, notes, NameIndex(texts, connections), texts, owners, others)
 
 
 async def suggest(
@@ -159,18 +160,10 @@ def _rank(catalog: NameCatalog, hit: NameMatch) -> int:
 
 
 def _note(catalog: NameCatalog, number: int, what: str, hit: NameMatch) -> Suggestion:
-    path, title, aliases, kind, _ = catalog.notes[number]
-    label, match = title, hit.ranges
-    if what == "alias":
-        every = list({title: 0, stem(path): 0, **dict.fromkeys(aliases, 0)})
-        first = hit.number
-        while first and catalog.owners[first - 1][0] == number:
-            first -= 1
-        label = every[hit.number - first]
-    elif what == "path":
-        match = ()
-    elif what == "name":
-        label = stem(path)
+    path, title, _, kind, _ = catalog.notes[number]
+    label, match = catalog.labels[hit.number], hit.ranges
+    if what == "path":
+        label, match = title, ()
     alias = f"|{label}" if what == "alias" else ""
     return Suggestion(
         "note", label, path, alias, match, note_id=identify(path), path=path, type=kind

@@ -54,8 +54,6 @@ _LINE = re.compile(
     rf"(.+(?:{'|'.join(map(re.escape, NOTE_SUFFIXES))})):([0-9]{{1,9}})(?:[-:][0-9]{{1,9}})?",
     re.IGNORECASE,
 )
-
-
 _ODD = re.compile(r"[\x00-\x1f\\]|\A\s|\s\Z")
 """In a path that only a program could have made. Typed names have it beside the path."""
 _MARKDOWN_LINK = re.compile(r"!?\[[^\[\]]*\]\(<?(.*?)>?\)", re.DOTALL)
