@@ -218,9 +218,6 @@ def _place(place: LinkRow, chunks: Mapping[int, StoredChunk]) -> Place:
 # --- broken links ---------------------------------------------------------------------------------
 
 
-_NOTES_AT_ONCE = 500  # whose anchors are read together
-
-
 async def broken_links(
     snapshot: Snapshot, graph: Graph, page: Page, wanted: Collection[str]
 ) -> Listed[Finding]:
@@ -274,29 +271,16 @@ def _find_broken(connection: Connection, positions: Mapping[int, int]) -> list[t
     if any(link.dest is None and link.kind == LinkKind.MARKDOWN for link in doubtful):
         paths = notes_reading.all_paths(connection)
         folders = {fold(folder) for path in paths for folder in folders_of(path)}
-    links: list[tuple[int, Fault]] = []
-    waiting: list[LinkRow] = []
-    for link in doubtful:
-        if link.fragment and link.rowid is not None:
-            waiting.append(link)
-            if len(waiting) == _NOTES_AT_ONCE:
-                links += _with_fragment(connection, waiting)
-                waiting = []
-        else:
-            links += [(link.key, fault) for fault in _faults(link, folders, None)]
-    links += _with_fragment(connection, waiting)
+    anchors = anchors_of(
+        connection, [link.rowid for link in doubtful if link.fragment and link.rowid]
+    )
+    links = [
+        (link.key, fault)
+        for link in doubtful
+        for fault in _faults(link, folders, anchors.get(link.rowid or 0))
+    ]
     links.sort(key=lambda link: (positions[link[0] >> CHUNK_BITS], link[0]))
     return links
-
-
-def _with_fragment(connection: Connection, links: Sequence[LinkRow]) -> list[tuple[int, Fault]]:
-    """Return the faults of links to a part of a note."""
-    anchors = anchors_of(connection, [link.rowid for link in links if link.rowid is not None])
-    return [
-        (link.key, fault)
-        for link in links
-        for fault in _faults(link, (), anchors.get(link.rowid or 0))
-    ]
 
 
 def _faults(link: LinkRow, folders: Collection[str], anchors: Anchors | None) -> list[Fault]:
