@@ -6,8 +6,10 @@ The text of a reply is never repeated, since some servers quote the input in the
 from __future__ import annotations
 
 import re
-from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+import tomllib
+from enum import StrEnum, auto
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 import orjson
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Kind(Enum):
+class Kind(StrEnum):
     """What went wrong with one request, grouped by what to do about it."""
 
     # Faults of the endpoint. Retried, since they may be temporary.
@@ -128,31 +130,6 @@ def _seconds(header: str | None) -> float | None:
     return seconds if 0 <= seconds < 1e6 else None
 
 
-_MESSAGES: Final = {
-    Kind.UNREACHABLE: "Nothing answers at {address}; start the model's server there (Ollama:"
-    " ollama serve), or correct {section}.endpoint.",
-    Kind.BUSY: "{name} stays busy; it is asked again later.",
-    Kind.DISCONNECTED: "{name} closes the connection without a reply; see its log.",
-    Kind.TIMED_OUT: "{name} does not answer in time; it may be loading the model: try again, or"
-    " raise {section}.timeout_seconds.",
-    Kind.SERVER_ERROR: "{name} fails with an internal error; see its log.",
-    Kind.BAD_REPLY: "{name} does not reply as one; check that {section}.model is {kind}, and that"
-    " {section}.endpoint ends in {path}.",
-    Kind.REJECTED: "{name} rejects a plain request; check that {section}.model is {kind}, and that"
-    " {section}.endpoint ends in {path}.",
-    Kind.MODEL_MISSING: "{name} does not have the model: ollama pull {model} (other servers: load"
-    " it there), or correct {section}.model.",
-    Kind.ROUTE_MISSING: "The server has nothing at this path; {section}.endpoint usually ends in"
-    " {path}.",
-    Kind.UNAUTHORIZED: "{name} requires a key, which vault-agent does not send; turn the key off"
-    " there.",
-    Kind.REDIRECTED: "{name} redirects, which is not followed; set {section}.endpoint to the final"
-    " address.",
-    Kind.ADDRESS_REFUSED: "The name in {section}.endpoint leads to an address that is not allowed;"
-    " nothing was sent.",
-}
-
-
 class ModelService(NamedTuple):
     """What is asked at an endpoint: the words of its errors."""
 
@@ -163,17 +140,26 @@ class ModelService(NamedTuple):
     kind: str
     """Of its models."""
     path: str
-    others: Mapping[Kind, str]
-    """The messages that only it has, and those that it has in place of others."""
-    of_one_request: frozenset[Kind]
+    messages: Mapping[str, str]
+    """By the name of a fault."""
+    of_one_request: frozenset[str]
     """Faults after which another request may succeed."""
+
+    @classmethod
+    def of(cls, name: str) -> Self:
+        """Return a service of `services.toml`."""
+        tables = tomllib.loads(files(__package__).joinpath("services.toml").read_text("utf-8"))
+        fields = tables[name]
+        fields["messages"] = tables["messages"] | fields["messages"]
+        fields["of_one_request"] = frozenset(fields["of_one_request"])
+        return cls(**fields)
 
     def unavailable(self, fault: EndpointFault, model: str, address: str) -> Unavailable:
         """Return the error for a fault of the endpoint as a whole, which is at an address."""
-        message = self.others.get(fault.kind) or _MESSAGES[fault.kind]
+        message = self.messages[fault.kind.value]
         return Unavailable(
             self.code,
             message.format(model=model, address=address, **self._asdict()),
-            {"reason": fault.kind.name.lower()},
+            {"reason": fault.kind.value},
             remedy="",
         )

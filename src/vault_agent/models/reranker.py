@@ -22,30 +22,7 @@ from vault_agent.models.faults import EndpointFault, Kind, ModelService
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-RERANKER: Final = ModelService(
-    "RERANK_UNAVAILABLE",
-    section="rerank",
-    name="The reranker",
-    kind="a reranker",
-    path="/v1/rerank",
-    others={
-        Kind.UNREACHABLE: "Nothing answers at {address}; start the reranker there, or correct"
-        " {section}.endpoint.",
-        Kind.BUSY: "{name} is busy.",
-        Kind.TIMED_OUT: "{name} does not answer in time; use a smaller model, or raise"
-        " {section}.timeout_seconds.",
-        Kind.SERVER_ERROR: "{name} fails with an internal error; see its log (llama.cpp: start it"
-        " with --reranking).",
-        Kind.TOO_LONG: "{name} rejects even short passages as too long; give it a larger batch or"
-        " context (llama.cpp: -ub 2048).",
-        Kind.MODEL_MISSING: "{name} does not have the model: load it there, or correct"
-        " {section}.model.",
-        Kind.ROUTE_MISSING: "The server has nothing at this path; {section}.endpoint usually ends"
-        " in {path}, and in /rerank with text-embeddings-inference and Infinity.",
-    },
-    # While another search is asked, a search waits no longer than its own time.
-    of_one_request=frozenset({Kind.REJECTED, Kind.TOO_LONG, Kind.BUSY}),
-)
+RERANKER: Final = ModelService.of("rerank")
 
 _SHORTEST: Final = 100
 """A passage of fewer characters is not cut."""

