@@ -17,7 +17,7 @@ from vault_agent.model.lexical import PIECE, LexicalQuery, Spelling, Terms
 from vault_agent.model.search import Filters
 from vault_agent.text.names import is_note
 from vault_agent.text.terms import is_unit, prepare, sequence, terms, units, word_terms
-from vault_agent.text.words import function_terms
+from vault_agent.text.words import function_terms, question_form
 
 MAX_COMPOUND = 8
 """A longer run of parts is a sentence in an unspaced script or a URL. Its pairs are enough."""
@@ -32,19 +32,6 @@ PART_WEIGHT = 0.5
 MAX_SPELLED_WORDS = 8
 """In a query of at most so many words, other spellings are looked for."""
 MAX_SPLIT_LETTERS, MIN_PART_LETTERS = 12, 2
-_FORM = re.compile(
-    r"\s*(?:"
-    r"(?:what|who|where)(?:['’]?s|\s+(?:is|are|was|were|does))(?:\s+(?:a|an|the))?"
-    r"|how\s+(?:to|(?:do|can|does|should)\s+(?:i|you|we|one|it))|(?:what|how)\s+about"
-    r"|(?:define|explain|meaning\s+of)"
-    r"|(?:was|wer|wo)\s+(?:ist|sind)(?:\s+(?:ein|eine|der|die|das))?"
-    r"|wie\s+(?:kann|mache?)\s+(?:ich|man)"
-    r"|(?:qu['’]est[- ]ce\s+(?:que|qu['’]))(?:\s*(?:un|une|le|la|les|l['’]))?"
-    r"|c['’]est\s+quoi(?:\s+(?:un|une|le|la|les))?|comment"
-    r")\s+(?P<subject>\S.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-"""The forms of questions, in three languages, before what they ask about."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
@@ -118,7 +105,7 @@ def compile_query(text: str) -> LexicalQuery:
 
 def subject_of(question: str) -> str:
     """Return what a question asks about, or "" if the text has no form of a question."""
-    form = _FORM.match(question)
+    form = question_form().match(question)
     return form["subject"].strip(" \t?!.") if form else ""
 
 

@@ -48,10 +48,11 @@ def tokens_of(text: str) -> int:
     return ceil((len(text) - others) / 3.5 + 1.25 * others)
 
 
-# --- common words ---------------------------------------------------------------------------------
+# --- lists of words -------------------------------------------------------------------------------
 
 _LISTS: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 _PHRASES: Final = _LISTS.pop("phrases").split()
+_QUESTIONS: Final = _LISTS.pop("questions")
 _COMMON: Final = frozenset(fold_words(word) for words in _LISTS.values() for word in words.split())
 _PAIRS: Final = frozenset(
     phrase[at : at + 2] for phrase in _PHRASES for at in range(len(phrase) - 1)
@@ -88,6 +89,13 @@ def without_hiragana(text: str) -> str:
 def common_terms() -> frozenset[str]:
     """Return the terms of the common words, as texts are searched by."""
     return frozenset(terms(" ".join((*_COMMON, *_PHRASES))))
+
+
+@cache
+def question_form() -> re.Pattern[str]:
+    """Return the pattern of a question. Its group `subject` is what the question asks about."""
+    forms = "|".join(_QUESTIONS)
+    return re.compile(rf"\s*(?:{forms})\s+(?P<subject>\S.*)", re.IGNORECASE | re.DOTALL)
 
 
 @cache
