@@ -27,6 +27,7 @@ _CLASSES, _ELEMENTS, _DROPPED, _VOID, _UNWRAPPED, _NOT_NESTED = (
     frozenset(_HTML[name].split())
     for name in ("classes", "elements", "dropped", "void", "unwrapped", "not_nested")
 )
+KNOWN_ELEMENTS = _ELEMENTS | _DROPPED | _UNWRAPPED
 _ATTRIBUTES = {name: set(allowed.split()) for name, allowed in _HTML["attributes"].items()}
 MAX_OPEN = 60
 """Elements of a note's own HTML that may be open at once. Each block may open them again."""

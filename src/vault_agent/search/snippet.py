@@ -13,6 +13,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_agent.markdown.sanitise import KNOWN_ELEMENTS
 from vault_agent.text.names import CONTROLS, MOVING
 from vault_agent.text.placeholders import PLACEHOLDER, without_unfilled
 from vault_agent.text.terms import (
@@ -81,12 +82,7 @@ _FORMULA = re.compile(  # what the page takes for one: `from $5 to $10` and `${a
 )
 _TAG_OR_COMMENT = re.compile(  # only known tags: `List<Word>` is not HTML
     r"<!--.{0,4000}?-->|%%.{0,4000}?%%"
-    r"|</?(?:a|abbr|article|aside|audio|b|blockquote|br|button|center|cite|code|dd|del|details|div"
-    r"|dl|dt|em|embed|figcaption|figure|font|footer|form|h[1-6]|header|hr|i|iframe|img|input|ins"
-    r"|kbd|label|li|link|main|mark|nav|object|ol|p|param|picture|pre|q|s|script|section|small"
-    r"|source|span|strong|style|sub|summary|sup|svg|table|tbody|td|template|th|thead|tr|track|tt|u"
-    r"|ul|video|wbr)\b"
-    r"[^<>]{0,2000}>",
+    rf"|</?(?:{'|'.join(sorted(KNOWN_ELEMENTS))})\b[^<>]{{0,2000}}>",
     re.DOTALL | re.IGNORECASE,
 )
 _FIRST_HEADINGS = re.compile(r"\A(?:\s*+#{1,6}[ \t][^\n]*+\n)+(?=\s*\S)")
