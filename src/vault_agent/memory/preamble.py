@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from vault_agent.memory.patterns import any_of
 from vault_agent.memory.safe_text import is_hidden, plain
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.index import notes as reading
@@ -217,15 +218,7 @@ _NO_TEXT = (_HEADING.match, re.compile(r"- (?:Commit [0-9a-f]{7}|Tests): ").matc
 _ASKED_FOR: Final = frozenset({"goal", "files changed", "related"})
 _SPEAKER = re.compile(r"Agent \w+: ")
 _CODE = re.compile(r"`([^`\n]{2,80})`")
-_CONTINUES: Final = re.compile(
-    r"where (?:did|were|do|are) we|le(?:ave|ft) off|pick(?:ing)? (?:this |it )?up (?:again|where)"
-    r"|^\W*(?:please )?(?:continue|resume|carry on|go on)\b(?! (?:to|until))"
-    r"|before (?:my|the) (?:terminal|laptop|session) (?:died|crashed)|last time\W*$"
-    r"|wo waren wir|womit (?:haben|waren) wir|^\W*(?:bitte )?(?:mach )?weiter\b|weitermachen"
-    r"|où en (?:étions|est)|on en était|^\W*(?:continue|reprends|continúa|sigamos|seguimos)\b"
-    r"|(?:dónde|donde) (?:lo )?(?:dejamos|quedamos)|続きから|の続き|続けて|どこまで|前回|上次|继续",
-    re.IGNORECASE,
-)
+_CONTINUES: Final = any_of("continues", re.IGNORECASE)
 
 
 def identifiers(text: str) -> frozenset[str]:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
+from vault_agent.memory.patterns import any_of
 from vault_agent.text.redaction import TERMINAL_ESCAPE
 from vault_agent.text.terms import continues
 
@@ -135,12 +136,7 @@ def _inline(line: str, is_known: Callable[[str], bool]) -> str:
 
 _MAX_LINE: Final = 400
 _ESCAPE = re.compile(TERMINAL_ESCAPE)
-_TEST_SUMMARY = re.compile(
-    r"^=+ .*\b\d+ (?:passed|failed|errors?)\b.* =+$|^\d+ (?:passed|failed)(?:, \d+ \w+)* in [\d.]+s"
-    r"|^Tests?:\s+.*\b\d+ (?:passed|failed|total)\b|^test result: (?:ok|FAILED)\."
-    r"|^Ran \d+ tests? in [\d.]+s|^\s*\d+ (?:passing|failing)\b|^(?:ok|FAIL)\s+\S+\s+[\d.]+s\b"
-    r"|^\s*Tests\s+\d+ (?:passed|failed)|^Tests run: \d+, Failures: \d+"
-)
+_TEST_SUMMARY = any_of("test_summaries")
 _JOINERS = "\u200c\u200d"
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 

@@ -12,33 +12,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from vault_agent.memory.patterns import LISTS
 from vault_agent.memory.transcripts.recorder import ToDo
 
 if TYPE_CHECKING:
     from vault_agent.memory.transcripts.recorder import Recorder
 
-_EDITS: Final = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
-_READS: Final = {"Read", "Grep"}
-_CHANGES_NOTHING: Final = _READS | {
-    "AskUserQuestion",
-    "ExitPlanMode",
-    "Glob",
-    "TaskCreate",
-    "TaskUpdate",
-    "TodoWrite",
-}
+_EDITS: Final = frozenset(LISTS["claude"]["edits"])
+_READS: Final = frozenset(LISTS["claude"]["reads"])
+_CHANGES_NOTHING: Final = _READS.union(LISTS["claude"]["others"])
 _TITLES: Final = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
-# What the program itself writes in the name of the user.
-_NOT_WRITTEN = (
-    "<command-",
-    "<local-command",
-    "<bash-",
-    "<task-notification",
-    "<system-reminder",
-    "<user-prompt-submit-hook",
-    "[Request interrupted",
-    "Caveat: ",
-)
+_NOT_WRITTEN: Final = tuple(LISTS["claude"]["not_written"])
 _REFUSED = re.compile(r"the user said:\s*(.*)\Z", re.DOTALL)
 _CONTINUED = "This session is being continued from a previous conversation"
 
@@ -76,9 +60,6 @@ class ClaudeCode:
         else:
             self._assistant(entry, message)
         return True
-
-    def end(self) -> None:
-        """Nothing is left to report."""
 
     def _user(self, entry: dict[str, Any], message: dict[str, Any]) -> None:
         texts: list[str] = []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from vault_agent.memory.patterns import LISTS
 from vault_agent.memory.transcripts.claude import count, text_of, todo_items
 
 if TYPE_CHECKING:
@@ -20,16 +21,14 @@ if TYPE_CHECKING:
 
     from vault_agent.memory.transcripts.recorder import Recorder
 
-_SHELLS: Final = {
-    "shell", "shell_command", "exec_command", "container.exec", "local_shell", "unified_exec",
-}  # fmt: skip
+_SHELLS: Final = frozenset(LISTS["codex"]["shells"])
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 _BEGIN = "*** Begin Patch"
 _EXIT = re.compile(
     r"^(?:Exit code|Process exited with code):? (-?\d+)$|\"exit_code\":\s*(-?\d+)", re.MULTILINE
 )
 _OUTPUT = re.compile(r"^Output:\n", re.MULTILINE)
-_NOT_WRITTEN = ("<", "# AGENTS.md instructions", "# Context from my IDE")
+_NOT_WRITTEN: Final = tuple(LISTS["codex"]["not_written"])
 
 
 class Codex:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from vault_agent.memory.patterns import LISTS
 from vault_agent.memory.transcripts.claude import count, text_of, todo_items
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
     from vault_agent.memory.transcripts.recorder import Recorder
 
-_EDITS: Final = {"write_file", "replace", "edit"}
-_READS: Final = {"read_file", "read_many_files"}
+_EDITS: Final = frozenset(LISTS["gemini"]["edits"])
+_READS: Final = frozenset(LISTS["gemini"]["reads"])
 _EXIT = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
 _ABOUT = re.compile(
     r"^(?:(?:Output|Stdout|Stderr): |(?:Command|Directory|Exit Code|Signal|Background PIDs"
@@ -51,9 +52,6 @@ class Gemini:
             if isinstance(message, dict):
                 self._message(message)
         return True
-
-    def end(self) -> None:
-        """Nothing is left to report."""
 
     def _message(self, message: dict[str, Any]) -> bool:
         kind, key = message.get("type"), message.get("id")

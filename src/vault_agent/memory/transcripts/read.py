@@ -14,7 +14,7 @@ import stat
 import time
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 import orjson
 
@@ -32,17 +32,7 @@ if TYPE_CHECKING:
     from vault_agent.memory.transcripts.recorder import Transcript
 
 
-class Adapter(Protocol):
-    """Reports what the objects of a transcript say to a recorder."""
-
-    def take(self, entry: dict[str, Any], /) -> bool:
-        """Report an object. Return False if it is not understood."""
-
-    def end(self) -> None:
-        """Report what is left."""
-
-
-_ADAPTERS: Final[Mapping[str, Callable[[Recorder], Adapter]]] = {
+_ADAPTERS: Final[Mapping[str, type[ClaudeCode | Codex | Gemini]]] = {
     "claude-code": ClaudeCode,
     "codex": Codex,
     "gemini": Gemini,
@@ -89,7 +79,8 @@ def transcript_of(
         understood |= isinstance(entry, dict) and adapter.take(entry)
     if not understood:
         return None
-    adapter.end()
+    if isinstance(adapter, Codex):
+        adapter.end()
     return recorder.finish(clean)
 
 
