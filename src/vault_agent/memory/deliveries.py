@@ -89,7 +89,6 @@ class Deliveries:
         self._clean = clean
         self._with_tools = with_tools
         self._now = now
-        self._offered: set[asyncio.Event] = set()  # set once each is settled
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     # --- for hooks ------------------------------------------------------------------------------
@@ -112,17 +111,11 @@ class Deliveries:
             async with self._vaults.open(session.vault) as vault:
                 brought, delivery = await self._chosen(vault, session, event)
             turn = stack.pop_all()
-        settled = asyncio.Event()
-        self._offered.add(settled)
 
         async def settle(was_given: bool) -> None:
-            try:
-                async with turn:
-                    if was_given and delivery is not None:
-                        await to_its_end(self._log(session, delivery))
-            finally:
-                self._offered.discard(settled)
-                settled.set()
+            async with turn:
+                if was_given and delivery is not None:
+                    await to_its_end(self._log(session, delivery))
 
         return Offer(brought, settle)
 
@@ -146,8 +139,9 @@ class Deliveries:
         """Wait until what agents were given so far is logged, at most a moment."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_SETTLE_SECONDS):
-                for event in tuple(self._offered):
-                    await event.wait()
+                for turn in tuple(self._turns.values()):
+                    async with turn:
+                        pass
 
     async def details(self, session_id: str) -> SessionDetails:
         """Return one session with all that it got.

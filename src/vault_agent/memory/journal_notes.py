@@ -321,11 +321,8 @@ async def name_for(vault: OpenVault, session: Session, started_at: float) -> Jou
         return JournalName(path, f"journal-{day}-{short}", day)
     writing = vault.writes.by_itself
     await writing.ready()
-    try:
-        note = await writing.read(first.path, _EDIT)
-    except NotFound:
-        return first
-    ours = _session_of(note) == session.session_id
+    note = await _read(writing, first.path)
+    ours = note is None or _session_of(note) == session.session_id
     return first if ours else another(first, session.session_id)
 
 

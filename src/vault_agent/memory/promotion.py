@@ -184,8 +184,6 @@ class Promotion:
             writing, path = await self._writable(vault, note_id)
             if is_superseded(await writing.read(path, write)) == superseded:
                 return Marked(changed=False)
-            if not superseded and (undone := await _undo_last(writing, path, write)) is not None:
-                return Marked(changed=True, warnings=tuple(undone.warnings))
             change = await writing.edit(
                 path, write, lambda note: with_status(note, superseded=superseded)
             )
