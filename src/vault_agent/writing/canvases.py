@@ -19,7 +19,7 @@ from vault_agent.markdown.relink import without_suffix
 from vault_agent.model.notes import Link, LinkKind
 from vault_agent.store.index.links import LinkFrom
 from vault_agent.vault.read import Skipped, read_bytes
-from vault_agent.writing.relinking import NamedFiles, PathChange, find_stale_links, resolve_links
+from vault_agent.writing.relinking import NamedFiles, PathChange, find_stale_links
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -119,7 +119,7 @@ def _has_stale_text(content: bytes, path: str, files: NamedFiles) -> bool:
     """Whether a link in a text card would lead elsewhere."""
     links = _links(content, path)
     targets = files.read_for({path: links})
-    return any(find_stale_links(path, resolve_links(path, links, targets), targets))
+    return any(find_stale_links(path, links, targets))
 
 
 def _links(content: bytes, path: str) -> list[Link]:

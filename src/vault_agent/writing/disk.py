@@ -65,17 +65,10 @@ class Disk:
             _check_writable(folder, name, file.stat, edits=edits)
             return file
 
-    def check(self, root: VaultRoot, path: str) -> None:
-        """Check that a file can be edited, without reading it. Raises as `find`."""
+    def check(self, root: VaultRoot, path: str, *, edits: bool) -> None:
+        """Check that a file can be edited, else moved, without reading it. Raises as `find`."""
         with at(root, path) as (folder, name):
-            _check_writable(folder, name, folder.stat(name), edits=True)
-
-    def find_hash(self, root: VaultRoot, path: str) -> FileHash:
-        """Hash a file that is to be moved. Raises as `find`."""
-        with at(root, path) as (folder, name):
-            file = folder.hash(name)
-            _check_writable(folder, name, file.stat, edits=False)
-            return file
+            _check_writable(folder, name, folder.stat(name), edits=edits)
 
     def read(self, root: VaultRoot, path: str) -> bytes | None:
         """Return the bytes of a file, or None if there is none."""

@@ -23,7 +23,7 @@ from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.replacing import Changed, probe
 from vault_agent.writing import replies
-from vault_agent.writing.disk import Disk, Disturbed, coded, coded_error, missing_folders
+from vault_agent.writing.disk import Disk, Disturbed, coded, coded_error, hash_file, missing_folders
 from vault_agent.writing.finish import Finisher, new_write, now_ms
 from vault_agent.writing.linger import Linger
 from vault_agent.writing.permission import Permission
@@ -58,7 +58,6 @@ class WriteExecutor:
         self.finisher = Finisher(self.disk, log, self.left)
         self.linger = Linger(self.disk, log, self.finisher, limits.times)
         self.is_interrupted = False  # whether `recover` has something to do
-        self._unsure: list[str] = []  # paths that a failed write may have changed
         self._unrecorded: list[tuple[int, str | None]] = []  # ends that could not be logged yet
 
     def prepare(self) -> None:
@@ -103,13 +102,12 @@ class WriteExecutor:
     def may_have_changed(self, logged: LoggedWrite) -> None:
         """Remember the paths of a write that has failed, or went on after it had."""
         for change in logged.changes:
-            self._unsure += filter(None, (change.path, change.target))
+            self.finisher.unsure += filter(None, (change.path, change.target))
 
     def take_unsure(self) -> list[str]:
         """Return what failed writes may have changed since the last call, and copies beside."""
-        taken, self._unsure = self._unsure, []
-        copies, self.finisher.copies = self.finisher.copies, []
-        return list(dict.fromkeys((*taken, *copies)))
+        taken, self.finisher.unsure = self.finisher.unsure, []
+        return list(dict.fromkeys(taken))
 
     def look(self, root: VaultRoot, lingering: Lingering) -> bool:
         """Look at a displaced file. Return whether somebody had saved into it."""
@@ -180,7 +178,8 @@ class WriteExecutor:
 
     def find_hash(self, root: VaultRoot, path: str, write: Write) -> FileHash:
         """Hash a file that is to be moved to the trash. Raises as `find`."""
-        file = self.disk.find_hash(root, path)
+        self.disk.check(root, path, edits=False)
+        file = hash_file(root, path)
         self._check_file(write, path, file.digest, file.stat)
         return file
 

@@ -208,7 +208,6 @@ class Files:
             TooLarge: `ATTACHMENT_TOO_LARGE` over 50 MiB.
             VaultAgentError: as `VaultWriter.create`.
         """
-        check_scope(lambda folder: self.writing.may_write(write.caller, folder), path)
         if len(content) > MAX_ATTACHMENT_BYTES:
             raise TooLarge(
                 "ATTACHMENT_TOO_LARGE",

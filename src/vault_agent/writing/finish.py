@@ -54,8 +54,8 @@ class Finisher:
         self._disk = disk
         self._log = log
         self._on_left = on_left
-        self.copies: list[str] = []
-        """Paths of copies beside notes that the index does not follow yet."""
+        self.unsure: list[str] = []
+        """What the index does not follow yet: copies, and what failed writes may have changed."""
 
     # --- the first change decides ---------------------------------------------------------------
 
@@ -282,7 +282,7 @@ class Finisher:
                 self._disk.apply(root, copy.changes[0])
             finally:
                 self.settle(root, copy)
-        self.copies.append(to)
+        self.unsure.append(to)
         self._log.warn(logged.seq, "WRITE_CONFLICT")
 
 

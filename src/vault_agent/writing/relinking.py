@@ -110,26 +110,18 @@ class LinkTargets:
         return all(self._named[name] == 1 for name in names_of(path))
 
 
-def resolve_links(
-    source: str, links: Iterable[Link], targets: LinkTargets
-) -> list[tuple[Link, str | None]]:
-    """Return the links of a note, each with the file that it leads to before the change."""
-    return [(link, targets.before(source, link).path) for link in links]
-
-
 def find_stale_links(
-    source: str, links: Iterable[tuple[Link, str | None]], targets: LinkTargets
+    source: str, links: Iterable[Link], targets: LinkTargets
 ) -> Iterator[tuple[Link, Places]]:
     """Yield those of a note's links that must be rewritten, each with where it is and leads now.
-
-    `links` are those of `resolve_links`.
 
     A path that begins with `./` or `../` stays a path from the note's folder, even if the link
     would find its file by the name alone. So does any Markdown link that is such a path: other
     programs than Obsidian find files by their paths only, and with their letter case.
     """
     place = targets.place(source)
-    for link, before in links:
+    for link in links:
+        before = targets.before(source, link).path
         if not link.target or before is None:
             continue
         was, now = Places(source, before), Places(place, targets.place(before))
@@ -179,9 +171,8 @@ def rewrite_links(
     """
     parsed = parsed or note_links(note)
     place = targets.place(source)
-    links = resolve_links(source, parsed.links, targets)
     texts: dict[tuple[int, int], bytes] = {}  # a definition of several links is written once
-    for link, was in find_stale_links(source, links, targets):
+    for link, was in find_stale_links(source, parsed.links, targets):
         target = respell_link(link, note, was, Places(place, targets.place(was.dest)), targets)
         if target is None or link.span is None:
             raise not_expressible(source, link.line)
@@ -190,14 +181,14 @@ def rewrite_links(
     splices = tuple(Splice(*span, text) for span, text in sorted(texts.items()))
     if splices:
         after = note_links(spliced(note, splices))
-        if after.rest != parsed.rest or len(after.links) != len(links):
+        if after.rest != parsed.rest or len(after.links) != len(parsed.links):
             raise not_expressible(source, 1)
-        _prove(links, after.links, source, targets)
+        _prove(parsed.links, after.links, source, targets)
     return splices
 
 
 def _prove(
-    links: Iterable[tuple[Link, str | None]],
+    links: Iterable[Link],
     after: Iterable[Link],
     source: str,
     targets: LinkTargets,
@@ -208,7 +199,8 @@ def _prove(
         Conflict: `LINK_NOT_EXPRESSIBLE`.
     """
     place = targets.place(source)
-    for (old, before), new in zip(links, after, strict=True):
+    for old, new in zip(links, after, strict=True):
+        before = targets.before(source, old).path
         new_path = targets.resolve(place, new.target, new.kind).path
         same = (old.kind, old.fragment) == (new.kind, new.fragment)
         same = same and (old.kind in ADDRESSES or old.text == new.text)
@@ -342,9 +334,7 @@ def find_affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Nam
     for row in links:
         if row.source in gone:
             continue
-        if any(
-            find_stale_links(row.source, resolve_links(row.source, [row.link], targets), targets)
-        ):
+        if any(find_stale_links(row.source, [row.link], targets)):
             changed.append(row)
     notes = tuple(dict.fromkeys(row.source for row in changed))
     count = sum(rows[row] for row in changed)

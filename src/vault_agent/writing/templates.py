@@ -51,13 +51,13 @@ def templates(root: VaultRoot, folder: str) -> list[Template]:
 
     At most the first 500 notes of the folder are templates.
     """
-    by_name = {fold(name): Template(name, None, text) for name, text in BUILT_IN.items()}
-    for path in _paths(root, folder):
-        text = _text(root, path)
-        if text is not None:
-            name = _name(folder, path)
-            by_name[fold(name)] = Template(name, path, text)
-    return sorted(by_name.values(), key=lambda template: fold(template.name))
+    built_in = [Template(name, None, text) for name, text in BUILT_IN.items()]
+    own = [
+        Template(_name(folder, note.path), note.path, text)
+        for note in scan(root, paths=(folder,)).notes[:MAX_TEMPLATES]
+        if (text := _text(root, note.path)) is not None
+    ]
+    return merge_templates(built_in, own)
 
 
 def merge_templates(*layers: Sequence[Template]) -> list[Template]:
@@ -152,10 +152,6 @@ async def create_from_template(
 
     place = note_path(path)
     return await writing.create(place, write, await in_thread(filled))
-
-
-def _paths(root: VaultRoot, folder: str) -> list[str]:
-    return [entry.path for entry in scan(root, paths=(folder,)).notes][:MAX_TEMPLATES]
 
 
 def _text(root: VaultRoot, path: str) -> str | None:

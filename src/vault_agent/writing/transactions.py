@@ -360,7 +360,7 @@ class Transactions:
         path = self._follow_links(root, write, change.path)
         if change.kind is ChangeKind.EDIT:
             with suppress(OSError, CannotOpen):  # it comes into being before
-                executor.disk.check(root, path)
+                executor.disk.check(root, path, edits=True)
         return replace(change, path=path)
 
     def _follow_links(self, root: VaultRoot, write: Write, path: str) -> str:
