@@ -9,6 +9,7 @@ from vault_agent.errors import InvalidRequest, VaultAgentError
 from vault_agent.markdown.edit import append
 from vault_agent.model.writing import Right, WriteLimits
 from vault_agent.text.names import SPARE
+from vault_agent.vault.paths import note_path
 from vault_agent.writing import notes
 
 CREATE = write("create", Right.CREATE)
@@ -49,7 +50,7 @@ def closed(tmp_path) -> Vault:
 async def test_a_refused_name_leaves_nothing(vault: Vault, path: str, code: str):
     vault.put("été.md", "mine")
     with pytest.raises(VaultAgentError) as refused:
-        await notes.create(vault.writing, path, CREATE, "text", None)
+        await vault.writing.create(note_path(path), CREATE, b"text")
     assert refused.value.code == code
     assert vault.tree() == {"été.md": b"mine"}
     assert {each.name for each in vault.root.iterdir()} == {"été.md", SPARE}
@@ -62,7 +63,7 @@ async def test_a_refused_name_leaves_nothing(vault: Vault, path: str, code: str)
 )
 async def test_a_folder_that_exists_may_have_any_name(vault: Vault):
     vault.put("C# [notes]/What?.md", "old\n")
-    made = await notes.create(vault.writing, "c# [Notes]/New", CREATE, "text", None)
+    made = await vault.writing.create(note_path("c# [Notes]/New"), CREATE, b"text")
     assert made.path == "C# [notes]/New.md"
     appended = await notes.upsert(
         vault.writing, "C# [notes]/What?.md", CREATE, "new\n", None, blank_line=False
@@ -73,7 +74,7 @@ async def test_a_folder_that_exists_may_have_any_name(vault: Vault):
 
 
 async def test_a_new_name_is_written_in_nfc(vault: Vault):
-    made = await notes.create(vault.writing, "e\u0301te\u0301/A\u0308", CREATE, "text", None)
+    made = await vault.writing.create(note_path("e\u0301te\u0301/A\u0308"), CREATE, b"text")
     assert made.path == "été/Ä.md"
     assert list(vault.tree()) == ["été/Ä.md"]
 

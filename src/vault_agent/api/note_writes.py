@@ -40,6 +40,7 @@ from vault_agent.model.values import dump
 from vault_agent.model.writing import Right, Write, Written
 from vault_agent.search.resolve import resolve
 from vault_agent.text.names import is_note
+from vault_agent.vault.paths import note_path
 from vault_agent.writing import notes
 from vault_agent.writing.plan import Costly
 from vault_agent.writing.sections import edit_section
@@ -272,7 +273,10 @@ async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Writte
     match mode:
         case "create":
             result = await call.vault.files.with_bystanders(
-                await notes.create(writing, path, write, content, request.frontmatter), write.caller
+                await writing.create(
+                    note_path(path), write, notes.whole(content, request.frontmatter)
+                ),
+                write.caller,
             )
         case "append":
             plan = partial(edit.append, content=content, blank_line=blank)

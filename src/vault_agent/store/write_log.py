@@ -67,16 +67,16 @@ class KeptBytes:
         first = {content_hash(data): data for data in durable}
         for digest, data in {**first, **{content_hash(data): data for data in others}}.items():
             if self.get(digest) is None:
-                replace_file(self._path(digest), data, durable=False)
+                replace_file(self._folder / digest.hex(), data, durable=False)
         for digest in first:  # it may have been kept without a sync
-            sync_file(self._path(digest))
+            sync_file(self._folder / digest.hex())
         if first:
             sync_folder(self._folder)
 
     def get(self, digest: bytes) -> bytes | None:
         """Return the bytes with this hash, or None if they are not kept, or damaged."""
         try:
-            data = self._path(digest).read_bytes()
+            data = (self._folder / digest.hex()).read_bytes()
         except FileNotFoundError:
             return None
         return data if content_hash(data) == digest else None
@@ -94,10 +94,7 @@ class KeptBytes:
         """Remove all but these."""
         for digest in self.sizes().keys() - set(needed):
             with suppress(OSError):
-                self._path(digest).unlink()
-
-    def _path(self, digest: bytes) -> Path:
-        return self._folder / digest.hex()
+                (self._folder / digest.hex()).unlink()
 
 
 KEY_MILLISECONDS = 24 * 3_600_000

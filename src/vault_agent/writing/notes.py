@@ -31,19 +31,6 @@ if TYPE_CHECKING:
     Properties: TypeAlias = Mapping[str, Json]
 
 
-async def create(
-    writing: VaultWriter, path: str, write: Write, content: str, properties: Properties | None
-) -> Written:
-    """Create a note. `.md` is added to its path if it is missing.
-
-    Raises:
-        InvalidRequest: `INVALID_NOTE_NAME`, `INVALID_PATH`.
-        Forbidden: `PATH_OUTSIDE_VAULT`.
-        VaultAgentError: as `VaultWriter.create`.
-    """
-    return await writing.create(note_path(path), write, whole(content, properties))
-
-
 async def upsert(
     writing: VaultWriter,
     path: str,
