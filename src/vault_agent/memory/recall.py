@@ -164,7 +164,9 @@ class Memory:
         limit = query.max_tokens if query.max_tokens is not None else MAX_TOKENS
         remembered = [_remembered(scored, texts, vault.scope, self._secrets) for scored in chosen]
         if query.bar is not None:
-            remembered, chosen = _newest_first(remembered, chosen, query.prompt)
+            by_address = {note.address: row for note, row in zip(remembered, chosen, strict=True)}
+            remembered = _newest_first(remembered, query.prompt)
+            chosen = [by_address[note.address] for note in remembered]
             remembered = [
                 note._replace(changed=await self._changed(note, root)) for note in remembered
             ]
@@ -348,22 +350,17 @@ class Memory:
         return chosen, left, texts
 
 
-def _newest_first(
-    notes: Sequence[Remembered], chosen: Sequence[Scored], prompt: str
-) -> tuple[list[Remembered], list[Scored]]:
+def _newest_first(notes: Sequence[Remembered], prompt: str) -> list[Remembered]:
     """Return notes by their date, the newest first.
 
     Of two that speak of the same file and the same subject, the older one is a part of the newer.
     """
-    order = sorted(range(len(notes)), key=lambda place: notes[place].day or "", reverse=True)
     kept: list[Remembered] = []
-    placed: list[Scored] = []
-    for place in order:
-        note = notes[place]
+    for note in sorted(notes, key=lambda note: note.day or "", reverse=True):
         newer = next(
             (
-                at
-                for at, other in enumerate(kept)
+                place
+                for place, other in enumerate(kept)
                 if not other.earlier
                 and set(other.files) & set(note.files)
                 and same_subject(prompt, other.text, note.text)
@@ -372,10 +369,9 @@ def _newest_first(
         )
         if newer is None:
             kept.append(note)
-            placed.append(chosen[place])
         else:
             kept[newer] = kept[newer]._replace(earlier=note.text)
-    return kept, placed
+    return kept
 
 
 async def _files_at_work(root: Path, facts: VaultFacts) -> tuple[str, ...]:
