@@ -13,8 +13,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from vault_agent.config.rights import OWN_TOOLSET
 from vault_agent.mcp.lists import result_for
+from vault_agent.mcp.tool import OWN, ClientTools
 
 ROOT = Path(__file__).resolve().parent.parent
 _MANIFEST_VERSION = "0.4"
@@ -105,13 +105,8 @@ def build(wheel: Path, into: Path) -> Path:
 
 def _tools() -> list[dict[str, str]]:
     """Return the tools that read, with their descriptions. Others are there once switched on."""
-    listed = result_for(
-        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
-        OWN_TOOLSET,
-        frozenset(),
-        frozenset(),
-        agent=False,
-    )
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    listed = result_for(request, ClientTools(OWN, (), (), agent=False))
     assert listed is not None
     return [{"name": each["name"], "description": each["description"]} for each in listed["tools"]]
 
