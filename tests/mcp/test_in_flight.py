@@ -21,9 +21,8 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import IndexUnavailable
 from vault_agent.mcp import service
 from vault_agent.mcp.relay import Relay, ServerAt
-from vault_agent.mcp.tool import ClientTools, tools_for
+from vault_agent.mcp.tool import SWITCHES, ClientTools, tools_for
 from vault_agent.mcp.toolsets import TOOLSETS, synk
-from vault_agent.mcp.view import SWITCHES
 from vault_agent.model.jobs import Job, JobKind, JobState, PhaseProgress
 from vault_agent.model.reply import Envelope
 from vault_agent.model.writing import Right, Written

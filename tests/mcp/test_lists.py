@@ -131,7 +131,7 @@ def test_rights_and_tools_are_those_of_the_full_settings(enabled, folders, agent
     )
     settings = None if agent is None else AgentSettings(**agent)
     found = tool_settings([Layer("file", values, agents)], None if agent is None else "one")
-    toolset, rights, _ = found
+    toolset, rights = found
     assert rights == rights_of(config, settings)
     assert toolset == ((settings and settings.toolset) or config.mcp.toolset)
     assert tool_settings([Layer("file", values, agents)], "nobody") is None

@@ -19,9 +19,8 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually
 
 from vault_agent.mcp.relay import Relay, ServerAt
-from vault_agent.mcp.tool import ClientTools, reading_tools, tools_for
+from vault_agent.mcp.tool import SWITCHES, ClientTools, reading_tools, tools_for
 from vault_agent.mcp.toolsets import TOOLSETS
-from vault_agent.mcp.view import SWITCHES
 from vault_agent.model.writing import Right
 
 KEY = "k" * 40

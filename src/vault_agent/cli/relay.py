@@ -15,6 +15,7 @@ from vault_agent.config.fast_settings import (
     is_mcp_off,
     names_any,
     own_server,
+    setting,
     several_vaults,
 )
 from vault_agent.config.layers import read_layers
@@ -22,7 +23,7 @@ from vault_agent.config.rights import tool_settings
 from vault_agent.errors import VaultAgentError
 from vault_agent.mcp.lists import is_handshake, is_list, result_for
 from vault_agent.mcp.relay import NoServer, ServerAt, run_relay
-from vault_agent.mcp.tool import ClientTools
+from vault_agent.mcp.tool import SWITCHES, ClientTools
 from vault_agent.system.address import is_answering, live_address
 
 if TYPE_CHECKING:
@@ -137,10 +138,13 @@ class _Finder:
         try:
             local = rules.is_local(connection(self._layers).endpoint)
             tools = tool_settings(self._layers, self._options.agent) if local else None
+            switched_on = [name for name in SWITCHES if setting(self._layers, name)]
         except (ValueError, VaultAgentError):
             return None
+        if tools is None:
+            return None
         agent = self._options.agent is not None
-        return None if tools is None else result_for(message, ClientTools(*tools, agent=agent))
+        return result_for(message, ClientTools(*tools, switched_on, agent))
 
     def is_up(self) -> bool:
         """Whether a server runs that can be asked."""

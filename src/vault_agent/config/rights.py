@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from vault_agent.config.layers import Layer
 
-SWITCHES = ("memory.enabled", "journal.enabled")
-"""The settings that enable tools, prompts and resources."""
-
 
 def allowed_rights(
     allow: Iterable[str], writable: Iterable[str], seen: Sequence[str], write: Iterable[str]
@@ -44,10 +41,8 @@ def allowed_rights(
 
 def tool_settings(
     layers: Iterable[Layer], agent: str | None
-) -> tuple[str, frozenset[Right], frozenset[str]] | None:
-    """Return what decides which tools the owner or an agent gets; None if there is no such agent.
-
-    That is a toolset, rights, and the settings that are on.
+) -> tuple[str, frozenset[Right]] | None:
+    """Return the toolset and the rights of the owner or an agent; None if there is no such agent.
 
     Raises:
         ValueError: if a setting of the agent is wrong. The server names it.
@@ -67,5 +62,4 @@ def tool_settings(
             seen = rules.seen_folders(own.get("folders", own.get("folder")))
             rights = allowed_rights(allow, writable, seen, own.get("write", ()))
     toolset = own.get("toolset") or setting(ordered, "mcp.toolset")
-    switched_on = {name for name in SWITCHES if setting(ordered, name)}
-    return str(toolset), rights, frozenset(switched_on)
+    return str(toolset), rights

@@ -23,6 +23,8 @@ OWN = "vault-agent"
 """The toolset with our own names."""
 RIGHTS = ("create", "append", "edit", "overwrite", "move", "delete")
 """The rights that decide about tools."""
+SWITCHES = ("memory.enabled", "journal.enabled")
+"""The settings that enable tools, prompts and resources."""
 _TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text("utf-8"))
 _ARGUMENTS: Mapping[str, Schema] = _TABLE.pop("kinds")
 

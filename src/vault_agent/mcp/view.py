@@ -10,7 +10,7 @@ from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Operation, Result, is_on, perform
 from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
-from vault_agent.mcp.tool import ClientTools
+from vault_agent.mcp.tool import SWITCHES, ClientTools
 from vault_agent.text.names import hidden, visible
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ STATES: Final = frozenset(
     )
 )  # fmt: skip
 """The warnings of a state that lasts. A session is told of each once."""
-SWITCHES: Final = ("memory.enabled", "journal.enabled")
-"""The settings that enable tools, prompts and resources."""
 PATHS: Final = ("path", "to", "note", "filename", "folder", "noteId")
 """Arguments of tools that are paths."""
 
