@@ -42,10 +42,9 @@ async def latest_memory(view: View, project: str) -> str:
 async def _recalled(view: View, body: Mapping[str, Any]) -> str:
     room = int((view.max_bytes - _WARNING_BYTES) / _BYTES_A_TOKEN)
     most = min(max(room, _LEAST_TOKENS), _MOST_TOKENS)
-    limit = {} if body.get("maxTokens", most) < most else {"maxTokens": most}
-    if "maxTokens" not in body and most == _MOST_TOKENS:
-        limit = {}  # that of the settings
-    reply = await view.perform(memory.memory, {**body, **limit})
+    if "maxTokens" in body or most < _MOST_TOKENS:  # else that of the settings
+        body = {**body, "maxTokens": min(body.get("maxTokens", most), most)}
+    reply = await view.perform(memory.memory, body)
     return "\n".join([printable(reply.data.text) or NOTHING, *warning_lines(reply.warnings)])
 
 
