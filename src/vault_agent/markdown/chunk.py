@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, TypeAlias
 
-from vault_agent.markdown.lines import Lines, with_line_ends
+from vault_agent.markdown.lines import Lines, equal_lines, with_line_ends
 from vault_agent.model.notes import Chunk
 from vault_agent.text.terms import continues
 
@@ -140,18 +140,9 @@ def _joined(sections: list[_Section], length: int) -> list[_Section]:
             joined.append((start, shared))
             start, shared = after, path
         elif shared and shared != path:
-            shared = _in_common(shared, path)
+            shared = shared[: equal_lines(shared, path)]
     joined.append((start, shared))
     return joined
-
-
-def _in_common(path: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    same = 0
-    for one, another in zip(path, other, strict=False):
-        if one != another:
-            break
-        same += 1
-    return path[:same]
 
 
 def _pieces(source: str, start: int, end: int, blocks: list[int]) -> Iterator[tuple[int, int]]:

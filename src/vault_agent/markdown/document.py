@@ -211,16 +211,10 @@ class Document:
     @cached_property
     def links(self) -> list[Link]:
         """The first links to other files, first those of the frontmatter."""
-        return self._links_with(self._chunk_ends)
-
-    @cached_property
-    def links_without_chunks(self) -> list[Link]:
-        """The same as `links`, but for the chunks that they are in, which take long to find."""
-        return self._links_with(())
-
-    def _links_with(self, chunk_ends: Sequence[int]) -> list[Link]:
         of_front = [*links.frontmatter_links(self.front, self.lines, self.text)]
-        return of_front + links.placed(self.body_links.links, self.lines, self.body, chunk_ends)
+        return of_front + links.placed(
+            self.body_links.links, self.lines, self.body, self._chunk_ends
+        )
 
     @cached_property
     def web_links(self) -> list[ExternalLink]:

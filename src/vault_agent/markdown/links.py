@@ -234,12 +234,7 @@ class _Destinations:
 
         Return (-1, -1) if it cannot be located.
         """
-        source, destination = self._source, link.destination
-        if not link.reference and destination.startswith(wanted):
-            # Most links: `](destination)`, without title or escape.
-            start = link.end - 1 - len(destination)
-            if start > link.start and source.startswith(f"]({destination}", start - 2):
-                return start, start + len(wanted)
+        source = self._source
         start, end = self._whole(link)
         text = source[start:end] if start >= 0 else ""
         hash_mark = _FRAGMENT.search(text) if "#" not in wanted else None

@@ -58,7 +58,7 @@ def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
 def document_of(text: str, origin: int | None) -> Document:
     """Return the document of a decoded file, with only what can be stored. See `parse_note`."""
     stored = _storable(text)
-    return Document(stored, origin if stored is text else None)
+    return Document(stored, origin if stored == text else None)
 
 
 def parse_document(document: Document, *, path: str) -> ParsedNote:
@@ -205,13 +205,11 @@ class _Limits:
 
 
 def _storable(text: str) -> str:
-    if text.isascii():
-        return text.replace("\0", "\ufffd") if "\0" in text else text
     try:
         text.encode()
     except UnicodeEncodeError:
         return _NOT_TEXT.sub("\ufffd", text)
-    return text.replace("\0", "\ufffd") if "\0" in text else text
+    return text.replace("\0", "\ufffd")
 
 
 def _title(values: Mapping[str, Value], structure: Structure, path: str) -> str:

@@ -287,7 +287,7 @@ class _Builder:
         elif node.kind == "paragraph":
             self._end_paragraph(node)
         elif node.kind == "heading" or (node.kind == "item" and node.children):
-            _take_block_id(node, node)
+            _take_block_id(node)
         if node.kind in ("paragraph", "item", "cell"):
             node.children = lift(node.children, _footnotes(node.children), self._note)
         if node.kind not in ("code", "html", "image"):
@@ -306,7 +306,7 @@ class _Builder:
     def _end_paragraph(self, node: Node) -> None:
         """Take the block's ID off. A paragraph of nothing else names the block before it."""
         siblings = self._stack[-1].children
-        _take_block_id(node, node)
+        _take_block_id(node)
         if any(not _is_empty(child) for child in node.children):
             return
         siblings.pop()
@@ -369,7 +369,7 @@ def _is_empty(node: Node) -> bool:
     return node.kind in ("soft", "break") or (node.kind == "text" and not node.value.strip())
 
 
-def _take_block_id(node: Node, owner: Node) -> None:
+def _take_block_id(node: Node) -> None:
     """Move the ID at the end of a block's text to the block. Nested lists come after the text."""
     inline = [child for child in node.children if child.kind not in BLOCKS]
     last = inline[-1] if inline else None
@@ -378,7 +378,7 @@ def _take_block_id(node: Node, owner: Node) -> None:
     match = _BLOCK_ID.search(last.value)
     if match is not None:
         last.value = last.value[: match.start()].rstrip()
-        owner.block = owner.block or match[1]
+        node.block = node.block or match[1]
 
 
 def _first_text(node: Node) -> tuple[Node, Node] | None:

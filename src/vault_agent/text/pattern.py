@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Protocol
 
 MAX_AUTOMATON_BYTES = 8 << 20
 
-# RE2's own messages repeat the pattern. These are their beginnings.
-_KNOWN = {
-    "invalid perl operator": "RE2 knows no look-around and no such group",
-    "invalid escape sequence": "RE2 does not know this escape; it has no back-references",
-    "missing ]": "a closing ] is missing",
-    "missing )": "a closing ) is missing",
-    "unexpected )": "a ) has no opening (",
-    "no argument for repetition operator": "there is nothing to repeat",
-    "bad repetition operator": "repetitions are nested or repeated",
-    "invalid repetition size": "a count is at most 1,000",
-    "invalid character class range": "a range in [] is invalid",
-    "invalid named capture group": "a named group is written (?P<name>…)",
-    "trailing \\": "it ends in a backslash",
-    "pattern too large": "it is too large",
-}
+_LINES = Path(__file__).with_name("re2.txt").read_text("utf-8").splitlines()[1:]
+_KNOWN = dict(line.split("\t") for line in _LINES)
+"""What is said instead of RE2's own messages, by their beginnings."""
 
 
 class UnsupportedPattern(Exception):

@@ -150,7 +150,7 @@ def note_links(note: bytes) -> NoteLinks:
     text = editable(note)
     document = document_of(text.text, text.origin)
     rest = content_hash(repr(beside_links(document)).encode())
-    return NoteLinks(tuple(document.links_without_chunks), rest)
+    return NoteLinks(tuple(document.links), rest)
 
 
 def rewrite_links(
