@@ -64,7 +64,7 @@ def refusable(work: Callable[[str], object]) -> Callable[[str], None]:
 OPERATIONS = {
     "outline": lambda text: (Document(text).sections, Document(text).blocks),
     "tasks": lambda text: Document(text).tasks,
-    "headings": lambda text: Document(text).headings.find(("a", "b"), strict=False),
+    "headings": lambda text: Document(text).headings.find(("a", "b")),
     "tags": lambda text: edit_tags(text.encode(), ["x"], ["b"], "both"),
     "section": lambda text: edit_section(
         text.encode(), PartAddress(("b",)), "append", "x", create_if_missing=True

@@ -282,17 +282,7 @@ def unparsed(task: FileToRead) -> ParsedFile:
     return parsed
 
 
-_NAMELESS = ParsedNote(
-    title="",
-    aliases=(),
-    tags=(),
-    date=None,
-    created=None,
-    updated=None,
-    types=(),
-    chunks=(),
-    links=(),
-)
+_NAMELESS = ParsedNote(title="", chunks=())
 
 
 _VERSION = f"-{EXTRACT_VERSION}"

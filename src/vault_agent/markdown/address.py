@@ -44,9 +44,7 @@ def find_section(document: Document, address: PartAddress) -> Section:
         return _by_id(document, address.heading_id)
     if not address.heading:
         raise InvalidRequest("INVALID_REQUEST", "The request names no heading.")
-    matches = [
-        document.sections[index] for index in document.headings.find(address.heading, strict=False)
-    ]
+    matches = [document.sections[index] for index in document.headings.find(address.heading)]
     if not matches:
         raise _not_found(document, address.heading[-1])
     return _only(matches)

@@ -84,16 +84,13 @@ class Headings:
     def __init__(self, headings: Sequence[KnownHeading]) -> None:
         self.all = headings
 
-    def find(self, wanted: Sequence[str], *, strict: bool) -> list[int]:
+    def find(self, wanted: Sequence[str]) -> list[int]:
         """Return the indices of the headings that a path of names means.
 
-        `strict` is how links are resolved: the one heading that Obsidian finds. Otherwise a
-        heading may also be named by the text that it shows, headings between those of the path may
-        be left out, and one name may be a path itself: `A > B` or `A#B`. What matches exactly and
-        without a gap comes first.
+        A heading may also be named by the text that it shows, headings between those of the path
+        may be left out, and one name may be a path itself: `A > B` or `A#B`. What matches exactly
+        and without a gap comes first. Links are stricter: `walk`.
         """
-        if strict:
-            return [*self.walk([anchor_key(name) for name in wanted])[-1:]]
         return next(filter(None, map(self._ending_with, _readings(wanted))), [])
 
     def walk(self, keys: Sequence[str]) -> tuple[int, ...]:

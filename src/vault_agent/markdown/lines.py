@@ -85,11 +85,6 @@ class Lines:
         """Return the line of an offset, from 1."""
         return bisect_right(self.starts, offset) or 1
 
-    def place(self, offset: int) -> tuple[int, int]:
-        """Return the line and the column of an offset, both from 1."""
-        line = bisect_right(self.starts, offset) or 1
-        return line, offset - self.starts[line - 1] + 1
-
     def byte(self, offset: int) -> int:
         """Return the number of bytes before a character."""
         if self._text.isascii():

@@ -125,17 +125,7 @@ def parse_attachment(parts: Iterable[tuple[str | None, str]], *, path: str) -> P
     `parts` are its pages or other parts, each with its label and its text. None may be blank.
     """
     texts = ((label and _storable(label), _storable(text)) for label, text in parts)
-    return ParsedNote(
-        title=stem(path),
-        aliases=(),
-        tags=(),
-        date=None,
-        created=None,
-        updated=None,
-        types=(),
-        chunks=chunk_parts(texts),
-        links=(),
-    )
+    return ParsedNote(title=stem(path), chunks=chunk_parts(texts))
 
 
 def _shown(document: Document, chunks: Sequence[Chunk]) -> tuple[str, ...]:

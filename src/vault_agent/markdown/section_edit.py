@@ -269,7 +269,7 @@ def _create(text: Text, path: tuple[str, ...], content: str) -> SectionEdit:
     if (
         made is None
         or sections[made].level != level
-        or made not in after.document.headings.find(path, strict=False)
+        or made not in after.document.headings.find(path)
     ):
         raise _no_heading_text()
     hash_after = section_hash(after.text, sections[made])

@@ -548,10 +548,10 @@ def part(root: Node, fragment: str) -> list[Node] | None:
     places = [place for place, block in enumerate(blocks) if block.kind == "heading"]
     nodes = (blocks[place] for place in places)
     headings = [KnownHeading(node.value, anchor_key(name_of(node))) for node in nodes]
-    indices = Headings(headings).find(fragment.split("#"), strict=True)
-    if not indices:
+    named = Headings(headings).walk([anchor_key(name) for name in fragment.split("#")])
+    if not named:
         return None
-    start, level = places[indices[0]], headings[indices[0]].level
+    start, level = places[named[-1]], headings[named[-1]].level
     following = (place for place in places if place > start and blocks[place].value <= level)
     return blocks[start : next(following, len(blocks))]
 

@@ -106,14 +106,14 @@ class ParsedNote:
     """Everything that the index keeps of one note's text."""
 
     title: str
-    aliases: tuple[str, ...]
-    tags: tuple[str, ...]
-    date: str | None
-    created: str | None
-    updated: str | None
-    types: tuple[str, ...]  # frontmatter `type`; of a wikilink, the name that it shows
     chunks: tuple[Chunk, ...]
-    links: tuple[Link, ...]
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    date: str | None = None
+    created: str | None = None
+    updated: str | None = None
+    types: tuple[str, ...] = ()  # frontmatter `type`; of a wikilink, the name that it shows
+    links: tuple[Link, ...] = ()
     external_links: tuple[ExternalLink, ...] = ()
     anchors: tuple[Anchor, ...] = ()
     properties: tuple[Property, ...] = ()

@@ -246,7 +246,7 @@ def _parts_of(
 
 def heading_hits(headings: Headings, fragment: str) -> list[NameMatch]:
     """Return the headings to offer for a fragment: first the one that it names already."""
-    named = headings.find(fragment.split("#"), strict=True)
+    named = headings.walk([anchor_key(name) for name in fragment.split("#")])[-1:]
     hits = NameIndex([heading.text for heading in headings.all]).find(fragment)
     numbers = {hit.number for hit in hits}
     hits = [*(NameMatch(number, 0, ()) for number in named if number not in numbers), *hits]

@@ -169,7 +169,7 @@ def section_chunks(
                 firsts.append(number)
         before = path
     names = [KnownHeading(len(path), anchor_key(path[-1]), path[-1]) for path in paths]
-    if matches := Headings(names).find((section,), strict=False):
+    if matches := Headings(names).find((section,)):
         under, first = paths[matches[0]], firsts[matches[0]]
         inside = takewhile(
             lambda chunk: chunk.heading_path[: len(under)] == under, islice(chunks, first, None)
@@ -177,7 +177,7 @@ def section_chunks(
         return [*inside]
     headings = [anchor for anchor in anchors if anchor.level]
     names = [KnownHeading(heading.level, heading.name) for heading in headings]
-    if not (matches := Headings(names).find((section,), strict=False)):
+    if not (matches := Headings(names).find((section,))):
         return []
     wanted, *following = headings[matches[0] :]
     ends = (anchor.line for anchor in following if anchor.level <= wanted.level)

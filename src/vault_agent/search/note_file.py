@@ -215,7 +215,7 @@ def named_part(document: Document, name: str) -> Section | Block | None:
     """Return the first section of a heading or path of headings, or the first block of an ID."""
     if name.startswith("^"):
         return next(iter(document.blocks_named(name)), None)
-    indices = document.headings.find((name,), strict=False)
+    indices = document.headings.find((name,))
     return document.sections[indices[0]] if indices else None
 
 
