@@ -134,11 +134,6 @@ def test_an_error_gives_the_listed_exit_code(code: str, expected: int):
     assert exit_code(error_of(code, "")) == expected
 
 
-def test_a_message_has_a_cause_and_a_remedy():
-    error = Misconfigured("FEATURE_DISABLED", "It is off.", {"setting": "write.enabled"})
-    assert error.message == ("It is off. Run `vault-agent enable write`.")
-
-
 def test_a_raise_can_replace_or_omit_the_remedy():
     assert Misconfigured("VAULT_NOT_FOUND", "Gone.", remedy="Mount it.").message == (
         "Gone. Mount it."

@@ -49,12 +49,6 @@ async def test_an_agent_that_exists_is_changed_by_set(run: Run, notes: Path):
     assert Path((await run("config", "path")).out.strip()).read_bytes() == before
 
 
-async def test_a_client_that_does_not_exist_names_those_that_do(run: Run):
-    refused = await run("agent", "connect", "CLIENT")
-    assert refused.code == 2
-    assert "not one of amp, claude-code," in refused.err
-
-
 async def test_an_unknown_agent_is_an_error(run: Run, run_apart: Run, notes: Path):
     for words in (("--print",), ("--yes",)):
         refused = await run_apart("agent", "connect", "cursor", "--agent", "nobody", *words)

@@ -101,20 +101,6 @@ async def test_without_a_vault_setup_is_what_to_type(run: Run):
     assert (await checks(run))["notes"]["fix"] == "vault-agent setup"
 
 
-async def test_a_moved_vault_is_served_again(run: Run, run_apart: Run, notes: Path):
-    await started(run_apart, "--background", "--watch")
-    await run("jobs", "follow")
-    moved = notes.rename(notes.with_name("Moved"))
-    await run_apart("serve", "--stop")
-    for root in (notes, moved):
-        await run("config", "set", "vault.root", str(root))
-        found = await checks(run_apart)
-        assert found["server"]["fix"] == ("vault-agent serve --background" if root == moved else "")
-    await started(run_apart, "--background")
-    shown = await run("doctor")
-    assert shown.code == 0, shown.out
-
-
 async def test_doctor_never_advises_to_remove_what_cannot_be_made_again(
     run: Run, run_apart: Run, notes: Path
 ):

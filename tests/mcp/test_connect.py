@@ -31,19 +31,6 @@ def home(tmp_path: Path) -> Iterator[Agent]:
     made.close()
 
 
-def test_the_way_to_an_agent_ends_in_a_check_that_passes(home):
-    assert home.run("serve", "--background").returncode == 0
-    asked = home.run("agent", "connect", "cursor")
-    assert asked.returncode == 0
-    assert "vault-agent enable mcp" in asked.stderr
-    done = home.run("agent", "connect", "cursor", "--yes")
-    assert done.returncode == 0, done.stderr
-    assert "knows vault-agent already" in done.stdout
-    assert "Agents may search and read the vault by MCP." in done.stdout
-    assert "uses it from now on" in done.stderr
-    assert "its first search works" in done.stdout
-
-
 def test_an_agent_is_connected_to_a_server_on_another_computer(home, tmp_path):
     home.run("config", "set", "mcp.enabled", "true")
     home.run("config", "set", "server.api_key", KEY)

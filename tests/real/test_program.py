@@ -6,7 +6,6 @@ REAL_EMBEDDING_ENDPOINT and REAL_EMBEDDING_MODEL point the tests at, say, an Oll
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,9 +120,3 @@ def test_related_uses_vectors(indexed: Program):
     assert reply.data["usedMode"] == "embedding"
     first = reply.data["results"][0]
     assert (first["title"], first["reason"]) == ("Boiler", "related_embedding")
-
-
-def test_the_check_reports_the_model(indexed: Program):
-    ended = indexed.run("embedding", "check")
-    assert ended.returncode == 0, ended.stderr
-    assert re.search(r"works: \d+ dimensions, \d+ ms a query", ended.stdout)

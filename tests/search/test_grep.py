@@ -10,8 +10,7 @@ from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import InvalidRequest
-from vault_agent.model.identifiers import identify
-from vault_agent.model.search import Filters, GrepAnswer, GrepPlace, GrepQuery
+from vault_agent.model.search import Filters, GrepAnswer, GrepQuery
 from vault_agent.search import grep as scanning
 from vault_agent.search.grep import LINE_CHARACTERS, LINES_OF_NOTE, grep
 from vault_agent.store.current import Snapshot
@@ -134,13 +133,6 @@ async def test_when_the_time_is_over_the_place_continues(snapshot: Snapshot):
 async def test_the_share_is_of_the_notes_that_pass_the_filters(snapshot: Snapshot):
     query = GrepQuery("foo", filters=Filters(paths=("a",)))
     assert (await grep(snapshot, query, seconds=0.0)).share == 0.5
-
-
-async def test_a_cursor_at_a_missing_note_has_expired(snapshot: Snapshot):
-    start = GrepPlace(f"/{identify('missing.md')}", 1, 0)
-    with pytest.raises(InvalidRequest) as caught:
-        await grep(snapshot, GrepQuery("foo"), seconds=SECONDS, start=start)
-    assert caught.value.code == "CURSOR_EXPIRED"
 
 
 async def test_a_large_note_is_searched_to_its_end(tmp_path: Path):

@@ -15,7 +15,7 @@ from tests.support.waiting import eventually_async
 from vault_agent.model.jobs import JobKind
 from vault_agent.server import events
 from vault_agent.server import serve as serving
-from vault_agent.server.connection import ClientConnection, Limits
+from vault_agent.server.connection import Limits
 
 from .conftest import CONTENT, NOTE_ID, Running, hang_up, run
 
@@ -217,30 +217,6 @@ async def test_unread_replies_make_room_for_others():
         await eventually_async(lambda: any(opened.file.closed for opened in server.engine.opened))
         for _, writer in sockets:
             await hang_up(writer)
-
-
-async def test_an_unread_download_keeps_little_in_memory(monkeypatch: pytest.MonkeyPatch):
-    made = _watched_transports(monkeypatch)
-    async with run() as server:
-        server.engine.files["huge.png"] = CONTENT * 3000
-        _reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
-        writer.write(DOWNLOAD)
-        unsent = await eventually_async(lambda: made and made[0].get_write_buffer_size())
-        assert unsent <= 100_000
-        await hang_up(writer)
-
-
-def _watched_transports(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.Transport]:
-    """Return a list that gets the transport of each new connection."""
-    made: list[asyncio.Transport] = []
-    real = ClientConnection.connection_made
-
-    def connection_made(self: ClientConnection, transport: asyncio.Transport) -> None:
-        made.append(transport)
-        real(self, transport)
-
-    monkeypatch.setattr(ClientConnection, "connection_made", connection_made)
-    return made
 
 
 async def test_a_slow_reader_gets_the_complete_reply():

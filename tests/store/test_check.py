@@ -65,40 +65,6 @@ async def test_damage_that_is_valid_sql_is_detected(vault: Vault, statement: str
     assert await refused(vault)
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE meta SET value = 'two' WHERE key = 'notes'",
-        "UPDATE meta SET value = 2 WHERE key = 'vault'",
-        "DELETE FROM meta WHERE key = 'revision'",
-        "DROP TABLE meta",
-    ],
-)
-async def test_an_index_with_missing_metadata_is_reported_as_damaged(vault: Vault, statement: str):
-    with closing(sqlite3.connect(vault.directory.database(1))) as connection, connection:
-        connection.execute(statement)
-    connection.close()
-    task = vault.task()
-    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
-    await index.refresh()
-    assert index.meta is None
-    assert "damaged" in index.refusal.message
-
-
-@pytest.mark.parametrize(
-    ("offset", "damage"),
-    [
-        (0, b"\xff" * 16),  # the header of a database
-        (100, b"\xff" * 8),  # the root of the schema
-    ],
-)
-async def test_damage_outside_the_rows_is_detected(vault: Vault, offset: int, damage: bytes):
-    with vault.directory.database(1).open("r+b") as file:
-        file.seek(offset)
-        file.write(damage)
-    assert await refused(vault)
-
-
 async def test_a_reader_keeps_its_revision_to_the_end(vault: Vault):
     task = vault.task()
     index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
@@ -157,16 +123,6 @@ def test_generation_numbers_are_unique_and_abandoned_ones_are_removed(tmp_path: 
     assert left == {"current", "generation-2", "generation-x"}
 
 
-async def test_after_damage_a_rebuild_is_required(vault: Vault):
-    vault.directory.database(1).write_bytes(b"no database")
-    assert await refused(vault)
-    with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
-        await vault.index()
-    await vault.index(rebuild=True)
-    assert vault.directory.current() == 2
-    assert not await refused(vault)
-
-
 @pytest.mark.parametrize(
     "damage",
     [
@@ -176,7 +132,7 @@ async def test_after_damage_a_rebuild_is_required(vault: Vault):
     ],
     ids=["shorter", "longer", "gone"],
 )
-@pytest.mark.parametrize("pattern", ["*.term", "*.store", "*.idx", "*.fast"])
+@pytest.mark.parametrize("pattern", ["*.term", "*.store"])
 async def test_a_full_text_file_of_another_length_is_detected(vault: Vault, pattern: str, damage):
     vault.write("New.md", "a second segment")
     await vault.index()

@@ -295,19 +295,6 @@ def test_a_generation_uses_nothing_that_was_published_for_another(database):
     assert open_matrix(database, GENERATION + 1) is None
 
 
-def test_files_of_a_set_aside_database_are_not_written(database):
-    with open_vectors(database) as store:
-        store.use(space())
-        store.save(keys(4), units(4))
-    [rows] = database.with_suffix("").glob("*.rows")
-    held = rows.read_bytes()  # which a reader may have mapped
-    database.write_bytes(b"\xff" * 8192)
-    with open_vectors(database) as store:
-        store.use(space())
-        store.save(keys(4), units(4))
-    assert rows.read_bytes() == held
-
-
 def test_a_damaged_database_is_set_aside_and_its_rows_are_not_used(database):
     with open_vectors(database) as store:
         store.use(space())

@@ -184,16 +184,6 @@ async def test_a_worker_that_cannot_start_reports_the_reason():
     assert crash.value.report.error_type == "ValueError"
 
 
-async def test_a_hanging_worker_is_killed(pool: WorkerPool[str, str]):
-    async with pool:
-        pid = int(await pool.run("pid", cpu_seconds=PATIENCE))
-        async with asyncio.timeout(PATIENCE):
-            with pytest.raises(WorkerCrashed):
-                await pool.run("hang", cpu_seconds=0.05)
-        await eventually_async(lambda: gone(pid))
-        assert await pool.run("c", cpu_seconds=PATIENCE) == "C!"
-
-
 async def test_a_slow_start_does_not_count_as_task_time():
     slow: WorkerPool[str, str] = WorkerPool(slow_to_start, (), size=1)
     async with slow:

@@ -97,17 +97,6 @@ async def test_a_note_that_is_removed_and_written_again_at_once_is_not_removed(r
             assert getattr(item.item, "removed", 0) == 0
 
 
-async def test_polling_finds_changes_too(root: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "POLL_SECONDS", 0.1)
-    monkeypatch.setattr(module, "SCAN_SHARE", 1)
-    async with watched(root, mode="poll") as vault:
-        assert vault.watch.state is WatchState.POLLING
-        (root / "New.md").write_text("quinces")
-        await until_found(vault, "quinces", "New.md")
-        (root / "New.md").unlink()
-        await until_found(vault, "quinces")
-
-
 @pytest.mark.fault(
     "Watching",
     "the indexing process is killed while the vault is watched",

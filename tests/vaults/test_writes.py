@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -106,15 +105,6 @@ async def test_a_reply_that_waits_no_longer_says_so(root: Path):
         assert await found(vault, "quinces") == ["Jam.md"]
 
 
-async def test_writes_at_the_same_time_are_few_revisions(root: Path):
-    async with opened(root) as vault:
-        made = await asyncio.gather(
-            *(vault.writing.create(f"{n}.md", CREATE, b"quinces\n") for n in range(12))
-        )
-        assert len({each.index.revision for each in made}) < 6
-        assert len(await found(vault, "quinces")) == 10  # those of a page
-
-
 async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
     async with opened(root) as vault:
         jobs = len(await vault.jobs.list())
@@ -173,14 +163,6 @@ async def test_writes_are_news(root: Path):
             pass
         assert (item.write_id, item.changes[0].path) == (made.write_id, "Jam.md")
         await news.aclose()
-
-
-async def test_health_tells_how_the_vault_is_written(root: Path):
-    async with opened(root) as vault:
-        state = (await vault.health()).write
-        assert (state.enabled, state.state) == (True, "ready")
-        assert state.atomicity in ("exchange", "rename")
-        assert state.conflicts == 0
 
 
 @pytest.mark.fault(

@@ -187,23 +187,6 @@ def test_a_search_shows_its_results_instead_of_the_tree(desk: Desk):
     expect(leaf(page, "plans")).to_be_visible()
 
 
-def test_a_renamed_note_takes_its_links_along_and_comes_back(desk: Desk):
-    page = desk.open(f"/notes/{desk.id_of('Beams')}")
-    expect(page.locator(".back")).to_be_visible()
-    page.keyboard.press("F2")
-    dialog = page.get_by_role("dialog", name="Rename or move")
-    dialog.get_by_role("textbox", name="Name").fill("Oak beams")
-    expect(dialog).to_contain_text("stock/Oak beams.md")
-    expect(dialog).to_contain_text("Updates 2 links in 1 note")
-    page.keyboard.press("Enter")
-    expect(page.locator(".toast")).to_contain_text("Moved to stock/Oak beams.md")
-    desk.until("plans/Roof.md", "[[Oak beams]] and [beams](../stock/Oak%20beams.md)")
-    expect(page.locator(".doc > header h1")).to_have_text("Beams")  # it is open at its new place
-    page.locator(".toast button").click()
-    desk.until("plans/Roof.md", "[[Beams]] and [beams](../stock/Beams.md)")
-    expect(page.locator(".doc > header h1")).to_have_text("Beams")
-
-
 def test_a_name_that_is_taken_is_refused_before_anything_moves(desk: Desk):
     page = desk.open(f"/notes/{desk.id_of('Beams')}")
     expect(page.locator(".back")).to_be_visible()
@@ -226,28 +209,6 @@ def test_a_note_is_dragged_into_a_folder(desk: Desk):
     expect(dialog).to_contain_text("stock/Wall.md")
     dialog.get_by_role("button", name="Move").click()
     desk.until("stock/Wall.md", "Of stone.")
-
-
-def test_a_deleted_note_is_in_the_trash_and_comes_back(desk: Desk):
-    desk.note("plans/Fence.md", "# Fence\n\nSee [[Old list]].\n")
-    page = desk.open(f"/notes/{desk.id_of('Old%20list')}")
-    page.get_by_role("button", name="More", exact=True).click()
-    page.get_by_role("menuitem", name="Delete").click()
-    dialog = page.get_by_role("dialog", name="Delete")
-    expect(dialog).to_contain_text("1 link to it will break")
-    expect(dialog.get_by_role("button", name="Delete")).to_be_focused()
-    page.keyboard.press("Enter")
-    eventually(lambda: not (desk.program.vault / "stock/Old list.md").exists())
-    expect(page.locator("article.read")).to_have_count(0)
-    page.keyboard.press("Control+k")
-    page.keyboard.type(">undo")
-    expect(page.get_by_role("option", name="Show or undo the last changes")).to_be_visible()
-    page.keyboard.press("Enter")
-    changes = page.get_by_role("dialog", name="Last changes")
-    first = changes.get_by_role("listitem").first
-    expect(first).to_contain_text("Deleted")
-    first.get_by_role("button", name="Undo").click()
-    desk.until("stock/Old list.md", "Nobody needs it.")
 
 
 def test_a_note_is_renamed_moved_deleted_and_brought_back_by_keys_alone(desk: Desk):

@@ -55,19 +55,6 @@ def test_the_whole_graph(visit: Callable[..., Page]):
     picture(page, other_than=whole)
 
 
-def test_the_view_of_the_graph_shows_all_of_it_beside_an_open_note(
-    visit: Callable[..., Page], note_id: Callable[..., str]
-):
-    page = visit(f"/notes/{note_id('Sensor script')}")
-    page.get_by_role("link", name="Graph", exact=True).click()
-    canvas = page.locator(".graph > canvas")
-    expect(canvas).to_have_attribute("aria-label", re.compile("Graph of 2.. notes"))
-    page.reload()
-    expect(canvas).to_have_attribute("aria-label", re.compile("Graph of 2.. notes"))
-    page.get_by_role("link", name="Notes", exact=True).click()
-    expect(page.locator(".doc header h1")).to_have_text("Sensor script")
-
-
 def test_find_and_open_a_note(visit: Callable[..., Page]):
     page = visit("/graph")
     page.locator("#find").fill("sensor script")
@@ -88,38 +75,6 @@ def test_find_and_open_a_note(visit: Callable[..., Page]):
     expect(page.get_by_role("button", name="Unpin")).to_be_visible()
     page.locator(".preview").get_by_role("link", name="Open note").click()
     expect(page.locator(".doc header h1")).to_contain_text("Frost alarm fires")
-
-
-def _in_equal_folders(route: Route) -> None:
-    """Answer as if two folders of one name had notes."""
-    body = route.fetch().json()
-    folders = body["data"]["folders"]
-    body["data"]["folders"] = [*folders, "first/common", "second/common"]
-    body["data"]["nodes"]["folder"][1:3] = [len(folders), len(folders) + 1]
-    route.fulfill(json=body)
-
-
-def test_groups_have_names_that_differ(visit: Callable[..., Page]):
-    page = visit()
-    page.route("**/graph?*", _in_equal_folders)
-    page.evaluate("""() => {
-      window.names = [];
-      const post = Worker.prototype.postMessage;
-      Worker.prototype.postMessage = function (message, ...more) {
-        window.names = (message.changes ?? message.scene)?.names ?? window.names;
-        return post.call(this, message, ...more);
-      };
-      location.hash = "#/graph";
-    }""")
-    page.get_by_role("radio", name="Folder").click()
-    names = eventually(
-        lambda: page.evaluate("window.names.map(({ name }) => name)"),
-        lambda names: "garden" in names,
-    )
-    assert "Vault root" in names
-    assert "/" not in names
-    assert {"first/common", "second/common"} <= set(names)
-    assert len(set(names)) == len(names)
 
 
 def test_dates_and_notes_without_links(visit: Callable[..., Page]):
