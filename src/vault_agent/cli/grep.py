@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -59,10 +60,7 @@ def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
     counts: Counter[str] = Counter()
     last = ("", 0)
     with client_here(invocation) as client:
-        pages = listing.rows(
-            lambda most, cursor: client.call("POST /grep", **body, limit=most, cursor=cursor)
-        )
-        for page in pages:
+        for page in listing.rows(partial(client.call, "POST /grep", **body)):
             every_line = (summary and not only_paths) or listing.whole
             rows = _with_rest(client, body, page) if every_line else page
             counts.update(row["path"] for row in rows)

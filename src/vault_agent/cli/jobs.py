@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from vault_agent.client.client import Client, Reply
-    from vault_agent.model.jobs import Job, PhaseProgress, Waiting
+    from vault_agent.model.jobs import Job, JobSummary, PhaseProgress, Waiting
 
 _SECONDS_BETWEEN_LINES = 3.0
 
@@ -194,7 +194,7 @@ def report(job: Job, *, one_by_one: bool = False) -> int:
     if not one_by_one and any(number > _MANY for number in counts.values()):
         tell(f"All warnings: vault-agent jobs {clean(job.id)}")
     if job.summary is not None and job.state is JobState.SUCCEEDED:
-        say(summary_line(job))
+        say(summary_line(job, job.summary))
     elif job.error is not None:
         complain(job.error.code, at_terminal(job.error.code, job.error.message, job.error.details))
     elif job.state.final:
@@ -214,11 +214,8 @@ def ending(job: Job) -> int:
     return Exit.FAILURE
 
 
-def summary_line(job: Job) -> str:
+def summary_line(job: Job, summary: JobSummary) -> str:
     """Return the summary of a job that succeeded, in one line."""
-    summary = job.summary
-    if summary is None:
-        return ""
     if job.kind in (JobKind.MOVE, JobKind.UNDO):
         verb = "moved" if job.kind is JobKind.MOVE else "undone"
         undo = f"  {clean(summary.write_id)}" if summary.write_id else ""

@@ -43,13 +43,13 @@ _PARTS = {
     "in": ("backlinks",),
     "mentions": ("mentions",),
 }
-_PAGES = {"links": 1_000, "backlinks": 100, "mentions": 100}
+_PAGE = 100
 _NONE = {
     "links": "It has no such links.",
     "backlinks": "No note links to it.",
     "mentions": "No note mentions it without a link.",
 }
-_SCREENFUL = 100
+_MOST_BROKEN = 1_000
 _MOST_CONTEXTS = 10
 _MARGIN = " " * 6
 
@@ -67,7 +67,7 @@ command = Noun("links")
 @click.option("--kind", "kinds", type=click.Choice(_KINDS), multiple=True, help="Only this kind.")
 @click.option("--external", is_flag=True, help="Also the links to the web.")
 @click.option("-l", "--paths", "only_paths", is_flag=True, help="Print only paths of notes.")
-@limit_option("Links or notes", _SCREENFUL)
+@limit_option("Links or notes")
 @click.pass_obj
 def show(invocation: Invocation, /, note: str, **options: Any) -> None:
     """Show the links from and to a note, or check all links of the vault.
@@ -90,11 +90,9 @@ def show(invocation: Invocation, /, note: str, **options: Any) -> None:
         for key in _PARTS[only] if path is not None else _PARTS["in"]:
             ask = partial(_ask, client, note_id, key, options=options, as_json=invocation.json)
             if invocation.json:
-                replies[key] = ask(options["limit"] and min(options["limit"], _PAGES[key]), None)
+                replies[key] = ask(limit=options["limit"] and min(options["limit"], _PAGE))
             else:
-                listing = Listing(
-                    invocation, key, options["limit"], page=_PAGES[key], screenful=_SCREENFUL
-                )
+                listing = Listing(invocation, key, options["limit"], page=_PAGE)
                 for rows in listing.rows(ask):
                     _print_rows(key, path, rows, only_paths=options["only_paths"])
                 listing.close(_NONE[key], "link" if key == "links" else "note")
@@ -107,11 +105,11 @@ def _ask(
     client: Client,
     note_id: str,
     key: str,
-    limit: int | None,
-    cursor: str | None,
     *,
     options: dict[str, Any],
     as_json: bool,
+    limit: int | None,
+    cursor: str | None = None,
 ) -> Reply:
     """Return a page of the links in a note, of those to it, or of its mentions."""
     if key == "mentions":
@@ -254,7 +252,7 @@ def check(
         cursor = None
         while True:
             reply = client.call(
-                "GET /links/broken", kinds=",".join(kinds), limit=_PAGES["links"], cursor=cursor
+                "GET /links/broken", kinds=",".join(kinds), limit=_MOST_BROKEN, cursor=cursor
             )
             data = reply.envelope["data"]
             links += (link for link in data["links"] if _is_below(link["path"], folders))

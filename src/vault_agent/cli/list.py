@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncclick as click
@@ -26,14 +27,10 @@ from vault_agent.cli.terminal import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
-    from typing import TypeAlias
 
     from vault_agent.cli.command import Invocation
     from vault_agent.client.client import Reply
     from vault_agent.model.warning import Warning as Notice
-
-    Ask: TypeAlias = Callable[[int, str | None], Reply]
-    """Asks for a page: at most so many rows, after a cursor."""
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 SCREENFUL = 50
@@ -123,9 +120,9 @@ _FILTERS = {
 }
 
 
-def limit_option(noun: str, usual: int = SCREENFUL) -> Callable[[_Function], _Function]:
+def limit_option(noun: str) -> Callable[[_Function], _Function]:
     """Return a decorator that adds `--limit`."""
-    what = f"{noun}. Default: {usual} at a terminal and with --json, else all."
+    what = f"{noun}. Default: {SCREENFUL} at a terminal and with --json, else all."
     return click.option("-n", "--limit", type=click.IntRange(1), help=what)
 
 
@@ -144,7 +141,6 @@ class Listing:
         limit: the most rows that are wanted; None for the usual number.
         cursor: where the list goes on.
         page: the most rows of a reply.
-        screenful: the usual number at a terminal and of a JSON reply.
     """
 
     invocation: Invocation
@@ -152,7 +148,6 @@ class Listing:
     limit: int | None
     cursor: str | None = None
     page: int = MAX_PAGE
-    screenful: int = SCREENFUL
     printed: int = 0
     total: int | None = None
     is_cut: bool = False  # whether rows are left
@@ -163,12 +158,15 @@ class Listing:
         """Whether all rows are wanted: in a pipe, unless a limit was given."""
         return self.limit is None and not self.invocation.json and not is_terminal(sys.stdout)
 
-    def rows(self, ask: Ask) -> Generator[list[dict[str, Any]]]:
-        """Yield the rows of each page as it comes. With `--json`, print one page instead."""
-        room = sys.maxsize if self.whole else self.limit or self.screenful
+    def rows(self, ask: Callable[..., Reply]) -> Generator[list[dict[str, Any]]]:
+        """Yield the rows of each page as it comes. With `--json`, print one page instead.
+
+        `ask` asks for a page, at most `limit` rows after `cursor`.
+        """
+        room = sys.maxsize if self.whole else self.limit or SCREENFUL
         cursor = self.cursor
         while room:
-            reply = ask(min(room, self.page), cursor)
+            reply = ask(limit=min(room, self.page), cursor=cursor)
             data, self.warnings = reply.envelope["data"], reply.warnings
             rows = data[self.key]
             if cursor is None:
@@ -283,10 +281,7 @@ def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any)
     }
     listing = Listing(invocation, "notes", options["limit"], options["cursor"])
     with client_here(invocation) as client:
-        pages = listing.rows(
-            lambda limit, cursor: client.call("GET /notes", **arguments, limit=limit, cursor=cursor)
-        )
-        for notes in pages:
+        for notes in listing.rows(partial(client.call, "GET /notes", **arguments)):
             for note in notes:
                 _show(note)
     return listing.close(no_rows("notes", options["tags"]), "note")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -69,10 +70,7 @@ def _notes_of(invocation: Invocation, name: str, limit: int | None) -> None:
         if place is not None:
             _tags_of(invocation, client, place, no_tag=f"No note has the tag {quoted(tag)}. ")
             return
-        pages = listing.rows(
-            lambda most, cursor: client.call("GET /notes", tag=tag, limit=most, cursor=cursor)
-        )
-        for notes in pages:
+        for notes in listing.rows(partial(client.call, "GET /notes", tag=tag)):
             for note in notes:
                 say(clean(note["path"]))
     listing.close(no_rows("notes", [tag]), "note")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from typing import Any
 
 import asyncclick as click
@@ -53,10 +54,7 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
     }
     listing = Listing(invocation, "tasks", options["limit"], options["cursor"])
     with client_here(invocation) as client:
-        pages = listing.rows(
-            lambda limit, cursor: client.call("GET /tasks", **arguments, limit=limit, cursor=cursor)
-        )
-        for tasks in pages:
+        for tasks in listing.rows(partial(client.call, "GET /tasks", **arguments)):
             for task in tasks:
                 _show(task)
     is_open = options["status"] == "open"

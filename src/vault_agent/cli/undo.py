@@ -10,7 +10,6 @@ from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import client_here
 from vault_agent.cli.terminal import clean, counted, local_time, say, style, tell, warn
 from vault_agent.cli.write import change, how_options
-from vault_agent.errors import NotFound
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client
@@ -41,8 +40,6 @@ def command(invocation: Invocation, /, write_id: str | None, **options: Any) -> 
     if not options["listed"] and (which["path"] or which["agent"]):
         raise click.UsageError("--path and --agent need --list")
     with client_here(invocation) as client:
-        if write_id is not None and invocation.vault is None and client.vault_name is not None:
-            _find_vault(client, write_id)
         if options["listed"] and write_id is not None:
             _show(invocation, client, write_id)
             return None
@@ -51,14 +48,6 @@ def command(invocation: Invocation, /, write_id: str | None, **options: Any) -> 
             return None
         body = {"copy": options["copy"], "writeId": write_id}
         return change(invocation, client, "POST /write/undo", body, options)
-
-
-def _find_vault(client: Client, write_id: str) -> None:
-    """Let the calls be about the default vault if the project's log does not have this write."""
-    try:
-        client.call("GET /writes/{writeId}", write_id=write_id)
-    except NotFound:
-        client.vault_name = None
 
 
 def _list(invocation: Invocation, client: Client, which: dict[str, Any]) -> None:
