@@ -140,4 +140,6 @@ def test_the_command_shows_the_text_and_why(served: Program):
     assert foreign["wordMatch"]["share"] == 0
     nothing = served.run("memory", "show", "wedding cake")
     assert (nothing.returncode, nothing.stdout) == (0, "")
-    assert nothing.stderr == ("Nothing is recalled. Why: vault-agent --json memory show PROMPT\n")
+    assert nothing.stderr == "Nothing is recalled: no note is about this.\n"
+    short = served.run("memory", "show", "prompt")
+    assert "the prompt has fewer than three words" in short.stderr

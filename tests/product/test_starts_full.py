@@ -82,7 +82,7 @@ def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Pro
         journals = shop / ".vault-agent" / "vault" / "journals"
         eventually(lambda: len(list(journals.glob("*.md"))) == 2)
         listed = eventually(
-            lambda: run("memory", "journal", "--all"), lambda told: "skipped (short)" in told
+            lambda: run("memory", "journal", "--all"), lambda told: "skipped (too short" in told
         )
         assert len(listed.splitlines()) == 3
         asked = (f"may the report of slow jobs query the events table? {n}" for n in range(999))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +25,25 @@ from vault_agent.errors import Failed, Forbidden, NotFound, Unavailable
 from vault_agent.model.memory import RecallWeights
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from vault_agent.client.client import Client, Reply
 
 _MOST = 500
 """Sessions that one request lists."""
+_REASONS = {
+    "short": "too short for a journal",
+    "asked": "waits for: vault-agent memory journal make",
+    "excluded": "in a folder that leaves none",
+    "edited": "changed by you: it is never rewritten",
+    "crash": "the session ended without a word",
+    "command_failed": "journal.command wrote none",
+    "transcript_missing": "the agent's transcript could not be read",
+}
+_MOST_SECONDS = 120.0
+
+
 journal_command = Noun("journal")
 
 
@@ -47,7 +61,8 @@ journal_command = Noun("journal")
 def journals(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
     """List the journals of agents' sessions, and write missing ones.
 
-    Inside a project, only its sessions are listed. SESSION is the ID of a session.
+    Inside a project, only its sessions are listed. SESSION is the ID of a session, or the
+    beginning of one.
     """
     wanted = state or ("all" if everything else None)
     with client_here(invocation, only_trusted=True) as client:
@@ -76,7 +91,7 @@ def make(invocation: Invocation, session_id: str | None, everything: bool) -> No
         raise click.UsageError("give a SESSION or --all")
     with client_here(invocation, only_trusted=True) as client:
         if session_id is not None:
-            wanted = [session_id]
+            wanted = [_whole_session(client, session_id)]
         else:
             page = client.call("GET /journals", state="all", limit=_MOST)
             journals = page.envelope["data"]["journals"]
@@ -115,20 +130,42 @@ def import_(invocation: Invocation, limit: int) -> None:
     server, the next one writes the journals.
     """
     made, total = import_here(invocation, limit)
-    if made:
-        _ask_for_journals(invocation, made[0])
+    if not invocation.json:
+        say(f"{counted(total, 'session')} of this project on this disk, {len(made)} of them new.")
+    number = _wait_for_journals(invocation, made) if made else None
     if invocation.json:
-        envelope({"found": total, "added": made})
-        return
-    say(f"{counted(total, 'session')} of this project on this disk, {len(made)} of them new.")
-    if made:
-        tell("A server writes their journals: vault-agent memory journal")
+        envelope({"found": total, "added": made, "written": number})
+    elif number is not None:
+        tell(f"{counted(number, 'journal')} written. Next: vault-agent memory journal")
+    elif made:
+        tell("Their journals are written by the next server: vault-agent serve --background")
 
 
-def _ask_for_journals(invocation: Invocation, session_id: str) -> None:
-    """Let a server look at the sessions that have no journal, if one runs."""
+def _wait_for_journals(invocation: Invocation, made: list[str]) -> int | None:
+    """Wait until a running server has tried all journals. Return how many there are."""
+    deadline = time.monotonic() + _MOST_SECONDS
     with suppress(Unavailable), client_here(invocation, only_trusted=True) as client:
-        client.call("POST /journals", session_id=session_id)
+        client.call("POST /journals", session_id=made[0])  # it looks at all of them
+        while True:
+            page = client.call("GET /journals", state="all", limit=_MOST).envelope["data"]
+            journals = [row for row in page["journals"] if row["sessionId"] in made]
+            is_done = all(row["state"] != "pending" for row in journals)
+            if is_done or time.monotonic() > deadline:
+                return sum(row["noteId"] is not None for row in journals)
+            time.sleep(0.5)
+    return None
+
+
+def _whole_session(client: Client, begin: str) -> str:
+    """Return the ID of the only session that begins so, or the text itself."""
+    rows = client.call("GET /journals", state="all", limit=_MOST).envelope["data"]["journals"]
+    return whole_id(begin, (row["sessionId"] for row in rows))
+
+
+def whole_id(begin: str, session_ids: Iterable[str]) -> str:
+    """Return the only ID that begins so, or the text itself if not exactly one does."""
+    matching = [session_id for session_id in session_ids if session_id.startswith(begin)]
+    return matching[0] if len(matching) == 1 else begin
 
 
 def count_here(project: Path) -> int:
@@ -172,7 +209,8 @@ def import_here(invocation: Invocation, limit: int) -> tuple[list[str], int]:
 
 def _journal_line(journal: dict[str, Any]) -> str:
     day = journal["startedAt"][:10]
-    why = f" ({journal['reason']})" if journal["reason"] is not None else ""
+    reason = journal["reason"]
+    why = f" ({_REASONS.get(reason, reason)})" if reason is not None else ""
     name = journal["path"] or journal["sessionId"]
     title = f"  {journal['title']}" if journal["title"] else ""
     return clean(f"{day}  {journal['state']}{why}  {name}{title}")
@@ -217,7 +255,7 @@ def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> 
     if data["text"]:
         say(clean(data["text"], lines=True))
     else:
-        tell("Nothing is recalled. Why: vault-agent --json memory show PROMPT")
+        tell(f"Nothing is recalled: {_why_nothing(data, body['prompt'])}.")
 
 
 @command.command("log")
@@ -231,14 +269,15 @@ def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> 
 def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
     """List the sessions of agents, or show all that one SESSION got, and why.
 
-    SESSION is an ID. Inside a project, its sessions are listed.
+    SESSION is an ID, or the beginning of one. Inside a project, its sessions are listed.
     """
     reply: Reply
     is_of_all = session is not None or options["project"] is not None
     connected = invocation.client() if is_of_all else client_here(invocation, only_trusted=True)
     with connected as client:
         if session is not None:
-            reply = client.call("GET /memory/sessions/{sessionId}", session_id=session)
+            whole = _whole(client, session)
+            reply = client.call("GET /memory/sessions/{sessionId}", session_id=whole)
         else:
             reply = client.call("GET /memory/sessions", **options)
     if invocation.passed_on(reply):
@@ -301,6 +340,8 @@ def forget(
     if len(body) != 1:
         raise click.UsageError("give a SESSION, --older-than or --all")
     with invocation.client() as client:
+        if session is not None:
+            body["sessionId"] = _whole(client, session)
         reply = client.call("POST /memory/forget", body)
     if invocation.passed_on(reply):
         return
@@ -387,6 +428,22 @@ def _show_session(session: dict[str, Any]) -> None:
             say(style(f"  {_line(note, 'left out: ' + note['leftOut'])}", "faint"))
     for note in session["pinned"]:
         say(f"\ncomes first at the next event: {clean(note['vault'])}/{clean(note['path'])}")
+
+
+def _whole(client: Client, begin: str) -> str:
+    latest = client.call("GET /memory/sessions", limit=100).envelope["data"]["sessions"]
+    return whole_id(begin, (session["sessionId"] for session in latest))
+
+
+def _why_nothing(data: dict[str, Any], prompt: str) -> str:
+    """Return why no note is recalled: what is wrong with the nearest one, or with the prompt."""
+    near = [note for note in data["leftOut"] if note["leftOut"] != "relevance"]
+    if near:
+        note = max(near, key=lambda note: note["score"])
+        return clean(f"{note['vault']}/{note['path']} is left out: {note['leftOut']}")
+    if prompt and data["wordMatch"] is None:
+        return "the prompt has fewer than three words that name a subject"
+    return "no note is about this"
 
 
 def _line(note: dict[str, Any], why: str) -> str:
