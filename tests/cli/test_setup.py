@@ -221,6 +221,13 @@ async def test_the_home_folder_is_refused_also_if_the_indexes_are_elsewhere(
     assert (await run("config", "get", "vault.root")).code == 1
 
 
+@posix("a terminal is made by a POSIX call")
+async def test_tab_at_the_terminal_completes_the_folder(home: Path, run_at_terminal: Run):
+    done = await run_at_terminal("setup", "--no-agents", stdin="~/No\t\n\n\n\n")
+    assert done.code == 0, done.err
+    assert "Ready: 1 note of ~/Notes" in done.err
+
+
 async def test_init_alone_is_enough_in_a_project_without_notes_of_ones_own(
     home: Path, run: Run, run_apart: Run, monkeypatch: pytest.MonkeyPatch
 ):

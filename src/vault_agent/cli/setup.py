@@ -17,6 +17,7 @@ from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import (
     agreed,
     ask,
+    ask_folder,
     can_ask,
     clean,
     complain,
@@ -165,7 +166,7 @@ def _folder_of(config: Config | None, typed: str | None, *, asks: bool) -> Path:
     numbers = {str(number): str(folder) for number, folder in enumerate(offered, 1)}
     question = "Folder of your notes, by number or path" if numbers else "Folder of your notes"
     while True:
-        answer = ask(question, "1" if numbers else "")
+        answer = ask_folder(question, "1" if numbers else "")
         try:
             return _checked(numbers.get(answer, answer), config)
         except Misconfigured as refusal:

@@ -227,7 +227,28 @@ def can_ask() -> bool:
 
 def ask(question: str, default: str = "") -> str:
     """Return what the person types, or the default for an empty line."""
-    return _line(f"{question} [{default}]: " if default else f"{question}: ") or default
+    return _line(_with_default(question, default)) or default
+
+
+def ask_folder(question: str, default: str = "") -> str:
+    """Return the folder that the person types, where Tab completes its path."""
+    try:
+        import readline
+    except ImportError:  # Windows has none
+        return ask(question, default)
+    if not is_terminal(sys.stdout):
+        return ask(question, default)
+    readline.set_completer_delims("\n")  # without a completer, readline completes files
+    is_libedit = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
+    try:
+        return input(_with_default(question, default)).strip() or default
+    except EOFError:
+        raise click.Abort from None
+
+
+def _with_default(question: str, default: str) -> str:
+    return f"{question} [{default}]: " if default else f"{question}: "
 
 
 def agreed(question: str, *, yes: bool, default: bool = False) -> bool:
