@@ -64,7 +64,7 @@ def test_a_note_that_is_renamed_by_its_name_stays_in_its_folder(server: Writable
 def test_a_dry_run_says_what_would_be_done(server: WritableProgram):
     tried = server.run("write", "Tried", "-t", "x\n", "--dry-run")
     assert tried.stderr == (
-        "would be created Tried.md\nNothing was written, because of --dry-run.\n"
+        "would be created Tried.md  +1 -0\nNothing was written, because of --dry-run.\n"
     )
     assert not (server.vault / "Tried.md").exists()
     server.done("write", "Kept", "-t", "x\n")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -204,6 +205,9 @@ def _done(data: Mapping[str, Any]) -> str:
     line = f"{'would be ' if is_tried else ''}{verb} {path}"
     if data["line"] is not None:
         line += f":{data['line']}"
+    if data["diff"] and not data["diffTruncated"] and data["operation"] not in ("delete", "move"):
+        signs = Counter(row[:1] for row in data["diff"].splitlines()[2:])  # no names of files
+        line += f"  +{signs['+']} -{signs['-']}"
     links = sum(file["links"] for file in data["files"])
     if links:
         line += f"  ({counted(links, 'link')} in {counted(data['fileCount'], 'note')})"
