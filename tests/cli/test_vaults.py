@@ -233,7 +233,7 @@ async def test_a_folder_is_added_and_forgotten(run: Run, home: Path):
     again = await run("vaults", "add", str(home / "Recipes"))
     assert again.err == "Recipes is on the list already.\n"
     renamed = await run("vaults", "add", str(home / "Recipes"), "--name", "Food")
-    assert renamed.err == "Recipes is called Food now.\n"
+    assert renamed.err == "Food is on the list already.\n"
     await run("vaults", "add", str(home / "Recipes"), "--name", "Recipes")
     assert (await run("vaults", "add", str(home / "Recipes"), "--name", "global")).code == 2
     assert (await run("vaults", "add", str(home / "nothing"))).code == 2

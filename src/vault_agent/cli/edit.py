@@ -44,8 +44,8 @@ def command() -> None:
     metavar="HEADING",
     help="A heading, or a path of them: 'Log > Friday'.",
 )
-@click.option("--heading-id", metavar="ID", help="A heading by its ID.")
-@click.option("--block", "block_id", metavar="ID", help="A block by its ID: ^abc.")
+@click.option("--heading-id", "headingId", metavar="ID", help="A heading by its ID.")
+@click.option("--block", "blockId", metavar="ID", help="A block by its ID: ^abc.")
 @click.option(
     "--action",
     type=click.Choice(tuple(_ACTIONS)),
@@ -64,8 +64,8 @@ def section(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     Without --heading, --heading-id and --block it lists the headings and blocks with their IDs.
     Replacing shows the difference and asks.
     """
-    names = {"heading": "heading", "heading_id": "headingId", "block_id": "blockId"}
-    place = {wire: options[name] for name, wire in names.items() if options[name] is not None}
+    names = ("heading", "headingId", "blockId")
+    place = {name: options[name] for name in names if options[name] is not None}
     if not place:
         _list_sections(invocation, note)
         return None

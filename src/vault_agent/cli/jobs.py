@@ -220,12 +220,8 @@ def summary_line(job: Job, summary: JobSummary) -> str:
         verb = "moved" if job.kind is JobKind.MOVE else "undone"
         undo = f"  {clean(summary.write_id)}" if summary.write_id else ""
         return f"{verb}, {counted(summary.changed, 'note')} changed{undo}"
-    numbers = {
-        "added": summary.added,
-        "changed": summary.changed,
-        "renamed": summary.renamed,
-        "removed": summary.removed,
-    }
+    words = ("added", "changed", "renamed", "removed")
+    numbers = {word: getattr(summary, word) for word in words}
     changes = ", ".join(f"{number:,} {word}" for word, number in numbers.items() if number)
     total = summary.added + summary.changed + summary.renamed + summary.unchanged
     notes = f"{counted(total, 'note')}{f': {changes}' if changes else ', none changed'}"

@@ -30,7 +30,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.names import Suggestions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from vault_agent.client.client import Client, Reply
 
@@ -79,7 +79,7 @@ def show(invocation: Invocation, /, note: str, **options: Any) -> None:
     vault-agent links "Late frost"
     vault-agent links 1 --mentions
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    only = options["only"]
+    only, limit = options["only"], options["limit"]
     if only is None and (options["status"] or options["kinds"]):
         only = "out"
     replies: dict[str, Reply] = {}
@@ -87,13 +87,13 @@ def show(invocation: Invocation, /, note: str, **options: Any) -> None:
         note_id, path = _note_or_attachment(invocation, client, note)
         if path is None and only in ("out", "mentions"):
             raise InvalidRequest("INVALID_REQUEST", "An attachment has only links to it: --in.")
+        requests = _requests(client, note_id, options, as_json=invocation.json)
         for key in _PARTS[only] if path is not None else _PARTS["in"]:
-            ask = partial(_ask, client, note_id, key, options=options, as_json=invocation.json)
             if invocation.json:
-                replies[key] = ask(limit=options["limit"] and min(options["limit"], _PAGE))
+                replies[key] = requests[key](limit=limit and min(limit, _PAGE))
             else:
-                listing = Listing(invocation, key, options["limit"], page=_PAGE)
-                for rows in listing.rows(ask):
+                listing = Listing(invocation, key, limit, page=_PAGE)
+                for rows in listing.rows(requests[key]):
                     _print_rows(key, path, rows, only_paths=options["only_paths"])
                 listing.close(_NONE[key], "link" if key == "links" else "note")
     if invocation.json:
@@ -101,29 +101,21 @@ def show(invocation: Invocation, /, note: str, **options: Any) -> None:
         envelope(data, distinct_warnings(replies.values()))
 
 
-def _ask(
-    client: Client,
-    note_id: str,
-    key: str,
-    *,
-    options: dict[str, Any],
-    as_json: bool,
-    limit: int | None,
-    cursor: str | None = None,
-) -> Reply:
-    """Return a page of the links in a note, of those to it, or of its mentions."""
-    if key == "mentions":
-        return client.call("GET /notes/{noteId}/mentions", note_id=note_id, limit=limit)
-    page = {"note_id": note_id, "limit": limit, "cursor": cursor}
-    if key == "backlinks":
-        contexts = None if as_json else _MOST_CONTEXTS
-        return client.call("GET /notes/{noteId}/backlinks", **page, contexts=contexts)
+def _requests(
+    client: Client, note_id: str, options: dict[str, Any], *, as_json: bool
+) -> dict[str, Callable[..., Reply]]:
+    """Return what asks for a page of the links in a note, of those to it, and of its mentions."""
     kinds = options["kinds"]
     if not (kinds or options["external"] or options["status"] or as_json):
         kinds = [kind for kind in _KINDS if kind != "external"]
-    return client.call(
-        "GET /notes/{noteId}/links", **page, status=options["status"], kind=",".join(kinds) or None
-    )
+    note = {"note_id": note_id}
+    links = {**note, "status": options["status"], "kind": ",".join(kinds) or None}
+    backlinks = {**note, "contexts": None if as_json else _MOST_CONTEXTS}
+    return {
+        "links": partial(client.call, "GET /notes/{noteId}/links", **links),
+        "backlinks": partial(client.call, "GET /notes/{noteId}/backlinks", **backlinks),
+        "mentions": partial(client.call, "GET /notes/{noteId}/mentions", **note),
+    }
 
 
 def _print_rows(
@@ -259,11 +251,11 @@ def check(
             cursor = data["nextCursor"]
             if cursor is None:
                 break
-    most = limit or len(links)
+    is_long = is_terminal(sys.stdout) and not invocation.json
+    most = limit or (SCREENFUL if is_long else len(links))
     if invocation.json:
         envelope({"findings": links[:most], "total": len(links)}, reply.envelope["warnings"])
     else:
-        most = limit or (SCREENFUL if is_terminal(sys.stdout) else most)
         for link in links[:most]:
             place = f"{clean(link['path'])}:{link['line']}:{link['column']}"
             say(f"{style(place, 'strong')}: {_fault(link)} {written(link)}{_candidates(link)}")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+import tomllib
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -26,21 +29,11 @@ from vault_agent.model.memory import RecallWeights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from vault_agent.client.client import Client, Reply
 
 _MOST = 500
 """Sessions that one request lists."""
-_REASONS = {
-    "short": "too short for a journal",
-    "asked": "waits for: vault-agent memory journal make",
-    "excluded": "in a folder that leaves none",
-    "edited": "changed by you: it is never rewritten",
-    "crash": "the session ended without a word",
-    "command_failed": "journal.command wrote none",
-    "transcript_missing": "the agent's transcript could not be read",
-}
 _MOST_SECONDS = 120.0
 
 
@@ -207,10 +200,16 @@ def import_here(invocation: Invocation, limit: int) -> tuple[list[str], int]:
     return made, len(sessions)
 
 
+@cache
+def _reasons() -> dict[str, str]:
+    """Return in words why a session has no journal, or not a complete one."""
+    return tomllib.loads(Path(__file__).with_name("journal_reasons.toml").read_text("utf-8"))
+
+
 def _journal_line(journal: dict[str, Any]) -> str:
     day = journal["startedAt"][:10]
     reason = journal["reason"]
-    why = f" ({_REASONS.get(reason, reason)})" if reason is not None else ""
+    why = f" ({_reasons().get(reason, reason)})" if reason is not None else ""
     name = journal["path"] or journal["sessionId"]
     title = f"  {journal['title']}" if journal["title"] else ""
     return clean(f"{day}  {journal['state']}{why}  {name}{title}")
@@ -225,8 +224,8 @@ command.add_command(journal_command)
 @click.option("--file", "files", multiple=True, metavar="PATH", help="A file of the task.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag of the task.")
 @click.option("--start", is_flag=True, help="Show what a session gets at its start.")
-@click.option("-n", "--limit", type=click.IntRange(1, 20), help="Notes, 1 to 20.")
-@click.option("--max-tokens", type=click.IntRange(100, 2_000), help="The most tokens.")
+@click.option("-n", "--limit", "maxNotes", type=click.IntRange(1, 20), help="Notes, 1 to 20.")
+@click.option("--max-tokens", "maxTokens", type=click.IntRange(100, 2_000), help="The most tokens.")
 @click.pass_obj
 def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> None:
     """Print the notes that matter for a task, as an agent gets them.
@@ -237,15 +236,7 @@ def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> 
     vault-agent memory show "streaming cost updates" --file src/cost.py
     vault-agent --json memory show --file src/cost.py     why each note was taken or left out
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    body = {
-        "prompt": " ".join(prompt),
-        "files": options["files"],
-        "tags": options["tags"],
-        "start": options["start"],
-        "maxNotes": options["limit"],
-        "maxTokens": options["max_tokens"],
-        "explain": True,
-    }
+    body = {"prompt": " ".join(prompt), "explain": True, **options}
     with client_here(invocation, only_trusted=True) as client:
         reply = client.call("POST /memory", **body)
     if invocation.passed_on(reply):
@@ -331,11 +322,7 @@ def forget(
     \b
     vault-agent memory forget --older-than 90
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    body: dict[str, Any] = {
-        "sessionId": session,
-        "olderThanDays": older_than,
-        "all": every or None,
-    }
+    body: dict[str, Any] = {"sessionId": session, "olderThanDays": older_than, "all": every or None}
     body = {name: value for name, value in body.items() if value is not None}
     if len(body) != 1:
         raise click.UsageError("give a SESSION, --older-than or --all")

@@ -7,10 +7,10 @@ import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 import webbrowser
 from pathlib import Path, PurePath
-from shlex import quote
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib import parse
 
 import asyncclick as click
@@ -37,15 +37,7 @@ if TYPE_CHECKING:
     from vault_agent.cli.names import NamedPlace
     from vault_agent.client.client import Client
 
-_TICKET = "POST /ui/tickets"
 VIEWS = ("notes", "graph", "memory", "jobs")
-# How editors take a line, by the name of their program.
-_PLUS: Final = (
-    "vi vim nvim view gvim nano pico emacs emacsclient micro joe jed kak mg ne gedit bbedit"
-)
-_COLON: Final = "hx helix subl sublime_text zed zeditor mcedit lite-xl"
-_GOTO: Final = "code code-insiders codium vscodium cursor windsurf"
-_LINE: Final = "idea pycharm webstorm mate kate kwrite"
 
 
 def place_of(view: str, note: NamedPlace | None = None) -> str:
@@ -72,7 +64,7 @@ def new_address(client: Client, place: str) -> str:
     Raises:
         Misconfigured: `FEATURE_DISABLED` if the server has no web page.
     """
-    data = client.call(_TICKET, {"printed": True}).envelope["data"]
+    data = client.call("POST /ui/tickets", {"printed": True}).envelope["data"]
     return page_address(client.endpoint, place, data["ticket"])
 
 
@@ -114,18 +106,6 @@ def ui(invocation: Invocation, name: str | None, *, view: str, printed: bool) ->
         tell("No browser could be started. Open the address above.")
 
 
-_SYNTAX: Final = {
-    name: form
-    for names, form in (
-        (_PLUS, ("+{line}", "{file}")),
-        (_COLON, ("{file}:{line}",)),
-        (_GOTO, ("--goto", "{file}:{line}")),
-        (_LINE, ("--line", "{line}", "{file}")),
-    )
-    for name in names.split()
-}
-
-
 def editor_command(setting: str, file: str, line: int | None) -> list[str]:
     """Return the command that opens a file in the editor of `$VISUAL` or `$EDITOR`.
 
@@ -138,7 +118,8 @@ def editor_command(setting: str, file: str, line: int | None) -> list[str]:
     if not words:
         raise ValueError("empty")
     name = PurePath(words[0].strip('"')).name.lower().removesuffix(".exe").removesuffix(".cmd")
-    form = _SYNTAX.get(name)
+    forms = tomllib.loads(Path(__file__).with_name("editors.toml").read_text("utf-8"))
+    form = forms.get(name)
     if line is None or form is None:
         return [*words, file]
     return [*words, *(part.format(file=file, line=line) for part in form)]
@@ -183,21 +164,15 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
             way = "ui"
         page = place_of("notes", place._replace(line=line))
         address = new_address(client, page) if way == "ui" else ""
-    try:
-        if way == "ui":
-            _browse(address)
-        elif root is None:
-            raise Misconfigured(
-                "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
-            )
-        else:
-            file = _file(root, place.path or "")
-            _open(way, file, line, page=passage.page if passage else None)
-    except Failed as error:
-        if attached:
-            raise
-        way_out = f" To read it here: `vault-agent show {quote(name)}`"
-        raise Failed(error.code, error.message.rstrip(".") + "." + way_out) from None
+    if way == "ui":
+        _browse(address)
+    elif root is None:
+        raise Misconfigured(
+            "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
+        )
+    else:
+        file = _file(root, place.path or "")
+        _open(way, file, line, page=passage.page if passage else None)
     if invocation.json:
         envelope({"path": place.path, "line": line, "in": way})
     elif way != "editor":

@@ -96,8 +96,8 @@ def _show(invocation: Invocation, client: Client, write_id: str) -> None:
         return
     data = reply.envelope["data"]
     entry = data["write"]
-    say(f"{clean(entry['writeId'])}  {clean(entry['operation'])}  {clean(entry['state'])}")
-    say(f"{clean(entry['time'])}  {clean(entry['agent'] or 'owner')}  {clean(entry['client'])}")
+    names = ("writeId", "operation", "state", "time", "agent", "client")
+    say("  ".join(clean(entry[name] or "owner") for name in names))
     for file in entry["files"]:
         moved = f"{clean(file['before'])} -> " if file["before"] else ""
         say(f"  {moved}{clean(file['path'])}")

@@ -106,12 +106,6 @@ def remove_index(index: IndexFolder, *, yes: bool) -> bool:
     return True
 
 
-def described(indexes: Sequence[IndexFolder]) -> str:
-    """Return the number and the size of indexes."""
-    number = "1 index" if len(indexes) == 1 else f"{len(indexes)} indexes"
-    return f"{number}, {megabytes(sum(index.size for index in indexes))}"
-
-
 def _require_unused(index: IndexFolder) -> None:
     if is_serving(index.folder):
         raise Busy(
@@ -262,10 +256,7 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
     if invocation.json:
         envelope({"added": _row(entry)})
         return None
-    if same is not None and same.address != entry.address:
-        tell(f"{clean(same.address)} is called {clean(entry.address)} now.")
-    else:
-        tell(f"{clean(entry.address)} is {'on the list already' if same else 'added'}.")
+    tell(f"{clean(entry.address)} is {'on the list already' if same else 'added'}.")
     _tell_next(entry, applied)
     return None
 

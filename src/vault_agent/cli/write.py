@@ -42,7 +42,6 @@ _Function = TypeVar("_Function", bound="Callable[..., Any]")
 _WAIT_MS = 10_000
 """How long a command waits until a search finds the change. A server that reopens may need it."""
 _VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "made"}
-_NOTHING_WRITTEN = "Nothing was written, because of --dry-run."
 
 
 def how_options(*, asks: bool = False) -> Callable[[_Function], _Function]:
@@ -180,7 +179,7 @@ def _report(
     if data["dryRun"]:
         _show_diff(data, sys.stdout)
         tell(_done(data))
-        tell(_NOTHING_WRITTEN)
+        tell("Nothing was written, because of --dry-run.")
     else:
         undo = f"  {style(clean(data['writeId']), 'faint')}" if data["writeId"] else ""
         say(f"{_done(data)}{undo}")
@@ -232,14 +231,11 @@ def json_value(text: str) -> Any:
         return text
 
 
-_MODES = ("create", "overwrite", "append", "prepend", "upsert")
-
-
 @click.command("write", cls=Command)
 @click.argument("path", metavar="PATH|NOTE")
 @click.option(
     "--mode",
-    type=click.Choice(_MODES),
+    type=click.Choice(("create", "overwrite", "append", "prepend", "upsert")),
     default="create",
     show_default=True,
     help="upsert appends if the note exists, and creates it otherwise.",
