@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -42,10 +43,14 @@ def command(invocation: Invocation, /, source: str, to: str, **options: Any) -> 
     """  # noqa: D301 - \\b tells the parser to keep these lines
     body: dict[str, Any] = {"to": to, "rewriteLinks": not options["keep_links"]}
     with invocation.client() as client:
+        move = partial(
+            change, invocation, client, "POST /write/move",
+            options=options, asks="Move it to {path}?",
+        )  # fmt: skip
         # A path of the vault comes before a name. Only the server knows all files and folders.
         path = choose_vault(invocation, client, source).rstrip("/")
         try:
-            return _moved(invocation, client, {"path": path, **body}, options)
+            return move({"path": path, **body})
         except VaultAgentError as error:
             if error.code not in _NO_PATH:
                 raise
@@ -59,13 +64,7 @@ def command(invocation: Invocation, /, source: str, to: str, **options: Any) -> 
         if "/" not in f"{source}{to}" and not _is_folder(client, to):
             now = file.path or (look_up(client, file.note_id)).path or ""
             body["to"] = (PurePosixPath(now).parent / to).as_posix()
-        return _moved(invocation, client, {**file.body, **body}, options)
-
-
-def _moved(
-    invocation: Invocation, client: Client, body: dict[str, Any], options: dict[str, Any]
-) -> int | None:
-    return change(invocation, client, "POST /write/move", body, options, asks="Move it to {path}?")
+        return move({**file.body, **body})
 
 
 def _is_folder(client: Client, path: str) -> bool:

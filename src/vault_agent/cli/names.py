@@ -407,13 +407,9 @@ def look_up(client: Client, text: str) -> NamedPlace:
 def heading_line(outline: dict[str, Any], heading: str) -> int | None:
     """Return the line of a heading or a block (`^abc`) in a note's outline, or None."""
     wanted = heading.rpartition("#")[2].strip().casefold()
-    for entry in outline["headings"]:
-        if entry["text"].casefold() == wanted:
-            return int(entry["line"])
-    for entry in outline["blocks"]:
-        if f"^{entry['blockId']}".casefold() == wanted:
-            return int(entry["line"])
-    return None
+    places = [(entry["text"], entry["line"]) for entry in outline["headings"]]
+    places += [(f"^{entry['blockId']}", entry["line"]) for entry in outline["blocks"]]
+    return next((int(line) for name, line in places if name.casefold() == wanted), None)
 
 
 def _place(match: re.Match[str], line: int | None = None) -> NamedPlace:
