@@ -69,7 +69,7 @@ def test_a_dry_run_says_what_would_be_done(server: WritableProgram):
     assert not (server.vault / "Tried.md").exists()
     server.done("write", "Kept", "-t", "x\n")
     undone = server.run("undo", "--dry-run")
-    assert undone.stderr.startswith("would be undone Kept.md\n")
+    assert undone.stderr.startswith("would be undone Kept.md  +0 -1\n")
     assert server.text("Kept.md") == "x\n"
 
 

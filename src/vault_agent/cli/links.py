@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -51,6 +52,7 @@ _NONE = {
 }
 _MOST_BROKEN = 1_000
 _MOST_CONTEXTS = 10
+_LONGEST_NAME = 200  # of a request for suggestions
 _MARGIN = " " * 6
 
 command = Noun("links")
@@ -168,7 +170,8 @@ def _note_or_attachment(
 
 def _ending_in(client: Client, end: str) -> str | None:
     """Return the only attachment of the client's vault whose path ends so."""
-    reply = client.call("GET /suggest", q=end.rpartition("/")[2], kinds="attachment", limit=50)
+    name = PurePosixPath(end).name[:_LONGEST_NAME]
+    reply = client.call("GET /suggest", q=name, kinds="attachment", limit=50)
     paths = [suggestion.path or "" for suggestion in reply.read(Suggestions).suggestions]
     ending = [path for path in paths if f"/{path}".endswith(f"/{end}")]
     return ending[0] if len(ending) == 1 else None
