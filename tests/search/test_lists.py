@@ -251,8 +251,10 @@ async def test_fields_of_a_task_are_read(text: str, fields: dict):
 
 async def test_a_cursor_at_a_missing_note_has_expired(snapshot: Snapshot):
     with pytest.raises(InvalidRequest) as caught:
-        await list_notes(snapshot, ListQuery(sort=Sort.TITLE), ListPlace("", "missing.md"))
+        await list_notes(
+            snapshot, ListQuery(sort=Sort.TITLE), ListPlace("", identify("missing.md"))
+        )
     assert caught.value.code == "CURSOR_EXPIRED"
     with pytest.raises(InvalidRequest) as caught:
-        await list_tasks(snapshot, TaskQuery(), TaskPlace(f"/{identify('missing.md')}", 1))
+        await list_tasks(snapshot, TaskQuery(), TaskPlace(identify("missing.md"), 1))
     assert caught.value.code == "CURSOR_EXPIRED"

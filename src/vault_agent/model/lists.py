@@ -23,10 +23,10 @@ class Sort(StrEnum):
 
 
 class ListPlace(NamedTuple):
-    """Where a list goes on: after the note with this sort value and key (see `note_key`)."""
+    """Where a list goes on: after this note, which has this sort value."""
 
     value: str | int
-    path: str
+    note_id: str
 
 
 def _pairs(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -162,9 +162,9 @@ class TaskQuery:
 
 
 class TaskPlace(NamedTuple):
-    """Where a list of tasks goes on: after this line of the note with this key."""
+    """Where a list of tasks goes on: after this line of this note."""
 
-    path: str
+    note_id: str
     line: int
 
 

@@ -284,12 +284,12 @@ class GrepQuery:
 
 
 class GrepPlace(NamedTuple):
-    """Where a scan goes on: after this line of this note. `path` is a note's key, see `note_key`.
+    """Where a scan goes on: after this line of this note.
 
     `returned` lines of the note have been returned before.
     """
 
-    path: str
+    note_id: str
     line: int
     returned: int
 

@@ -16,7 +16,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.model.identifiers import identify
 from vault_agent.model.search import GrepAnswer, GrepLine, GrepPlace
 from vault_agent.model.warning import Warning
-from vault_agent.search.lists import admitted, note_key, path_of_key
+from vault_agent.search.lists import admitted, note_of_cursor
 from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import notes as reading
@@ -93,7 +93,8 @@ def _scan(  # noqa: PLR0917 - private, one caller
     size = 0
     with snapshot.connection() as connection:
         if start is not None:
-            path, after, count = path_of_key(connection, start.path), start.line, start.returned
+            path = note_of_cursor(connection, start.note_id).path
+            after, count = start.line, start.returned
         for note in reading.note_texts(connection, path, passing):
             go_on(stopped)
             if note.path != path:
@@ -111,13 +112,13 @@ def _scan(  # noqa: PLR0917 - private, one caller
                 size += len(orjson.dumps(line)) + _FIELD_BYTES
                 if len(lines) > query.limit or size > _PAGE_BYTES:
                     last = lines[-2]
-                    place = GrepPlace(note_key(last.path), last.line, counts[-2])
+                    place = GrepPlace(last.note_id, last.line, counts[-2])
                     return GrepAnswer(tuple(lines[:-1]), place=place)
             if time.monotonic() > deadline:
                 return GrepAnswer(
                     tuple(lines),
                     incomplete=True,
-                    place=GrepPlace(note_key(path), _EVERY_LINE, 0),
+                    place=GrepPlace(identify(path), _EVERY_LINE, 0),
                     share=reading.share_up_to(connection, path, passing),
                 )
     return GrepAnswer(tuple(lines))

@@ -24,6 +24,7 @@ from vault_agent.model.lists import (
     TaskStatus,
 )
 from vault_agent.model.search import Filters
+from vault_agent.search.resolve import NOTE_ID
 from vault_agent.search.snippet import beginning
 from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.current import SnapshotOutdated
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.lists import SortedNote, TaskRow
-    from vault_agent.store.index.notes import StoredChunk
+    from vault_agent.store.index.notes import StoredChunk, StoredNote
 
 EXCERPT_CHARACTERS = 160
 MAX_FILES = 10
@@ -91,7 +92,7 @@ async def list_notes(
     page, notes = await snapshot.read(read)
     rows = page[: query.limit]
     titled = query.sort is Sort.TITLE
-    places = tuple(ListPlace("" if titled else at.value, note_key(at.path)) for at in rows)
+    places = tuple(ListPlace("" if titled else at.value, identify(at.path)) for at in rows)
     total = snapshot.meta.notes if among is None else len(among)
     more = len(page) > len(rows)
     return NoteList(tuple(notes), total, more, places=places, warnings=warnings)
@@ -131,15 +132,9 @@ def _directly_in(paths: Iterable[tuple[int, str]], folders: Sequence[str]) -> se
 
 
 def _after(connection: Connection, query: ListQuery, start: ListPlace) -> tuple[str | int, str]:
-    path = path_of_key(connection, start.path)
-    if query.sort is not Sort.TITLE:
-        return start.value, path
-    title = sorting.title_of(connection, path)  # too long for a cursor
-    if title is None:
-        raise InvalidRequest(
-            "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."
-        )
-    return title, path
+    note = note_of_cursor(connection, start.note_id)
+    # A title is too long for a cursor.
+    return note.title if query.sort is Sort.TITLE else start.value, note.path
 
 
 def _listed_notes(connection: Connection, rows: Sequence[SortedNote]) -> list[ListedNote]:
@@ -184,32 +179,20 @@ def _cut(value: str) -> str:
     return value if len(value) <= _MAX_VALUE else value[: _MAX_VALUE - 1] + "…"
 
 
-_MAX_PATH_BYTES = 90
-
-
-def note_key(path: str) -> str:
-    """Return a short text for a note's path: the path itself, or `/` and the note ID."""
-    fits = len(path.encode("utf-8", "surrogatepass")) <= _MAX_PATH_BYTES and path.isprintable()
-    return path if fits else f"/{identify(path)}"
-
-
-def path_of_key(connection: Connection, key: str) -> str:
-    """Return the path of a key.
+def note_of_cursor(connection: Connection, note_id: str) -> StoredNote:
+    """Return the note at which a list goes on.
 
     Raises:
-        InvalidRequest: `CURSOR_EXPIRED` if the key is an ID and the note is gone, or
-            `INVALID_CURSOR` if it is no key.
+        InvalidRequest: `CURSOR_EXPIRED` if the note is gone, or `INVALID_CURSOR` if it is no ID.
     """
-    if not key.startswith("/"):
-        return key
-    if len(key) != 33 or not set(key[1:]) <= set("0123456789abcdef"):
+    if not NOTE_ID.fullmatch(note_id):
         raise InvalidRequest("INVALID_CURSOR", "This cursor does not belong to this request.")
-    note = reading.note_by_id(connection, key[1:])
+    note = reading.note_by_id(connection, note_id)
     if note is None:
         raise InvalidRequest(
             "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."
         )
-    return note.path
+    return note
 
 
 # --- tasks ----------------------------------------------------------------------------------------
@@ -231,7 +214,7 @@ async def list_tasks(
     passing = await admitted(snapshot, query.filters)
     warnings = await filter_warnings(snapshot, query.filters)
     tasks, more = await snapshot.read(_tasks, query, passing, start)
-    places = tuple(TaskPlace(note_key(task.path), task.line) for task in tasks)
+    places = tuple(TaskPlace(identify(task.path), task.line) for task in tasks)
     return TaskList(tuple(tasks), more, places=places, warnings=warnings)
 
 
@@ -245,7 +228,7 @@ def _tasks(
     path, line = "", 0
     rows: list[tuple[TaskRow, TaskFields]] = []
     if start is not None:
-        path, line = path_of_key(connection, start.path), start.line
+        path, line = note_of_cursor(connection, start.note_id).path, start.line
     while len(rows) <= query.limit:
         page = _task_page(connection, query.status, path, line)
         rows += _fitting(page, passing, query)

@@ -384,7 +384,7 @@ def _closest(connection: Connection, name: str, scope: Scope) -> list[str]:
 
 _NO_ROW = -1
 """In place of the row of a note that is not in the index. No link starts there."""
-_NOTE_ID = re.compile(r"[0-9a-f]{32}")
+NOTE_ID = re.compile(r"[0-9a-f]{32}")
 
 
 def named_note(connection: Connection, note_id: str, *, attachments: bool = False) -> StoredNote:
@@ -394,7 +394,7 @@ def named_note(connection: Connection, note_id: str, *, attachments: bool = Fals
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`.
     """
-    if not _NOTE_ID.fullmatch(note_id):
+    if not NOTE_ID.fullmatch(note_id):
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
     find = documents.readable_by_id if attachments else reading.note_by_id
     note = find(connection, note_id)

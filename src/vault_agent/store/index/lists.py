@@ -99,12 +99,6 @@ def updated_of(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[in
     return dict(fetch(connection, _UPDATED_OF, (json_array(rowids),)))
 
 
-def title_of(connection: sqlite3.Connection, path: str) -> str | None:
-    """Return the title of the note at a path, or None."""
-    rows = fetch(connection, "SELECT title FROM note WHERE path = ?", (path,))
-    return next((title for (title,) in rows), None)
-
-
 def count_types(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the number of notes of each type, most frequent first; "" for notes without one."""
     return {name or "": count for name, count in fetch(connection, _FREQUENT_TYPES, (_MAX_TYPES,))}
