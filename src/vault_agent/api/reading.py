@@ -21,7 +21,7 @@ from vault_agent.model.reading import (
     NotePart,
     PartQuery,
 )
-from vault_agent.model.sent import Between, Doc, Length
+from vault_agent.model.sent import Between, Length
 from vault_agent.search.note_file import (
     NoteFile,
     read_chunk,
@@ -43,11 +43,10 @@ View = TypeVar("View")
 class NoteRequest(NoteParams):
     """A request for a note."""
 
-    allow_large: Annotated[bool, Doc("Lift the limit of 200 KiB.")] = False
-    piece: Annotated[
-        Annotated[int, Between(0, 1_000)] | None,
-        Doc("Send only this piece of 204,800 characters, from 0, of a note up to 64 MiB."),
-    ] = None
+    allow_large: bool = False
+    """Lift the limit of 200 KiB."""
+    piece: Annotated[int, Between(0, 1000)] | None = None
+    """Send only this piece of 204,800 characters, from 0, of a note up to 64 MiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +61,18 @@ class ChunkRequest:
 class AttachmentRequest(PathParams):
     """A request for an attachment's metadata or bytes."""
 
-    download: Annotated[bool, Doc("Return the bytes instead of the metadata.")] = False
-    allow_large: Annotated[bool, Doc("Lift the limit of 10 MiB.")] = False
+    download: bool = False
+    """Return the bytes instead of the metadata."""
+    allow_large: bool = False
+    """Lift the limit of 10 MiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderRequest:
     """A request for what is in a folder besides notes."""
 
-    folder: Annotated[str, Length(0, 4096), Doc("Its path; empty for the vault itself.")] = ""
+    folder: Annotated[str, Length(0, 4096)] = ""
+    """Its path; empty for the vault itself."""
 
 
 _DIGITS = 8  # of the hash that a cursor contains

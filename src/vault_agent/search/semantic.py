@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from vault_agent.errors import Unavailable
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.warning import Warning
-from vault_agent.search.warnings import missing, unavailable
+from vault_agent.search.warnings import missing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -130,7 +131,8 @@ def of_chunks(matrix: Matrix, keys: Iterable[int], *, indexing: bool = False) ->
     mean: Floats = matrix.vectors[rows].mean(axis=0, dtype=np.float32)
     norm = float(np.linalg.norm(mean))
     if norm == 0.0:
-        raise unavailable("The embeddings of this note cancel each other out.")
+        what = "The embeddings of this note cancel each other out."
+        raise Unavailable("EMBEDDING_UNAVAILABLE", what, remedy="")
     return (mean / np.float32(norm)).astype(np.float32)
 
 

@@ -119,11 +119,6 @@ def off() -> Unavailable:
     return Unavailable("EMBEDDING_UNAVAILABLE", OFF, details, remedy="")
 
 
-def unavailable(what: str) -> Unavailable:
-    """Return the error for a problem that an index job alone cannot fix."""
-    return Unavailable("EMBEDDING_UNAVAILABLE", what, remedy="")
-
-
 def missing(what: str, *, indexing: bool) -> Unavailable:
     """Return the error for embeddings that an index job makes. `indexing`: whether one runs."""
     return Unavailable("EMBEDDING_UNAVAILABLE", what, indexing=indexing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import escape
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,16 +19,11 @@ _POLICY = (
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types vault-agent"
 )
-# Only names that browsers know: they complain about others.
-_REFUSED = (
-    "accelerometer", "autoplay", "browsing-topics", "camera", "clipboard-read",
-    "display-capture", "encrypted-media", "gamepad", "geolocation", "gyroscope", "hid",
-    "identity-credentials-get", "idle-detection", "keyboard-map", "local-fonts", "magnetometer",
-    "microphone", "midi", "payment", "picture-in-picture", "publickey-credentials-get",
-    "screen-wake-lock", "serial", "storage-access", "usb", "window-management",
-    "xr-spatial-tracking",
-)  # fmt: skip
-"""The powers of browsers that the page refuses. It keeps clipboard-write and fullscreen."""
+_REFUSED = files(__package__).joinpath("powers.txt").read_text("utf-8").split()
+"""The powers of browsers that the page refuses. It keeps clipboard-write and fullscreen.
+
+Only names that browsers know: they complain about others.
+"""
 _NO_POWERS = tuple(f"{name}=()" for name in _REFUSED)
 
 
