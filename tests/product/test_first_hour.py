@@ -64,7 +64,6 @@ def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served:
             ("write", "Alone", "--text", "a"),
             "append to it: `vault-agent write NOTE --mode append`.\n",
         ),
-        (("write", "Alone", "a"), "give the text with --text. "),
         (("search", "x", "--mode", "embedding"), "Run `vault-agent enable embedding`, "),
         (("links", "a" * 250), "No note has the path, name, alias or title"),
         (("config", "unset", "search.recency"), ""),
@@ -86,16 +85,15 @@ def test_a_missing_note_may_be_named_as_elsewhere(served: WritableProgram):
 def test_a_second_start_says_that_this_vault_is_served(served: WritableProgram):
     address = served.endpoint.rpartition(":")[2]
     ended = served.run("serve", "--port", address)
-    assert ended.returncode == Exit.USAGE
+    assert ended.returncode == Exit.BUSY
     assert "This vault is served already, at " in ended.stderr
     assert "serve both" not in ended.stderr
 
 
-def test_what_is_advised_for_another_vault_names_it(served: WritableProgram, tmp_path: Path):
+def test_a_port_of_another_vault_is_in_use(served: WritableProgram, tmp_path: Path):
     address = served.endpoint.rpartition(":")[2]
     ended = served.run("serve", "--port", address, "--vault-root", str(tmp_path))
-    assert "To stop it: `vault-agent serve --stop`." in ended.stderr
-    assert f" --vault-root {tmp_path}`." in ended.stderr.partition("To serve both")[2]
+    assert "Stop the program that uses it, or choose another port: " in ended.stderr
 
 
 def test_the_options_of_headings_have_one_name(served: WritableProgram):
