@@ -102,8 +102,7 @@ def test_a_large_attachment_needs_permission(root: VaultRoot, folder: Path) -> N
 def test_notes_are_never_attachments(root: VaultRoot, folder: Path) -> None:
     (folder / "a.md").write_bytes(b"text")
     (folder / "B.MARKDOWN").write_bytes(b"text")
-    (folder / "a.png").symlink_to("a.md")
-    for path in ("a.md", "B.MARKDOWN", "a.png", "none.md"):
+    for path in ("a.md", "B.MARKDOWN", "none.md"):
         error = refusal(root, path)
         assert (type(error), error.code) == (Forbidden, "ATTACHMENT_NOT_ALLOWED")
 
@@ -124,8 +123,6 @@ def test_errors_do_not_reveal_whether_excluded_paths_exist(
         for path in paths:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(SECRET)
-    (folder / "link.png").symlink_to("private/a.png")
-    paths.append("link.png")
     assert {str(refusal(root, path)) for path in paths} == {str(refusal(root, ".none"))}
     assert refusal(root, ".env").code == "ATTACHMENT_NOT_ALLOWED"
 
@@ -134,24 +131,17 @@ def test_errors_do_not_reveal_whether_excluded_paths_exist(
 def test_missing_paths_and_folders_are_not_found(root: VaultRoot, folder: Path) -> None:
     (folder / "folder.png").mkdir()
     os.mkfifo(folder / "fifo.png")
-    (folder / "broken.png").symlink_to("none.png")
-    (folder / "loop.png").symlink_to("loop.png")
-    for path in (
-        "none.png",
-        "folder.png",
-        "folder.png/x.png",
-        "fifo.png",
-        "broken.png",
-        "loop.png",
-    ):
+    for path in ("none.png", "folder.png", "folder.png/x.png", "fifo.png"):
         error = refusal(root, path)
         assert (type(error), error.code) == (NotFound, "ATTACHMENT_NOT_FOUND")
 
 
-def test_a_symlink_out_of_the_vault_is_refused(root: VaultRoot, folder: Path) -> None:
+def test_a_path_through_a_symlink_is_refused(root: VaultRoot, folder: Path) -> None:
+    (folder / "in.txt").write_bytes(b"text")
+    (folder / "link.txt").symlink_to("in.txt")
     (folder / "out.txt").symlink_to("../secret.txt")
     (folder / "away").symlink_to("../outside")
-    for path in ("out.txt", "away/secret.txt", "away/none.txt"):
+    for path in ("link.txt", "out.txt", "away/secret.txt", "away/none.txt"):
         assert refusal(root, path).code == "PATH_OUTSIDE_VAULT"
 
 

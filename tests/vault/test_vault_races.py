@@ -7,14 +7,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.support.clocks import PATIENCE, patiently
-from tests.support.systems import posix
+from tests.support.systems import linux, posix
 from tests.vault.spellings import SECRET
 
+from vault_agent.vault.folder import exchange
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.root import VaultRoot
 
@@ -141,24 +143,17 @@ def list_folder(root: VaultRoot, path: str) -> None:
 # --- swapped constantly -----------------------------------------------------------------------
 
 
-def race(first: Path, second: Path, place: Path, root: VaultRoot, path: str) -> set[bytes]:
-    """Read `path` while two entries are exchanged at `place`; return what was read, or why not.
+def race(swap: Callable[[], None], root: VaultRoot, path: str) -> set[bytes]:
+    """Read `path` while `swap` is called again and again; return what was read, or why not.
 
     Until both an honest text and a refusal have been seen, and for half a second more.
     """
     stop = threading.Event()
 
-    def swap() -> None:
-        spare = place.parent / ".spare"
+    def keep_swapping() -> None:
         while not stop.is_set():
-            for source in (first, second):
-                # A hard link or a fresh symlink, moved over the place in one step.
-                if source.is_symlink():
-                    spare.symlink_to(source.readlink())
-                else:
-                    os.link(source, spare)
-                spare.replace(place)
-                time.sleep(0)
+            swap()
+            time.sleep(0)
 
     def tries() -> Iterator[bytes]:
         try:
@@ -167,7 +162,7 @@ def race(first: Path, second: Path, place: Path, root: VaultRoot, path: str) -> 
             yield error.cause.encode()
 
     seen: set[bytes] = set()
-    thread = threading.Thread(target=swap)
+    thread = threading.Thread(target=keep_swapping)
     thread.start()
     try:
         both, end = False, time.monotonic() + PATIENCE
@@ -188,16 +183,26 @@ def race(first: Path, second: Path, place: Path, root: VaultRoot, path: str) -> 
     "no byte from outside is read",
 )
 def test_a_file_swapped_for_a_symlink_leaks_nothing(root: VaultRoot, folder: Path) -> None:
-    honest, link = folder / "honest.md", folder / ".link"
+    honest = folder / "honest.md"
     honest.write_bytes(b"text")
-    link.symlink_to("../secret.txt")
-    assert SECRET not in race(honest, link, folder / "note.md", root, "note.md")
+    spare = folder / ".spare"
+
+    def swap() -> None:
+        # A hard link or a fresh symlink, moved over the place in one step.
+        os.link(honest, spare)
+        spare.replace(folder / "note.md")
+        time.sleep(0)
+        spare.symlink_to("../secret.txt")
+        spare.replace(folder / "note.md")
+
+    assert SECRET not in race(swap, root, "note.md")
 
 
+@linux("exchanges a folder and a link")
 def test_a_folder_swapped_for_a_symlink_leaks_nothing(root: VaultRoot, folder: Path) -> None:
-    (folder / "real").mkdir()
-    (folder / "real" / "secret.md").write_bytes(b"text")
-    inside, outside = folder / ".inside", folder / ".outside"
-    inside.symlink_to("real")
-    outside.symlink_to("../outside")
-    assert SECRET not in race(inside, outside, folder / "d", root, "d/secret.md")
+    (folder / "d").mkdir()
+    (folder / "d" / "secret.md").write_bytes(b"text")
+    link = folder / ".link"
+    link.symlink_to("../outside")
+    swap = partial(exchange, None, str(folder / "d"), None, str(link))
+    assert SECRET not in race(swap, root, "d/secret.md")

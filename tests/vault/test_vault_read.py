@@ -54,18 +54,14 @@ def test_a_huge_file_is_read_only_up_to_the_limit(root: VaultRoot, folder: Path)
     ("target", "code", "reason"),
     [
         (None, "FILE_VANISHED", "vanished"),
-        ("../secret.txt", "SYMLINK_SKIPPED", "outside"),
-        ("a.md", "SYMLINK_SKIPPED", "loop"),
-        (".git/config", "SYMLINK_SKIPPED", "excluded"),
-        ("folder", "FILE_UNREADABLE", "directory"),
-        ("fifo", "FILE_UNREADABLE", "irregular"),
+        ("../secret.txt", "SYMLINK_SKIPPED", "link"),
+        ("folder", "SYMLINK_SKIPPED", "link"),
     ],
 )
 def test_an_unreadable_file_causes_a_warning_with_path_and_reason(
     root: VaultRoot, folder: Path, target: str | None, code: str, reason: str
 ) -> None:
     (folder / "folder").mkdir()
-    os.mkfifo(folder / "fifo")
     if target:
         (folder / "a.md").symlink_to(target)
     with pytest.raises(Skipped) as caught:

@@ -150,9 +150,6 @@ def test_paths_with_dots_or_empty_parts_are_refused_even_inside(
     (folder / "d" / "x").mkdir(parents=True)
     (folder / "d" / "a.md").write_bytes(b"text")
     assert cause_of(root, spelling) is Cause.OUTSIDE
-    with pytest.raises(CannotOpen) as caught:
-        root.resolve(spelling)
-    assert caught.value.cause is Cause.OUTSIDE
     with pytest.raises(CannotOpen) as caught, root.listing(spelling.replace("/a.md", "")):
         pass
     assert caught.value.cause is Cause.OUTSIDE
@@ -169,21 +166,16 @@ def test_bad_path_segments_are_refused(root: VaultRoot, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("absolute", [False, True])
-def test_symlinks_inside_the_vault_are_followed(
+def test_symlinks_inside_the_vault_are_not_followed(
     root: VaultRoot, folder: Path, absolute: bool
 ) -> None:
     (folder / "d" / "e").mkdir(parents=True)
     (folder / "d" / "e" / "a.md").write_bytes(b"text")
     base = str(folder.resolve()) + "/" if absolute else ""
     (folder / "one.md").symlink_to(f"{base}d/e/a.md")
-    (folder / "two.md").symlink_to("one.md")
     (folder / "folder").symlink_to(f"{base}d")
-    (folder / "d" / "up.md").symlink_to("e/../../d/./e//a.md")
-    (folder / "d" / "round").symlink_to(f"../../{folder.name}/d/e")  # out and in again
-    for path in ("one.md", "two.md", "folder/e/a.md", "d/up.md", "folder/up.md", "d/round/a.md"):
-        with root.open_file(path) as file:
-            assert os.read(file.fd, 99) == b"text"
-            assert file.path == "d/e/a.md"
+    for path in ("one.md", "folder/e/a.md"):
+        assert cause_of(root, path) is Cause.OUTSIDE
 
 
 @pytest.mark.parametrize(
@@ -214,8 +206,6 @@ def test_a_symlink_out_is_refused_even_if_dangling(
     (folder / "again.md").symlink_to("link.md")
     assert cause_of(root, "link.md") is Cause.OUTSIDE
     assert cause_of(root, "again.md") is Cause.OUTSIDE
-    with pytest.raises(CannotOpen):
-        root.resolve("link.md")
 
 
 def test_a_symlinked_outside_folder_reveals_nothing(root: VaultRoot, folder: Path) -> None:
@@ -235,52 +225,8 @@ def test_symlink_loops_end(root: VaultRoot, folder: Path) -> None:
     (folder / "self.md").symlink_to("self.md")
     (folder / "a.md").symlink_to("b.md")
     (folder / "b.md").symlink_to(folder.resolve() / "a.md")
-    (folder / "up").symlink_to(".")
-    (folder / "note.md").write_bytes(b"text")
     for path in ("self.md", "a.md", "b.md"):
-        assert cause_of(root, path) is Cause.LOOP
-    assert read(root, "up/up/up/note.md") == b"text"
-    if root.strategy is not Strategy.PORTABLE:  # the system has its own limit
-        assert cause_of(root, "up/" * 60 + "note.md") is Cause.LOOP
-
-
-def test_very_long_symlink_chains_end(root: VaultRoot, folder: Path) -> None:
-    (folder / "d" / "e").mkdir(parents=True)
-    (folder / "note.md").write_bytes(b"text")
-    before = "note.md"
-    for number in range(30):
-        (folder / f"{number}.md").symlink_to("d/e/../../" * 300 + before)
-        before = f"{number}.md"
-    with patiently():
-        if root.strategy is Strategy.PORTABLE:
-            with suppress(CannotOpen):  # the system may resolve it completely
-                root.open_file(before).close()
-        else:
-            assert cause_of(root, before) is Cause.LOOP
-
-
-def test_a_dangling_symlink_is_not_found(root: VaultRoot, folder: Path) -> None:
-    (folder / "link.md").symlink_to("gone.md")
-    assert cause_of(root, "link.md") is Cause.VANISHED
-
-
-@pytest.mark.parametrize("exists", [True, False])
-def test_a_symlink_to_an_excluded_path_is_refused(
-    open_root: Callable[..., VaultRoot],
-    folder: Path,
-    exists: bool,
-) -> None:
-    root = open_root("private/")
-    targets = (".git/config", "private/a.md", "node_modules/x/y.md", ".env")
-    for number, target in enumerate(targets):
-        if exists:
-            (folder / target).parent.mkdir(parents=True, exist_ok=True)
-            (folder / target).write_bytes(SECRET)
-        (folder / f"{number}.md").symlink_to(target)
-        assert cause_of(root, f"{number}.md") is Cause.EXCLUDED
-        assert cause_of(root, target) is Cause.EXCLUDED
-    (folder / "dir").symlink_to("private")
-    assert cause_of(root, "dir/a.md") is Cause.EXCLUDED
+        assert cause_of(root, path) is Cause.OUTSIDE
 
 
 def test_exclusions_apply_to_the_name_on_disk(
@@ -311,7 +257,7 @@ def test_fifo_socket_device_and_folder_are_never_opened(root: VaultRoot, folder:
     (folder / "zero.md").symlink_to("/dev/zero")
     with patiently():
         assert cause_of(root, "fifo.md") is Cause.IRREGULAR
-        assert cause_of(root, "to-fifo.md") is Cause.IRREGULAR
+        assert cause_of(root, "to-fifo.md") is Cause.OUTSIDE
         assert cause_of(root, "folder.md") is Cause.DIRECTORY
         assert cause_of(root, "zero.md") is Cause.OUTSIDE
     with socket.socket(socket.AF_UNIX) as server:
@@ -346,7 +292,7 @@ def test_the_writer_of_a_fifo_is_not_disturbed(root: VaultRoot, folder: Path) ->
         (errno.EACCES, Cause.FORBIDDEN),
         (errno.EIO, Cause.UNREADABLE),
         (errno.ENOENT, Cause.VANISHED),
-        (errno.ELOOP, Cause.LOOP),
+        (errno.ELOOP, Cause.OUTSIDE),
     ],
 )
 def test_system_errors_become_causes(number: int, cause: Cause) -> None:

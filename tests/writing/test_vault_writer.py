@@ -188,7 +188,7 @@ async def test_only_the_rights_that_are_given_are_used(vault: Vault):
     assert caught.value.details == {"right": "append"}
 
 
-async def test_a_link_is_written_at_its_target_if_that_is_in_the_scope(tmp_path: Path):
+async def test_nothing_is_written_through_a_link(tmp_path: Path):
     vault = Vault(tmp_path, replace(QUIET, folders=("Open",)))
     vault.put("Open/A.md", "one\n")
     vault.put("Closed/B.md", "mine\n")
@@ -199,16 +199,17 @@ async def test_a_link_is_written_at_its_target_if_that_is_in_the_scope(tmp_path:
     (vault.root / "Open/Out.md").symlink_to(outside)
     (vault.root / "Open/Folder").symlink_to("../Closed")
     async with vault.opened():
-        await vault.append("Open/Link.md", "two\n")
-        for path in ("Open/Away.md", "Open/Out.md", "Open/Folder/B.md"):
-            with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+        for path in ("Open/Link.md", "Open/Away.md", "Open/Out.md"):
+            with pytest.raises(NotFound):
                 await vault.append(path, "x\n")
         with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+            await vault.append("Open/Folder/B.md", "x\n")
+        with pytest.raises(InvalidRequest, match="INVALID_PATH"):
             await vault.create("Open/Folder/New.md", "x\n")
         with pytest.raises(Conflict, match="NOTE_EXISTS"):
             await vault.create("Open/Out.md", "x\n")
     assert (vault.root / "Open/Link.md").is_symlink()
-    assert vault.bytes("Open/A.md") == b"one\ntwo\n"
+    assert vault.bytes("Open/A.md") == b"one\n"
     assert outside.read_text() == "mine\n"
     assert vault.bytes("Closed/B.md") == b"mine\n"
 

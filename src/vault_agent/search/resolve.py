@@ -444,11 +444,11 @@ def file_at(root: VaultRoot, path: str) -> StoredNote | None:
         return None
     try:
         validate(path)
-        file = root.resolve(path)
+        status = None if root.exclusions.excludes(path) else root.status(path)
     except (CannotOpen, OSError, VaultAgentError):
         return None
-    if file.path != path or not stat.S_ISREG(file.stat.st_mode):
-        return None  # another spelling, or a folder
+    if status is None or not stat.S_ISREG(status.st_mode):
+        return None
     return StoredNote(_NO_ROW, 0, path, stem(path), 0, (), None, 0)
 
 

@@ -126,13 +126,9 @@ def _open(root: VaultRoot, path: str) -> OpenedFile:
     if root.exclusions.excludes(path) or is_note(path):
         raise _not_allowed()
     try:
-        file = root.open_file(path)
+        return root.open_file(path)
     except CannotOpen as error:
         raise _error(error.cause) from None
-    if is_note(file.path):  # a link to a note
-        file.close()
-        raise _not_allowed()
-    return file
 
 
 def _info(path: str, status: os.stat_result) -> AttachmentInfo:
@@ -157,7 +153,7 @@ def _error(cause: Cause) -> VaultAgentError:
     if cause is Cause.OUTSIDE:
         return Forbidden(
             "PATH_OUTSIDE_VAULT",
-            "The path leads out of the vault through a symbolic link.",
+            "The path leads through a symbolic link, and none is followed.",
             remedy="",
         )
     return NotFound(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Self
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from vault_agent.vault.opening import Entries, Resolved
+    from vault_agent.vault.opening import Entries
 
 
 class Strategy(StrEnum):
@@ -43,12 +42,11 @@ class Strategy(StrEnum):
 class OpenedFile:
     """A regular file of the vault, open for reading. Close it, or use it as a context manager."""
 
-    __slots__ = ("fd", "path", "stat")
+    __slots__ = ("fd", "stat")
 
-    def __init__(self, fd: int, path: str, status: os.stat_result) -> None:
+    def __init__(self, fd: int) -> None:
         self.fd = fd
-        self.path = path  # vault-relative, with links followed
-        self.stat = status
+        self.stat = os.fstat(fd)
 
     def detach(self) -> int:
         """Return the descriptor. From now on the caller must close it."""
@@ -70,9 +68,8 @@ class OpenedFile:
 class VaultRoot:
     """One open vault. Only files inside it that are not excluded can be opened.
 
-    Safe to share between threads. A link is followed if its target is inside the vault and not
-    excluded. A hard link is a file like any other, and a file system mounted inside the vault
-    belongs to it.
+    Safe to share between threads. No symbolic link is followed. A hard link is a file like any
+    other, and a file system mounted inside the vault belongs to it.
     """
 
     def __init__(
@@ -172,8 +169,7 @@ class VaultRoot:
             CannotOpen: with the cause.
         """
         self._check(path)
-        fd, real_path = self._opener.open(path)
-        file = OpenedFile(fd, real_path, os.fstat(fd))
+        file = OpenedFile(self._opener.open(path))
         try:
             check_regular(file.stat.st_mode)
             if not platform.names_are_exact():
@@ -183,56 +179,31 @@ class VaultRoot:
             raise
         return file
 
-    def resolve(self, path: str) -> Resolved:
-        """Follow the links of a path without opening the target. Raises CannotOpen."""
-        self._check(path)
-        return self._opener.resolve(path)
-
-    def real_path(self, path: str) -> str:
-        """Return a path with its links followed. The file need not exist, but its folder must.
-
-        Raises:
-            CannotOpen: with the cause. OUTSIDE or EXCLUDED if a link leads there.
-        """
-        self._check(path)
-        try:
-            return self._opener.resolve(path).path
-        except CannotOpen as error:
-            if error.cause is not Cause.VANISHED:
-                raise
-        folder, _, name = path.rpartition("/")
-        if not folder:
-            return path
-        place = self._opener.resolve(folder)
-        if not stat.S_ISDIR(place.stat.st_mode):
-            raise CannotOpen(Cause.VANISHED)
-        return f"{place.path}/{name}" if place.path else name
-
     def open_folder(self, path: str) -> Folder:
-        """Open a folder to write in it, by its exact path without links ("" is the vault).
+        """Open a folder to write in it, by its exact path ("" is the vault).
 
         The folder may be excluded: the caller, which writes, checks that itself.
 
         Raises:
-            CannotOpen: with the cause. VANISHED also if there is a link in the path.
+            CannotOpen: with the cause.
         """
         if path:
             _check_segments(path)
-        fd = self._opener.real_folder(path)
+        fd = self._opener.folder(path)
         names = path.split("/") if path else ()
         return Folder(fd, path, os.path.join(self.path, *names))  # noqa: PTH118
 
     def has(self, path: str) -> bool:
-        """Whether there is anything at a path without links. It may be hidden or excluded."""
+        """Whether there is anything at a path. It may be hidden or excluded."""
         return self.status(path) is not None
 
     def is_one_file(self, path: str, other: str) -> bool:
-        """Whether two paths without links are names of one file or folder."""
+        """Whether two paths are names of one file or folder."""
         one, two = self.status(path), self.status(other)
         return one is not None and two is not None and os.path.samestat(one, two)
 
     def status(self, path: str) -> os.stat_result | None:
-        """Return the `stat` of a path without links, or None if there is nothing."""
+        """Return the `stat` of a path, or None if there is nothing. A link is not followed."""
         _check_segments(path)
         folder, _, name = path.rpartition("/")
         try:
@@ -256,7 +227,7 @@ class VaultRoot:
 
     @contextmanager
     def descent(self) -> Iterator[Callable[[str], AbstractContextManager[Entries]]]:
-        """Yield a faster `listing` for a walk, for paths without links and for one thread.
+        """Yield a faster `listing` for a walk, for one thread.
 
         Pass it only paths that come from its own listings. It does not check them.
         """
@@ -270,12 +241,9 @@ class VaultRoot:
             descent.close()
 
     def _choose_opener(self) -> Opener:
-        def admits(path: str, is_dir: bool) -> bool:
-            return not path or not self.exclusions.excludes(path, is_dir)
-
         if self._fd is None or self.strategy is Strategy.PORTABLE:
-            return PortableOpener(self.path, admits)
-        return DescriptorOpener(self._fd, self.path, admits)
+            return PortableOpener(self.path)
+        return DescriptorOpener(self._fd)
 
     def _check(self, path: str) -> None:
         _check_segments(path)
@@ -292,7 +260,6 @@ class VaultRoot:
             raise CannotOpen(Cause.OUTSIDE)
         if self.exclusions.excludes(path):
             raise CannotOpen(Cause.EXCLUDED)
-        file.path = path
 
 
 _NO_NAMES = frozenset({"", ".", ".."})

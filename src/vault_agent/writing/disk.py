@@ -383,7 +383,7 @@ def _check_writable(folder: Folder, name: str, file: os.stat_result, *, edits: b
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
-_ELSEWHERE = frozenset({Cause.OUTSIDE, Cause.EXCLUDED, Cause.LOOP})
+_ELSEWHERE = frozenset({Cause.OUTSIDE, Cause.EXCLUDED})
 
 
 class Disturbed(Conflict):

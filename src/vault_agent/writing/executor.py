@@ -159,14 +159,6 @@ class WriteExecutor:
         text, cut = replies.diff([(reply.path, texts[0], texts[1])])
         return replace(reply, diff=text, diff_truncated=cut)
 
-    def real(self, root: VaultRoot, write: Write, path: str) -> str:
-        """Check a path of a file that exists, and return it with its links followed."""
-        self.permission.check_path(write.caller, path)
-        real = root.real_path(path)
-        if real != path:
-            self.permission.check_path(write.caller, real)
-        return real
-
     def find(self, root: VaultRoot, path: str, write: Write, *, edits: bool) -> bytes:
         """Read a file that is to be changed.
 

@@ -178,14 +178,12 @@ def _move(
 
 def _is_folder(root: VaultRoot, path: str) -> bool:
     try:
-        place = root.resolve(path)
+        status = root.status(path)
     except CannotOpen:
-        raise _not_found() from None
-    if place.path != path:
-        raise InvalidRequest(
-            "INVALID_PATH", "The path leads through a symbolic link. Give the path without it."
-        )
-    return stat.S_ISDIR(place.stat.st_mode)
+        status = None
+    if status is None or root.exclusions.excludes(path):
+        raise _not_found()
+    return stat.S_ISDIR(status.st_mode)
 
 
 def _not_found() -> NotFound:
@@ -249,7 +247,7 @@ def _read_notes(root: VaultRoot, links: Affected, request: MoveRequest) -> dict[
         if request.control.stopped():
             raise MoveStopped
         try:
-            notes[source] = read_file(root, root.real_path(source))
+            notes[source] = read_file(root, source)
         except (CannotOpen, OSError):
             raise _not_found() from None
         request.control.on_plan(len(notes) - 1, len(links.notes))

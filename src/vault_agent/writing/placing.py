@@ -11,8 +11,6 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import check_new, new_folder, new_path
 
 if TYPE_CHECKING:
-    import os
-
     from vault_agent.vault.root import VaultRoot
 
 
@@ -107,7 +105,7 @@ def _spelled(root: VaultRoot, path: str) -> _Spelled:
         if not same:
             return _Spelled(folder, tuple(names[number:]))
         spelled = name if name in same else min(same)
-        folder = root.resolve(f"{folder}/{spelled}" if folder else spelled).path
+        folder = f"{folder}/{spelled}" if folder else spelled
     return _Spelled(folder, tuple(names[-1:]))
 
 
@@ -134,14 +132,6 @@ def _check_free(root: VaultRoot, folder: str, place: str, moved: str | None = No
 def _entries(root: VaultRoot, folder: str) -> list[_Entry]:
     try:
         with root.listing(folder) as entries:
-            return [_Entry(entry.name, _is_folder(entry)) for entry in entries]
+            return [_Entry(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
     except CannotOpen:
         return []
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether a name is a folder, or a link to one. A link that leads nowhere is a file."""
-    try:
-        return entry.is_dir()
-    except OSError:  # a link to itself, or through a folder that may not be read
-        return False

@@ -24,7 +24,7 @@ from vault_agent.model.writing import (
     Written,
 )
 from vault_agent.text.names import is_note
-from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.opening import CannotOpen
 from vault_agent.writing import replies
 from vault_agent.writing.disk import MAX_KEPT_BYTES, Disturbed, coded, missing
 from vault_agent.writing.executor import WriteExecutor, check_hash
@@ -77,8 +77,8 @@ class Transactions:
     def read(self, path: str, write: Write) -> bytes:
         """Return the bytes of a file."""
         with self._executor.opened(write) as (root, _):
-            real = self._executor.real(root, write, path)
-            return self._executor.disk.find(root, real, edits=True).data
+            self._executor.permission.check_path(write.caller, path)
+            return self._executor.disk.find(root, path, edits=True).data
 
     def read_to_plan(self, path: str, write: Write, more_than: int) -> bytes | None:
         """Return the bytes of a note if there are `more_than` some, else None.
@@ -88,18 +88,18 @@ class Transactions:
         with self._executor.opened(write) as (root, replayed):
             if replayed is not None:
                 return None
-            real = self._executor.real(root, write, path)
-            status = root.status(real)
+            self._executor.permission.check_path(write.caller, path)
+            status = root.status(path)
             if status is None or status.st_size <= more_than:
                 return None
-            return self._executor.find(root, real, write, edits=True)
+            return self._executor.find(root, path, write, edits=True)
 
     def edit(self, path: str, write: Write, plan: Plan, root: VaultRoot) -> Done:
         """Edit a note. Raises `Changed` or `Disturbed` if it is worth another try."""
-        real = self._executor.real(root, write, path)
-        if not is_note(real):
+        self._executor.permission.check_path(write.caller, path)
+        if not is_note(path):
             raise missing()
-        before = self._executor.find(root, real, write, edits=True)
+        before = self._executor.find(root, path, write, edits=True)
         if all(mark.search(before) for mark in _MARKS):
             raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
         if self._executor.limits.dates and not write.by_itself:
@@ -107,10 +107,10 @@ class Transactions:
         planned = run_plan(plan, before)
         after = spliced(before, planned.splices)
         if after != before:
-            self._executor.check_size(real, after)
+            self._executor.check_size(path, after)
         redo = partial(text_after, plan) if write.retries else None
         return self._carry_out(
-            *(root, write, path, [VaultChange.edit(real, before, after, redo=redo)]),
+            *(root, write, path, [VaultChange.edit(path, before, after, redo=redo)]),
             planned.warnings,
             section_hash=planned.section_hash,
             line=planned.line,
@@ -140,19 +140,19 @@ class Transactions:
 
     def remove(self, path: str, write: Write, root: VaultRoot, *, permanent: bool) -> Done:
         """Move a file to the trash, or remove it; or move a folder there, if a person asks."""
-        real = self._executor.real(root, write, path)
+        self._executor.permission.check_path(write.caller, path)
         if permanent:
-            _check_kept(root, real)
-            before = self._executor.find(root, real, write, edits=False)
-            change = VaultChange.remove(real, before)
-            return self._carry_out(root, write, real, [change])
-        target = self._free_in_trash(root, real)
-        if write.caller.is_person and folder_exists(root, real):
-            move = VaultChange.move(real, target)
+            _check_kept(root, path)
+            before = self._executor.find(root, path, write, edits=False)
+            change = VaultChange.remove(path, before)
+            return self._carry_out(root, write, path, [change])
+        target = self._free_in_trash(root, path)
+        if write.caller.is_person and folder_exists(root, path):
+            move = VaultChange.move(path, target)
             return self._carry_out(root, write, path, [move], trash_path=target)
-        file = self._executor.find_hash(root, real, write)
-        move = VaultChange.move(real, target, file.digest, file.stat.st_size)
-        text = self._executor.disk.read(root, real) if is_note(real) else None  # for its diff
+        file = self._executor.find_hash(root, path, write)
+        move = VaultChange.move(path, target, file.digest, file.stat.st_size)
+        text = self._executor.disk.read(root, path) if is_note(path) else None  # for its diff
         gone = replace(move, before=text, hash_after=None)
         return self._carry_out(root, write, path, [gone], trash_path=target)
 
@@ -281,7 +281,9 @@ class Transactions:
         self, root: VaultRoot, write: Write, transaction: Transaction, undoes: str | None = None
     ) -> Done:
         """Check the changes of a transaction, and carry them out."""
-        changes = [self._check(root, write, change) for change in transaction.changes]
+        changes = list(transaction.changes)
+        for change in changes:
+            self._check(root, write, change)
         path, warnings = transaction.path, transaction.warnings
         hashes = (change.hash_before for change in changes)
         if (first := next(filter(None, hashes), None)) is not None:
@@ -343,8 +345,8 @@ class Transactions:
         if executor.linger.is_below(folder):
             raise Disturbed
 
-    def _check(self, root: VaultRoot, write: Write, change: VaultChange) -> VaultChange:
-        """Check the paths and the size of a change. Return it with the links of its path followed.
+    def _check(self, root: VaultRoot, write: Write, change: VaultChange) -> None:
+        """Check the paths and the size of a change.
 
         Only deletions and their undo may touch the trash.
         """
@@ -355,24 +357,9 @@ class Transactions:
                 executor.permission.check_path(write.caller, path, is_dir=change.is_of_folder)
         if change.after is not None and len(change.after) > (change.size_before or 0):
             executor.check_size(change.path, change.after)
-        if change.kind not in (ChangeKind.EDIT, ChangeKind.MOVE, ChangeKind.REMOVE):
-            return change
-        path = self._follow_links(root, write, change.path)
         if change.kind is ChangeKind.EDIT:
             with suppress(OSError, CannotOpen):  # it comes into being before
-                executor.disk.check(root, path, edits=True)
-        return replace(change, path=path)
-
-    def _follow_links(self, root: VaultRoot, write: Write, path: str) -> str:
-        """Return a path with its links followed, or as it is if it comes into being before."""
-        if path.startswith(f"{TRASH}/"):
-            return path
-        try:
-            return self._executor.real(root, write, path)
-        except CannotOpen as error:
-            if error.cause is not Cause.VANISHED:
-                raise
-            return path
+                executor.disk.check(root, change.path, edits=True)
 
     def _free_in_trash(self, root: VaultRoot, path: str) -> str:
         marks = ("" if number == 1 else f" {number}" for number in count(1))
