@@ -132,15 +132,14 @@ def _columns(connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
     return {(table, name): column for table, name, column in connection.execute(_COLUMNS)}
 
 
-def check_pages(connection: sqlite3.Connection, *, indexes: bool = False) -> None:
-    """Read every page of a database. With `indexes`, compare its SQL indexes with their tables.
+def check_pages(connection: sqlite3.Connection) -> None:
+    """Read every page of a database.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the database is damaged.
     """
-    check = "integrity_check" if indexes else "quick_check"
     with translated():
-        results = connection.execute(f"PRAGMA {check}(1)").fetchall()
+        results = connection.execute("PRAGMA quick_check(1)").fetchall()
     if results != [("ok",)]:
         raise damaged()
 

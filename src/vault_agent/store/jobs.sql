@@ -6,5 +6,4 @@ CREATE TABLE IF NOT EXISTS job (
     state       TEXT NOT NULL,
     document    TEXT NOT NULL           -- the whole job as JSON
 ) STRICT;
--- The lock: at most one job is queued or running.
-CREATE UNIQUE INDEX IF NOT EXISTS one_active_job ON job ((1)) WHERE state IN ('queued', 'running');
+DROP INDEX IF EXISTS one_active_job;    -- of an earlier version

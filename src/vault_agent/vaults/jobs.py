@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from vault_agent.errors import NotFound, VaultAgentError
+from vault_agent.errors import Busy, IndexUnavailable, NotFound, VaultAgentError
 from vault_agent.model.jobs import (
     Job,
     JobKind,
@@ -69,15 +69,6 @@ class Jobs:
         self._on_crash = on_crash  # called when an unexpected error ends a job
         self._active: ActiveJob | None = None
         self._submitting: set[asyncio.Task[Job]] = set()
-        # States that could not be recorded (a full disk). The next submission tries again.
-        self._unrecorded: dict[str, Job] = {}
-
-    async def recover(self) -> None:
-        """Mark jobs that an earlier process left unfinished as interrupted."""
-        for job in await self._store.list():
-            if not job.state.final:
-                ended = replace(job, state=JobState.INTERRUPTED, finished_at=timestamp(), rate=None)
-                await self._record(ended)
 
     @property
     def running(self) -> Job | None:
@@ -110,9 +101,9 @@ class Jobs:
         return await asyncio.shield(submitting)
 
     async def _submit(self, kind: JobKind, work: Work, trigger: Trigger) -> Job:
-        for unrecorded in tuple(self._unrecorded.values()):
-            await self._store.update(unrecorded)
-            self._unrecorded.pop(unrecorded.id, None)  # another caller may have been first
+        if (running := self.running) is not None:
+            details = {"jobId": running.id}
+            raise Busy("INDEX_BUSY", "An index job is already running.", details)
         job = Job(
             id=f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(4)}",
             kind=kind,
@@ -120,9 +111,14 @@ class Jobs:
             created_at=timestamp(),
             trigger=trigger,
         )
-        await self._store.insert(job)
-        active = ActiveJob(job)
-        self._active = active
+        active = self._active = ActiveJob(job)
+        try:
+            with suppress(IndexUnavailable):  # of a damaged record, which the next start replaces
+                await self._store.insert(job)
+        except BaseException:
+            self._active = None
+            active.end()
+            raise
         active.work = asyncio.ensure_future(self._in_turn(work, active))
         self._on_change(job)
         active.recorder = asyncio.create_task(self._run_to_end(active, active.work))
@@ -141,17 +137,18 @@ class Jobs:
         """
         if self._active and self._active.job.id == job_id:
             return self._active.shown
-        job = self._unrecorded.get(job_id) or await self._store.get(job_id)
+        job = await self._store.get(job_id)
         if job is None:
             raise NotFound("JOB_NOT_FOUND", "There is no such job.")
-        return job
+        return _ended(job)
 
     async def list(self) -> tuple[Job, ...]:
         """Return the last hundred jobs, newest first."""
-        newer = dict(self._unrecorded)
-        if self.running:
-            newer[self.running.id] = self.running
-        return tuple(newer.get(job.id, job) for job in await self._store.list())
+        jobs = await self._store.list()
+        running = self.running
+        return tuple(
+            running if running is not None and job.id == running.id else _ended(job) for job in jobs
+        )
 
     async def last_finished(self) -> Job | None:
         """Return the newest job of the index that has ended, or None."""
@@ -256,13 +253,14 @@ class Jobs:
         return {"state": JobState.FAILED, "error": warning}
 
     async def _record(self, job: Job) -> None:
-        """Record a job's state. If that fails, keep it in memory and continue."""
-        try:
+        """Record a job's state, and go on if that fails, as on a full disk."""
+        with suppress(VaultAgentError):
             await self._store.update(job)
-        except VaultAgentError:
-            self._unrecorded[job.id] = job
-        else:
-            self._unrecorded.pop(job.id, None)
+
+
+def _ended(job: Job) -> Job:
+    """Return a recorded job that does not run: one whose end was not recorded was interrupted."""
+    return job if job.state.final else replace(job, state=JobState.INTERRUPTED, rate=None)
 
 
 async def _first(event: asyncio.Event, work: asyncio.Future[Any]) -> bool:
