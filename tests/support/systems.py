@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-from vault_agent.vault.root import Strategy
-
 NO_TERMINALS = "pseudo-terminals are POSIX"
 
 
@@ -22,7 +20,7 @@ def linux(reason: str) -> pytest.MarkDecorator:
 
 
 STRATEGIES = [
-    pytest.param(Strategy.DESCRIPTOR, marks=posix("folders have no descriptors there")),
-    Strategy.PORTABLE,
+    pytest.param("descriptor", marks=posix("folders have no descriptors there")),
+    "portable",
 ]
 """The ways to open files of a vault that this system has."""

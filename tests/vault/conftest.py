@@ -9,8 +9,9 @@ import pytest
 from tests.support.systems import STRATEGIES
 from tests.vault.spellings import SECRET
 
+from vault_agent.vault import platform
 from vault_agent.vault.paths import Exclusions
-from vault_agent.vault.root import Strategy, VaultRoot
+from vault_agent.vault.root import VaultRoot
 
 
 @pytest.fixture
@@ -27,18 +28,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=STRATEGIES)
-def strategy(request: pytest.FixtureRequest) -> Strategy:
+def strategy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Use each opening strategy of this system in turn."""
+    if request.param == "portable":
+        monkeypatch.setattr(platform, "has_descriptor_relative_calls", lambda: False)
     return request.param
 
 
 @pytest.fixture
-def open_root(folder: Path, strategy: Strategy) -> Iterator[Callable[..., VaultRoot]]:
+def open_root(folder: Path, strategy: str) -> Iterator[Callable[..., VaultRoot]]:
     """Open the vault with exclude patterns and the strategy under test."""
     roots: list[VaultRoot] = []
 
     def open_(*patterns: str) -> VaultRoot:
-        root = VaultRoot.open(folder, Exclusions(patterns), strategy=strategy)
+        root = VaultRoot.open(folder, Exclusions(patterns))
         roots.append(root)
         return root
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vault_agent.errors import InvalidRequest, VaultAgentError
 from vault_agent.text.names import slug
-from vault_agent.vault.paths import MAX_NAME_BYTES, check_new, new_folder, new_path, note_path
+from vault_agent.vault.paths import MAX_NAME_BYTES, check_new, new_path, note_path
 
 
 @pytest.mark.parametrize(
@@ -142,11 +142,11 @@ def test_a_file_keeps_its_extension():
 
 
 def test_a_folder_has_no_extension():
-    assert new_folder("a/v1.2.md") == "a/v1.2.md"
+    assert new_path("a/v1.2.md", "", is_folder=True) == "a/v1.2.md"
     with pytest.raises(InvalidRequest):
-        new_folder("a/b?")
+        new_path("a/b?", "", is_folder=True)
     with pytest.raises(InvalidRequest):
-        new_folder("/".join(["d"] * 21))
+        new_path("/".join(["d"] * 21), "", is_folder=True)
 
 
 _LETTERS = st.text(

@@ -18,8 +18,8 @@ from tests.vault.spellings import CLIMBING, LEAVING, MALFORMED, SECRET
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.model.identifiers import identify
 from vault_agent.vault import platform
-from vault_agent.vault.opening import CannotOpen, Cause, cannot_open
-from vault_agent.vault.root import Strategy, VaultRoot
+from vault_agent.vault.opening import CannotOpen, Cause, PortableOpener, cannot_open
+from vault_agent.vault.root import VaultRoot
 
 
 def read(root: VaultRoot, path: str) -> bytes:
@@ -56,11 +56,12 @@ def test_a_root_that_is_not_a_folder_is_a_configuration_error(tmp_path: Path, ki
     assert "vault-agent setup --folder" in caught.value.message
 
 
-def test_a_symlinked_root_is_followed(folder: Path, strategy: Strategy) -> None:
+@pytest.mark.usefixtures("strategy")
+def test_a_symlinked_root_is_followed(folder: Path) -> None:
     (folder / "a.md").write_bytes(b"text")
     link = folder.parent / "link"
     link.symlink_to(folder)
-    with VaultRoot.open(link, strategy=strategy) as root:
+    with VaultRoot.open(link) as root:
         assert root.identity == identify(str(folder.resolve()))
         assert read(root, "a.md") == b"text"
 
@@ -331,7 +332,7 @@ def test_without_descriptor_relative_calls_the_portable_way_is_used(
     monkeypatch.setattr(platform, "has_descriptor_relative_calls", lambda: False)
     (folder / "a.md").write_bytes(b"text")
     with VaultRoot.open(folder) as root:
-        assert root.strategy is Strategy.PORTABLE
+        assert isinstance(root._opener, PortableOpener)
         assert read(root, "a.md") == b"text"
     with pytest.raises(Misconfigured):
         VaultRoot.open(folder / "none")

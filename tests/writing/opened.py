@@ -32,7 +32,7 @@ from vault_agent.system.workers import Allowance
 from vault_agent.text.names import SPARE
 from vault_agent.vault import folder
 from vault_agent.vault.paths import Exclusions
-from vault_agent.vault.root import Strategy, VaultRoot
+from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.executor import WriteExecutor
 from vault_agent.writing.vault_writer import VaultWriter
 
@@ -62,13 +62,12 @@ class Vault:
         self.writing: VaultWriter
         self.allowance = Allowance()
         self.killed: list[VaultWriter] = []
-        self.strategy: Strategy | None = None  # how files are kept inside the vault
 
     def executor(self) -> WriteExecutor:
         """Open the log."""
         log = WriteLog.open(self.data / "writes.db", self.data / "writes" / "before")
         return WriteExecutor(
-            lambda: VaultRoot.open(self.root, self.exclusions, strategy=self.strategy),
+            lambda: VaultRoot.open(self.root, self.exclusions),
             log,
             self.limits,
             self.exclusions,

@@ -21,6 +21,7 @@ import os
 import re
 import unicodedata
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -233,37 +234,26 @@ def check_new(path: str, existing: int) -> None:
     _check(path, extension[0] if extension else "", existing, is_folder=False)
 
 
-def new_path(path: str, suffix: str = NOTE_SUFFIX, *, existing: int = 0) -> str:
-    """Return the path of a file that may be created, in NFC and with its extension.
+def new_path(
+    path: str, suffix: str = NOTE_SUFFIX, *, existing: int = 0, is_folder: bool = False
+) -> str:
+    """Return the path of a file or folder that may be created, in NFC and with its extension.
 
     Args:
         path: relative to the vault. The extension is added where it is missing.
-        suffix: the extension that the file must have, such as `.png` for an image that moves.
+        suffix: the extension that the file must have, such as `.png` for an image that moves; ""
+            for a folder.
         existing: the number of folders at the start of the path that exist. These are not checked
             and not changed, so give them as they are on the disk.
+        is_folder: whether a folder is created.
 
     Raises:
         Forbidden: PATH_OUTSIDE_VAULT if the path leads out of the vault.
         InvalidRequest: INVALID_NOTE_NAME if a new name breaks a rule: the message has the rule, and
             `details.suggestion` a path that would do. INVALID_PATH if the path is malformed.
     """
-    return _check_and_validate(path, suffix, existing, is_folder=False)
-
-
-def new_folder(path: str, *, existing: int = 0) -> str:
-    """Return the path of a folder that may be created, in NFC. See `new_path`.
-
-    Raises:
-        Forbidden, InvalidRequest: as `new_path`.
-    """
-    return _check_and_validate(path, "", existing, is_folder=True)
-
-
-def _check_and_validate(path: str, suffix: str, existing: int, *, is_folder: bool) -> str:
     _validate(path, suffix, existing, is_folder=is_folder)
-    new = _check(path, suffix, existing, is_folder=is_folder)
-    validate(new)
-    return new
+    return validate(_check(path, suffix, existing, is_folder=is_folder))
 
 
 def _validate(path: str, suffix: str, existing: int = 0, *, is_folder: bool = False) -> None:
@@ -369,38 +359,8 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-# Whole names, in exact letter case: tools use lower case, and a person's `Build` or `Output` more
-# likely contains notes. Not in this list, because people keep notes there: archive, bin, data,
-# docs, env, lib, logs, public, site, temp, tmp, vendor.
-DEFAULT_FOLDERS = frozenset(
-    {
-        # packages and environments
-        "node_modules",
-        "bower_components",
-        "site-packages",
-        "venv",
-        # build and output
-        "build",
-        "_build",
-        "dist",
-        "out",
-        "output",
-        "target",
-        "_site",
-        # caches and generated data
-        "cache",
-        "__pycache__",
-        "coverage",
-        "htmlcov",
-        # created by operating systems and archivers
-        "__MACOSX",
-        "$RECYCLE.BIN",
-        "System Volume Information",
-        "lost+found",
-        "@eaDir",
-        "#recycle",
-    }
-)
+_LINES = Path(__file__).with_name("default_folders.txt").read_text("utf-8").splitlines()
+DEFAULT_FOLDERS = frozenset(line for line in _LINES if line and not line.startswith("# "))
 FOLDER_MARK: Final = "ps_d"
 """The group in pathspec's expressions that ends where the entry named by a pattern ends."""
 
@@ -447,39 +407,23 @@ class Exclusions:
         return bool(self._rules) or self.scope != EVERYTHING
 
     def excludes(self, path: str, is_dir: bool = False) -> bool:
-        """Whether the path, or a folder it lies in, is excluded. Does not access the disk.
-
-        The time is linear in the path's length, apart from the user's patterns.
-        """
-        if self._is_unseen(path, is_dir=is_dir):
-            return True
-        if not self._rules:
-            *folders, last = path.split("/")
-            return (
-                path.startswith(".")
-                or "/." in path
-                or not DEFAULT_FOLDERS.isdisjoint(folders)
-                or (is_dir and last in DEFAULT_FOLDERS)
-            )
-        start = 0
-        while (end := path.find("/", start)) >= 0:
-            if self._judge(path, end + 1, path[start:end], is_dir=True):
-                return True
-            start = end + 1
-        return self.verdict(path, path[start:], is_dir=is_dir) is not None
+        """Whether the path, or a folder it lies in, is excluded. Does not access the disk."""
+        return self.reason(path, is_dir=is_dir) is not None
 
     def reason(self, path: str, *, is_dir: bool = False) -> tuple[str, Verdict] | None:
         """Return the first excluded name of a path and why it is, or None if `excludes` is false.
 
-        Does not access the disk.
+        The time is linear in the path's length, apart from the user's patterns.
         """
-        names = path.split("/")
-        for count, name in enumerate(names, 1):
-            folder = is_dir or count < len(names)
-            verdict = self.verdict("/".join(names[:count]), name, is_dir=folder)
-            if verdict is not None:
-                return name, verdict
-        return None
+        start = 0
+        if not self._is_unseen(path, is_dir=is_dir):
+            while (end := path.find("/", start)) >= 0:
+                name = path[start:end]
+                if (verdict := self._judge(path, end + 1, name, is_dir=True)) is not None:
+                    return name, verdict
+                start = end + 1
+        verdict = self.verdict(path, path[start:], is_dir=is_dir)
+        return None if verdict is None else (path[start:], verdict)
 
     def verdict(self, path: str, name: str, *, is_dir: bool) -> Verdict | None:
         """Return why an entry is excluded, or None. Its folder must not be excluded.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
 from vault_agent.errors import Misconfigured
@@ -30,13 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.vault.opening import Entries
-
-
-class Strategy(StrEnum):
-    """How files are kept inside the root: by descriptors, where the system can, or by paths."""
-
-    DESCRIPTOR = "descriptor"
-    PORTABLE = "portable"
 
 
 class OpenedFile:
@@ -72,14 +64,11 @@ class VaultRoot:
     other, and a file system mounted inside the vault belongs to it.
     """
 
-    def __init__(
-        self, path: str, fd: int | None, exclusions: Exclusions, strategy: Strategy
-    ) -> None:
+    def __init__(self, path: str, fd: int | None, exclusions: Exclusions) -> None:
         self.path = path
         self.exclusions = exclusions
-        self.strategy = strategy
         self._fd = fd
-        self._opener = self._choose_opener()
+        self._opener: Opener = PortableOpener(path) if fd is None else DescriptorOpener(fd)
 
     @classmethod
     def open(
@@ -88,12 +77,11 @@ class VaultRoot:
         exclusions: Exclusions | None = None,
         *,
         identity: str | None = None,
-        strategy: Strategy | None = None,
     ) -> VaultRoot:
         """Open the vault at `path`. Without `exclusions`, the default ones apply.
 
         With `identity`, only a vault with this identity is opened: the path may lead elsewhere by
-        now. `strategy` is for tests.
+        now.
 
         Raises:
             Misconfigured: VAULT_NOT_FOUND if there is no readable folder, or another vault. The
@@ -116,9 +104,7 @@ class VaultRoot:
             raise _not_found(error) from None
         except ValueError:  # a NUL in the path
             raise _not_found(FileNotFoundError()) from None
-        if strategy is None:
-            strategy = Strategy.PORTABLE if fd is None else Strategy.DESCRIPTOR
-        root = cls(resolved, fd, exclusions or Exclusions(), strategy)
+        root = cls(resolved, fd, exclusions or Exclusions())
         if identity is not None and root.identity != identity:
             root.close()
             raise Misconfigured(
@@ -239,11 +225,6 @@ class VaultRoot:
             yield descent.listing
         finally:
             descent.close()
-
-    def _choose_opener(self) -> Opener:
-        if self._fd is None or self.strategy is Strategy.PORTABLE:
-            return PortableOpener(self.path)
-        return DescriptorOpener(self._fd)
 
     def _check(self, path: str) -> None:
         _check_segments(path)

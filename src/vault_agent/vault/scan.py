@@ -61,8 +61,8 @@ def scan(
     """
     with root.descent() as listing:
         walk = _Walk(root, listing, None if paths is None else _ways(paths))
-        for folder in walk.folders():
-            walk.list(folder)
+        while walk.folders:
+            walk.list(walk.folders.pop())
             if on_progress is not None:
                 on_progress(len(walk.scan.notes))
     by_path = attrgetter("path")
@@ -82,12 +82,7 @@ class _Walk:
         self._root = root
         self._ways = ways  # by folder, the only names wanted; in a folder without an entry, all
         self._exclusions = root.exclusions
-        self._folders = [] if ways == {} else [""]
-
-    def folders(self) -> Iterator[str]:
-        """Yield the folders to list. Listing one adds its subfolders."""
-        while self._folders:
-            yield self._folders.pop()
+        self.folders = [] if ways == {} else [""]  # to list; listing one adds its subfolders
 
     def list(self, folder: str) -> None:
         """Add one folder's entries."""
@@ -138,7 +133,7 @@ class _Walk:
     def _enter(self, path: str, name: str) -> None:
         verdict = self._exclusions.verdict(path, name, is_dir=True)
         if verdict is None:
-            self._folders.append(path)
+            self.folders.append(path)
         elif verdict is Verdict.DEFAULT and self._ways is None:
             count, complete = self._count_notes(path)
             if count:

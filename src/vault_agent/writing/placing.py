@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.text.names import fold
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.paths import check_new, new_folder, new_path
+from vault_agent.vault.paths import check_new, new_path
 
 if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
@@ -78,7 +78,7 @@ def place_for_file(root: VaultRoot, path: str, suffix: str, *, moved: str | None
 def place_for_folder(root: VaultRoot, path: str, *, moved: str | None = None) -> str:
     """Return the path at which a folder may be made. See `place_for_file`."""
     spelled = _spelled(root, path)
-    place = new_folder(spelled.path, existing=spelled.existing)
+    place = new_path(spelled.path, "", existing=spelled.existing, is_folder=True)
     _check_free(root, spelled.folder, place, moved)
     return place
 
