@@ -42,6 +42,9 @@ class VaultAgentError(Exception):
         self._indexing = indexing
         super().__init__(f"{code}: {self.message}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).__new__, (type(self), *self.args), self.__dict__
+
     def over_http(self, before: str = "") -> tuple[str, dict[str, Any]]:
         """Return the message and the details for a caller over HTTP, after this text."""
         if not self._is_from_table:

@@ -8,8 +8,8 @@ import os
 import pytest
 
 from vault_agent.codes import CODES
-from vault_agent.errors import CLASSES, Failed
-from vault_agent.indexing.protocol import IndexTask, RequestFailed, UpdateIndex
+from vault_agent.errors import CLASSES
+from vault_agent.indexing.protocol import IndexTask, UpdateIndex
 from vault_agent.system.child import encode, read_message
 from vault_agent.vault.paths import Exclusions
 
@@ -44,12 +44,7 @@ def test_an_error_keeps_its_class_message_and_details():
             kind = CLASSES[str(meaning.error)]
             details = {"jobId": "7"} if code == "INDEX_BUSY" else {"sizes": [1, 2]}
             sent = kind(code, "A sentence.", details)
-            received = read_message(io.BytesIO(encode(RequestFailed.of(sent))))
-            assert isinstance(received, RequestFailed)
-            error = received.error
+            error = read_message(io.BytesIO(encode(sent)))
             assert type(error) is kind
+            assert error.over_http() == sent.over_http()
             assert (error.code, error.message, error.details) == (code, sent.message, sent.details)
-
-
-def test_an_error_with_an_unknown_code_becomes_failed():
-    assert type(RequestFailed("SOME_CODE", "A sentence.").error) is Failed

@@ -23,13 +23,11 @@ from vault_agent.indexing.protocol import (
     Compare,
     Compared,
     Crashed,
-    Done,
     Event,
     IndexTask,
     LaidOut,
     LayOut,
     Phase,
-    RequestFailed,
     RunResult,
     UpdateIndex,
 )
@@ -65,8 +63,8 @@ def spoken(event: Event) -> str:
     return f"say({encode(event)!r})"
 
 
-DISK_FULL = spoken(RequestFailed("DISK_FULL", "Full."))
-DONE = spoken(Done(RunResult(JobSummary(added=1), 1, 1)))
+DISK_FULL = spoken(Failed("DISK_FULL", "Full."))
+DONE = spoken(RunResult(JobSummary(added=1), 1, 1))
 ANSWERS = f"""
 for request in requests():
     kind = type(request).__name__
@@ -172,7 +170,7 @@ for request in requests():
 
 
 async def test_a_process_that_uses_much_memory_is_not_kept(speaking: Any):
-    large = spoken(Done(RunResult(JobSummary(added=MANY_NOTES + 1), 1, 1)))
+    large = spoken(RunResult(JobSummary(added=MANY_NOTES + 1), 1, 1))
     async with speaking(ANSWERS.replace(DONE, large)) as kept:
         await kept.run()
         assert not alive(kept.pids[0])

@@ -31,28 +31,26 @@ from vault_agent.indexing.protocol import (
     Answer,
     Cluster,
     Compare,
-    CopyVectors,
     Crashed,
-    Done,
     Embed,
     EmbeddingCounts,
     Event,
-    FinishEmbedding,
     LayOut,
     Phase,
     Published,
     QueryAnnounced,
     ReadAttachments,
     Request,
-    RequestFailed,
+    ShareVectors,
     UpdateIndex,
 )
 from vault_agent.store.layout import IndexDirectory
+from vault_agent.system.cancelling import in_thread
 from vault_agent.system.child import encode, read_message, take_output
 from vault_agent.system.crash import describe_crash
 from vault_agent.system.files import keep_new_files_private
 from vault_agent.system.processes import give_memory_back
-from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool, WorkerTimedOut
+from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool
 from vault_agent.vault.platform import folder_at
 
 if TYPE_CHECKING:
@@ -127,13 +125,10 @@ class _Keeper:
         self._report = report
         self._on_query: Callable[[], object] | None = None
         self._embedder: Embedder | None = None
-        self._finishing = asyncio.Event()
 
     def receive(self, request: Request) -> None:
         """Queue a request, or act at once on one that is not answered."""
-        if isinstance(request, FinishEmbedding):
-            self._finishing.set()
-        elif not isinstance(request, QueryAnnounced):
+        if not isinstance(request, QueryAnnounced):
             self.requests.put_nowait(request)
         elif self._on_query is not None:
             self._on_query()
@@ -151,7 +146,7 @@ class _Keeper:
         try:
             answer = await self._carry_out(request)
         except VaultAgentError as error:
-            answer = RequestFailed.of(error)
+            answer = error
         self._report.send(answer)
         give_memory_back()
 
@@ -167,18 +162,18 @@ class _Keeper:
 
             return compute_layout(request.task)
         if isinstance(request, UpdateIndex):
-            return Done(await self._index(request.task))
+            return await self._index(request.task)
         if isinstance(request, Embed):
             return await self._embed(request)
-        if isinstance(request, CopyVectors):
-            from vault_agent.indexing.embed import copy_vectors
+        if isinstance(request, ShareVectors):
+            from vault_agent.indexing.embed import share_vectors
 
-            return await copy_vectors(
-                request.directory,
-                request.source,
+            return await in_thread(
+                share_vectors,
+                Path(request.directory),
+                Path(request.source),
                 request.endpoint,
                 self._report,
-                fresh=request.fresh,
             )
         if isinstance(request, ReadAttachments):
             from vault_agent.indexing.attachments import read_attachments
@@ -198,7 +193,6 @@ class _Keeper:
         # Imported here: they import numpy and an HTTP client, which most runs do not need.
         from vault_agent.indexing.embed import embed
 
-        self._finishing.clear()
         anew = request.fresh or request.doubted
         embedder = await self._embedder_of(request.endpoint, anew=anew)
         self._on_query = embedder.give_way
@@ -210,7 +204,6 @@ class _Keeper:
                 self._report,
                 fresh=request.fresh,
                 doubted=request.doubted,
-                finishing=self._finishing.is_set,
             )
         finally:
             self._on_query = None
@@ -267,36 +260,20 @@ class Parser:
             Misconfigured: `VAULT_NOT_FOUND` if the vault was moved or unmounted.
             Failed: `INDEXER_FAILED` if no worker starts.
         """
-        return await self._settle(tasks, repeated, SECONDS_PER_BATCH)
-
-    async def _settle(
-        self, tasks: list[FileToRead], repeated: frozenset[str] | None, seconds: float
-    ) -> list[ParsedFile]:
         try:
-            return await self._run(tasks, repeated, seconds)
-        except WorkerCrashed as crash:
-            if len(tasks) == 1 and (isinstance(crash, WorkerTimedOut) or crash.report):
-                return [self._skipped(tasks[0], crash, repeated)]
-        if len(tasks) == 1:
-            try:
-                # The worker may have been killed from outside, so the note gets a second attempt.
-                return await self._run(tasks, repeated, seconds)
-            except WorkerCrashed as crash:
-                return [self._skipped(tasks[0], crash, repeated)]
-        # Halving finds the note in a few steps and keeps the others together.
-        middle, seconds = len(tasks) // 2, max(seconds / 2, SECONDS_PER_NOTE)
-        return [
-            *await self._settle(tasks[:middle], repeated, seconds),
-            *await self._settle(tasks[middle:], repeated, seconds),
-        ]
+            return await self._run(tasks, repeated, SECONDS_PER_BATCH)
+        except WorkerCrashed:
+            return [await self._parse_alone(task, repeated) for task in tasks]
 
-    def _skipped(
-        self, task: FileToRead, crash: WorkerCrashed, repeated: frozenset[str] | None
-    ) -> ParsedFile:
-        # A note of the sample in which repeated lines are looked for is read once more.
-        if crash.report is not None and repeated is not None:
-            self._on_crash(crash.report)
-        return unparsed(task)
+    async def _parse_alone(self, task: FileToRead, repeated: frozenset[str] | None) -> ParsedFile:
+        try:
+            [parsed] = await self._run([task], repeated, SECONDS_PER_NOTE)
+        except WorkerCrashed as crash:
+            # A note of the sample in which repeated lines are looked for is read once more.
+            if crash.report is not None and repeated is not None:
+                self._on_crash(crash.report)
+            return unparsed(task)
+        return parsed
 
     async def _run(
         self, tasks: list[FileToRead], repeated: frozenset[str] | None, seconds: float

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, Self, TypeVar
 
 import anyio
 
-from vault_agent.errors import VaultAgentError, error_of
+from vault_agent.errors import VaultAgentError
 from vault_agent.system.cancelling import Threads, to_its_end
 from vault_agent.system.child import ChildStart, Failure
 from vault_agent.system.processes import Child
@@ -277,17 +277,10 @@ class Allowance:
             return await self._threads.run(work, *args, **kwargs)
         result = await self._pool.run((work, args, kwargs), cpu_seconds=self._cpu_seconds)
         await self._pool.trim(1)
-        if isinstance(result, _Refused):
-            raise error_of(*result.error)
+        if isinstance(result, VaultAgentError):
+            raise result
         done: _T = result
         return done
-
-
-class _Refused:
-    """An error that a task has raised: its code, message and details."""
-
-    def __init__(self, error: VaultAgentError) -> None:
-        self.error = (error.code, error.message, error.details)
 
 
 def _handler() -> Callable[[Any], Any]:
@@ -300,4 +293,4 @@ def _handle(task: tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]) ->
     try:
         return work(*args, **kwargs)
     except VaultAgentError as error:
-        return _Refused(error)
+        return error

@@ -7,6 +7,7 @@ that finds a problem adds a warning to every reply.
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ import anyio
 
 from vault_agent import __version__
 from vault_agent.config import switched_on
-from vault_agent.indexing.protocol import Compare, Compared, RequestFailed
+from vault_agent.errors import Misconfigured
+from vault_agent.indexing.protocol import Compare
 from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault, WatchState
 from vault_agent.model.warning import Warning
 
@@ -109,23 +111,24 @@ class Checks:
     async def _compare(self) -> None:
         following, changes = self._following, self._following.count
         is_steady = not following.is_busy
+        compare = partial(self._vault.indexer.ask, Compare(self._vault.task))
+        stale, unreachable = False, None
         try:
-            answer = await self._vault.ask(Compare(self._vault.task))
-            if isinstance(answer, Compared) and answer.stale:
+            stale = (await compare()).stale
+            if stale:
                 # A write of this server is on the disk a moment before it is announced.
                 await anyio.sleep(_SECONDS_UNTIL_ANNOUNCED)
-                answer = await self._vault.ask(Compare(self._vault.task))
+                stale = (await compare()).stale
+        except Misconfigured as error:
+            unreachable = Warning(error.code, *error.over_http())
         finally:
             self._comparing = False
-        if answer is None or self._jobs.is_indexing or self._is_void:
+        if self._jobs.is_indexing or self._is_void:
             return
         if not is_steady or following.is_busy or following.count != changes:
             self._next_comparison = 0.0
             return
-        if isinstance(answer, Compared):
-            self._stale, self._unreachable = answer.stale, None
-        elif isinstance(answer, RequestFailed) and answer.code == "VAULT_NOT_FOUND":
-            self._unreachable = Warning(answer.code, answer.message, answer.details)
+        self._stale, self._unreachable = stale, unreachable
 
 
 MAX_EXCLUDED = 10

@@ -8,23 +8,20 @@ any time: its output is published in one atomic step, or removed by the next run
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
-from vault_agent.errors import Failed
+from vault_agent.errors import Failed, VaultAgentError
 from vault_agent.indexing.protocol import (
-    Answer,
-    AttachmentsRead,
     Crashed,
-    Done,
+    Embed,
     EmbeddingCounts,
-    FinishEmbedding,
     Phase,
     Published,
     QueryAnnounced,
-    RequestFailed,
-    Result,
+    RunResult,
+    ShareVectors,
     UpdateIndex,
 )
 from vault_agent.model.warning import Warning
@@ -35,18 +32,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.indexing.protocol import (
-        CopyVectors,
-        Embed,
+        Answer,
+        AttachmentsRead,
         Event,
         Question,
         ReadAttachments,
-        RunResult,
     )
     from vault_agent.system.crash import CrashReport
     from vault_agent.system.processes import ChildProcess
 
     RunEvent = Phase | Warning | Published
-    _Work = UpdateIndex | Embed | CopyVectors | ReadAttachments
+    _Work = UpdateIndex | Embed | ShareVectors | ReadAttachments | Question
     OnCrash = Callable[[str, CrashReport], object]
 
 
@@ -119,14 +115,11 @@ class Indexer:
             VaultAgentError: what ended the run, with its class, code and details.
             Failed: `INDEXER_FAILED` if the process ended unexpectedly.
         """
-        async with self._turn:
-            while True:
-                done = await self._carry_out(await self._take(), request, on_event)
-                if isinstance(done, Done):
-                    return done.run
+        result: RunResult = await self._answer(self._turn, request, on_event)
+        return result
 
     async def embed(
-        self, request: Embed | CopyVectors, on_event: Callable[[RunEvent], object]
+        self, request: Embed | ShareVectors, on_event: Callable[[RunEvent], object]
     ) -> EmbeddingCounts:
         """Embed the chunks without a vector, or copy vectors for them.
 
@@ -136,16 +129,8 @@ class Indexer:
             VaultAgentError: what ended it, with its class, code and details.
             Failed: `INDEXER_FAILED` if the process ended unexpectedly.
         """
-        async with self._turn_to_embed:
-            while True:
-                process = await self._take()
-                self._embedding, self._embedded = process, request.directory
-                try:
-                    done = await self._carry_out(process, request, on_event)
-                finally:
-                    self._embedding = None
-                if isinstance(done, EmbeddingCounts):
-                    return done
+        counts: EmbeddingCounts = await self._answer(self._turn_to_embed, request, on_event)
+        return counts
 
     async def read_attachments(
         self, request: ReadAttachments, on_event: Callable[[RunEvent], object]
@@ -156,15 +141,33 @@ class Indexer:
             VaultAgentError: what ended it, with its class, code and details.
             Failed: `INDEXER_FAILED` if the process ended unexpectedly.
         """
-        async with self._turn_to_read:
+        read: AttachmentsRead = await self._answer(self._turn_to_read, request, on_event)
+        return read
+
+    async def ask(self, question: Question) -> Any:
+        """Return the answer to a question, one at a time. Index runs continue meanwhile.
+
+        Raises:
+            VaultAgentError: as the question.
+            Failed: `INDEXER_FAILED` if the process ended unexpectedly.
+        """
+        return await self._answer(self._asking, question, lambda _: None)
+
+    async def _answer(
+        self, turn: anyio.Lock, request: _Work, on_event: Callable[[RunEvent], object]
+    ) -> Any:
+        async with turn:
             while True:
-                done = await self._carry_out(await self._take(), request, on_event)
-                if isinstance(done, AttachmentsRead):
-                    return done
+                process = await self._take()
+                if isinstance(request, Embed | ShareVectors):
+                    self._embedding, self._embedded = process, request.directory
+                answer = await self._carry_out(process, request, on_event)
+                if answer is not None:
+                    return answer
 
     async def _carry_out(
         self, process: IndexingProcess, request: _Work, on_event: Callable[[RunEvent], object]
-    ) -> Result | None:
+    ) -> Answer | None:
         """Carry out a request. Return None if the process had died before it took the request."""
         was_kept, received, reusable = process.has_answered, False, False
         try:
@@ -175,16 +178,16 @@ class Indexer:
                     on_event(event)
                 elif isinstance(event, Crashed):
                     self._report_crash(process, event)
-                elif isinstance(event, Result):
+                elif isinstance(event, VaultAgentError):
+                    # Threads of what was begun and failed may still be at work in it.
+                    reusable = not isinstance(event, Failed)
+                    raise event
+                else:
                     reusable = not _is_spent(event)
                     return event
-                elif isinstance(event, RequestFailed):
-                    # Threads of what was begun and failed may still be at work in it.
-                    reusable = not isinstance(event.error, Failed)
-                    raise event.error
-                else:
-                    break
         finally:
+            if process is self._embedding:
+                self._embedding = None
             first = isinstance(request, UpdateIndex)
             await to_its_end(self._put_back(process, reusable=reusable, first=first))
         if was_kept and not received:
@@ -196,33 +199,15 @@ class Indexer:
             "before still serves.",
         )
 
-    async def ask(self, question: Question) -> Answer | None:
-        """Ask the idle process, one question at a time. Return None if it did not answer."""
-        async with self._asking:
-            process = await self._take()
-            answer: Answer | None = None
-            try:
-                process.send(question)
-                while (event := await process.next_event()) is not None:
-                    if isinstance(event, Crashed):
-                        self._report_crash(process, event)
-                    elif not isinstance(event, (Phase, Warning, Published)):
-                        answer = event
-                        break
-            finally:
-                kept = answer is not None
-                await to_its_end(self._put_back(process, reusable=kept, first=False))
-            return answer
-
     def announce_query(self) -> None:
         """Ask a process that embeds to leave the endpoint to a search for a moment."""
         if self._embedding is not None:
             self._embedding.send(QueryAnnounced())
 
-    def finish_embedding(self, directory: str) -> None:
-        """Ask a process that embeds for this index to end after the texts that it is sending."""
+    async def stop_embedding(self, directory: str) -> None:
+        """End a process that embeds for this index. The vectors that it has saved are kept."""
         if self._embedding is not None and self._embedded == directory:
-            self._embedding.send(FinishEmbedding())
+            await self._end(self._embedding)
 
     def retire(self) -> None:
         """Start no more processes."""
@@ -273,11 +258,11 @@ class Indexer:
         self._on_crash(event.process, event.report)
 
 
-def _is_spent(answer: Result) -> bool:
+def _is_spent(answer: Answer) -> bool:
     """Whether a process has used much memory for its answer."""
-    if isinstance(answer, AttachmentsRead):
-        return False  # its worker has ended
     if isinstance(answer, EmbeddingCounts):
         return answer.embedded > MANY_NOTES
-    summary = answer.run.summary
-    return summary.added + summary.changed + summary.renamed > MANY_NOTES
+    if isinstance(answer, RunResult):
+        summary = answer.summary
+        return summary.added + summary.changed + summary.renamed > MANY_NOTES
+    return False

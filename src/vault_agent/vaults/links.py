@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import anyio
 
-from vault_agent.errors import Busy, Failed
-from vault_agent.indexing.protocol import RequestFailed
+from vault_agent.errors import Busy
 from vault_agent.model.graph import Clusters
 from vault_agent.search import graph, links
 from vault_agent.store.current import SnapshotOutdated
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
     from pathlib import Path
 
-    from vault_agent.indexing.protocol import Answer
     from vault_agent.model.graph import (
         Community,
         Finding,
@@ -54,7 +52,7 @@ class Links:
     def __init__(
         self,
         read: Read,
-        cluster: Callable[[], Awaitable[Answer | None]],
+        cluster: Callable[[], Awaitable[Clusters]],
         warnings: Callable[[], tuple[Warning, ...]],
     ) -> None:
         self._read = read
@@ -154,14 +152,9 @@ class Links:
             if self._clusters is None or self._clusters.revision != whole.revision:
                 self._clusters = None
                 answer = await self._cluster()
-                if isinstance(answer, RequestFailed):
-                    raise answer.error
-                if not isinstance(answer, Clusters):
-                    raise Failed("INDEXER_FAILED", "The communities could not be found.")
                 if answer.revision != whole.revision:
                     raise SnapshotOutdated
                 self._clusters = answer
-                return answer
             return self._clusters
 
 
@@ -192,7 +185,7 @@ class GraphLayout:
     def __init__(
         self,
         file: Path,
-        compute: Callable[[], Awaitable[Answer | None]],
+        compute: Callable[[], Awaitable[object]],
         revision: Callable[[], Awaitable[str]],
         background: Background,
         *,
