@@ -100,7 +100,7 @@ def test_what_a_server_can_do_without_is_ignored(program: Program):
     folder = index_folder(program)
     for name, kind in (
         ("server.settings", "pipe"),
-        ("vault.path", "pipe"),
+        ("vault.json", "pipe"),
         ("last-results", "pipe"),
         ("graph.positions", "folder"),
     ):

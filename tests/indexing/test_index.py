@@ -50,7 +50,6 @@ async def test_removed_notes_are_removed_from_full_text(vault: Vault):
     reader = FulltextReader(vault.directory.fulltext(1))
     assert reader.admitted(Filters()) == held
     assert reader.candidates(compile_query("flour"), Filters()).body.keys() == set()
-    reader.close()
 
 
 async def test_the_first_run_indexes_everything(vault: Vault):
@@ -184,7 +183,6 @@ async def test_a_row_number_is_never_used_twice(vault: Vault, monkeypatch: pytes
     vault.verify()
     reader = FulltextReader(vault.directory.fulltext(1))
     assert reader.admitted(Filters()) == {file.rowid for file in notes_of(vault)}
-    reader.close()
 
 
 def notes_of(vault: Vault) -> list[reading.StoredFile]:
@@ -247,20 +245,11 @@ async def test_no_files_are_removed_while_another_process_writes(vault: Vault):
     assert not half_written.exists()
 
 
-async def test_a_run_with_other_exclusions_brings_the_index_up_to_date(vault: Vault):
+async def test_an_index_with_other_exclusions_is_incompatible(vault: Vault):
     await vault.index()
     vault.exclude = ("folder/",)
-    assert compare(vault.task()).stale
-    # A run of paths looks at everything, since any path may be excluded now.
-    removed = (await vault.index(paths=("elsewhere.md",))).removed
-    assert removed == 1
-    assert not compare(vault.task()).stale
-    vault.exclude = ("folder/", "no such thing")
-    same = await vault.index()
-    assert (same.removed, same.unchanged) == (0, 2)
-    assert not compare(vault.task()).stale
-    vault.exclude = ()
-    assert (await vault.index()).added == 1
+    with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
+        await vault.index()
 
 
 @pytest.mark.parametrize(

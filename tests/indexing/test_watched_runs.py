@@ -9,8 +9,6 @@ import pytest
 from tests.indexing.test_paths import Editor, fresh_state, state
 from tests.support.index_runs import Vault
 
-from vault_agent.indexing import changes
-
 
 @pytest.fixture
 async def vault(tmp_path: Path) -> Vault:
@@ -74,19 +72,12 @@ async def check_watched_edits(vault: Vault, *, seed: int, rounds: int, polls: bo
     assert await state(vault) == await fresh_state(vault)
 
 
-@pytest.fixture
-def few_notes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, "MANY_REMOVED_SHARE", 1.0)
-
-
-@pytest.mark.usefixtures("few_notes")
 @pytest.mark.parametrize("polls", [False, True], ids=["events", "scans"])
 async def test_a_watched_index_equals_a_fresh_one(vault: Vault, polls: bool):
     await check_watched_edits(vault, seed=5, rounds=25, polls=polls)
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("few_notes")
 @pytest.mark.parametrize("polls", [False, True], ids=["events", "scans"])
 @pytest.mark.parametrize("seed", range(5))
 async def test_a_watched_index_equals_a_fresh_one_after_thousands_of_edits(

@@ -10,7 +10,6 @@ import pytest
 from tests.support import local_model as misbehaviour
 from tests.support.clocks import PATIENCE
 from tests.support.index_runs import Vault
-from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Busy, Failed
 from vault_agent.indexing import embed as phase
@@ -230,19 +229,6 @@ async def test_cancelling_a_publication_completes_it(vault: Embedded, endpoint, 
     await asyncio.wait([run])
     assert not [task for task in asyncio.all_tasks() if "_publish_as_they_come" in repr(task)]
     assert vault.matrix.count
-
-
-async def test_saved_vectors_are_published_even_if_no_more_arrive(
-    vault: Embedded, endpoint, monkeypatch
-):
-    monkeypatch.setattr(phase, "PUBLISH_SECONDS", 0.1)
-    # Two probes, two texts; then it hangs.
-    endpoint.next(*[None] * 4, misbehaviour.slow(600))
-    run = asyncio.create_task(vault.embed())
-    await eventually_async(lambda: vault.matrix is not None and vault.matrix.count >= 2)
-    run.cancel()
-    await asyncio.wait([run])
-    assert vault.matrix.count == 2
 
 
 async def test_a_note_that_is_saved_while_the_phase_begins_is_left_to_the_next_run(

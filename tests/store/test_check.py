@@ -10,12 +10,10 @@ import pytest
 from tests.support.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
-from vault_agent.store.jobs import open_jobs
 from vault_agent.store.layout import IndexDirectory
 
 
@@ -52,7 +50,6 @@ async def refused(vault: Vault) -> bool:
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE meta SET value = 'two' WHERE key = 'notes'",
         "DELETE FROM meta WHERE key = 'revision'",
         "PRAGMA user_version = 999",
     ],
@@ -89,27 +86,6 @@ async def test_a_binary_schema_is_refused_without_quoting_it(vault: Vault, text:
     assert content.count(text) == 1
     file.write_bytes(content.replace(text, text.replace(b"chunk", b"\xff\xfe\xfd\xfc\xfb", 1)))
     assert await refused(vault)
-
-
-async def test_a_job_database_with_a_damaged_index_is_set_aside(tmp_path: Path):
-    """This index is the lock: if it is wrong, two jobs could run at once, or none."""
-    file = tmp_path / "jobs.db"
-    async with open_jobs(file) as jobs:
-        await jobs.insert(Job("1" * 16, JobKind.INDEX, JobState.RUNNING, created_at="2024-01-01"))
-    with closing(sqlite3.connect(file)) as connection, connection:
-        [(page,)] = connection.execute(
-            "SELECT rootpage FROM sqlite_schema WHERE name = 'one_active_job'"
-        )
-        [(size,)] = connection.execute("PRAGMA page_size")
-    connection.close()
-    with file.open("r+b") as opened:
-        opened.seek(page * size - 1)
-        assert opened.read(1) == b"\x09"  # its only entry names row 1
-        opened.seek(page * size - 1)
-        opened.write(b"\x08")  # row 0
-    async with open_jobs(file) as jobs:
-        assert await jobs.list() == ()
-    assert file.with_suffix(".damaged").exists()
 
 
 def test_generation_numbers_are_unique_and_abandoned_ones_are_removed(tmp_path: Path):

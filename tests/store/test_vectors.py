@@ -2,10 +2,8 @@
 
 import errno
 import os
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -245,29 +243,6 @@ def test_an_interrupted_copy_loses_no_vector(database, monkeypatch):
         monkeypatch.undo()
         assert not store.plan(chunk_keys(4), keys(4)).waiting
     assert np.array_equal(reopen(database).vectors, vectors)
-
-
-def test_vectors_of_an_earlier_version_are_taken_over(database):
-    vectors, rows = save_four(database)
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("DROP TABLE published")
-        connection.execute("ALTER TABLE space ADD COLUMN ready INTEGER NOT NULL DEFAULT 1")
-        connection.execute("ALTER TABLE space ADD COLUMN synced INTEGER NOT NULL DEFAULT 4")
-        connection.execute("ALTER TABLE vector ADD COLUMN crc INTEGER NOT NULL DEFAULT 7")
-        connection.execute("CREATE TABLE failure (space INTEGER, key BLOB, reason TEXT NOT NULL)")
-        copied = "model, dimension, query_prefix, document_prefix, probe"
-        connection.execute(
-            f"INSERT INTO space (id, {copied}, ready) SELECT 2, {copied}, 0 FROM space"
-        )
-    with open_vectors(database) as store:
-        store.use(space())
-        plan = store.plan(chunk_keys(4), keys(4))
-        assert not plan.waiting
-        store.tidy(plan, GENERATION)
-    matrix = reopen(database)
-    assert np.array_equal(matrix.vectors[matrix.find(chunk_keys(4))[1]], vectors)
-    assert rows.exists()
-    assert not database.with_suffix(".damaged").exists()
 
 
 @pytest.mark.fault(

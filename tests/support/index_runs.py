@@ -201,7 +201,6 @@ class Vault:
             rows = RevisionRows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(self.directory.fulltext(number), rows)
             assert fulltext.note_count == meta.notes + len(documents.files(connection))
-            fulltext.close()
 
     async def links(self, path: str) -> dict[str, tuple[str | None, bool]]:
         """Return what a note's links resolve to: target -> (path or None, ambiguous)."""

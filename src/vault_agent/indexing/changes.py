@@ -112,16 +112,9 @@ def compare(task: IndexTask) -> Compared:
     stored = read_stored(IndexDirectory(Path(task.directory)), task)
     if stored is None:
         return Compared(stale=False)
-    if not stored.meta.has_exclusions_of(task.fingerprint):
-        return Compared(stale=True)
     with VaultRoot.open(task.root, task.exclusions, identity=task.vault) as root:
         scanned = scan(root)
     return Compared(stale=diff(stored.entries(), task.to_index(scanned), scanned.unlisted).differs)
-
-
-MANY_REMOVED = 500
-MANY_REMOVED_SHARE = 0.2
-"""A run of paths that would remove more notes than either limit scans the whole vault first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +145,10 @@ def find_changes(
     places = None if task.paths is None else _places(task.paths, root.exclusions)
     if places is not None and not task.rebuild:
         stored = read_stored(directory, task, places)
-        if stored is not None and stored.meta.has_exclusions_of(task.fingerprint):
+        if stored is not None:
             scanned = scan(root, paths=stored.paths)
             changes = _compare(stored, scanned, task)
-            certain = not changes.removed or _has_entries(root)
-            if certain and not _removes_many(changes):
+            if not changes.removed or _has_entries(root):
                 _report_scan(scanned, report)
                 return changes
     stored = read_stored(directory, task)
@@ -233,13 +225,6 @@ def _is_plain(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return "\0" not in path and not any(name in ("", ".", "..") for name in path.split("/"))
-
-
-def _removes_many(changes: Changes) -> bool:
-    if changes.base is None:
-        return False
-    removed = len(changes.removed)
-    return removed > MANY_REMOVED or removed > MANY_REMOVED_SHARE * changes.base.notes
 
 
 def _compare(stored: Stored | None, scanned: Scan, task: IndexTask) -> Changes:

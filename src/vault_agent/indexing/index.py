@@ -167,8 +167,7 @@ class _IndexRun:
     async def carry_out(self, check: Callable[[int], None]) -> RunResult:
         """Run all steps. `check` gets the number of notes before the last step, and may raise."""
         base = self._base
-        same = base and base.has_exclusions_of(self._task.fingerprint)
-        if base and same and not self._changes.differs:
+        if base and not self._changes.differs:
             return self._result(base)
         with ExitStack() as stack:
             with translated(), ExitStack() as database:

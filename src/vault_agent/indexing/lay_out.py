@@ -11,10 +11,11 @@ nodes and not with its square. The same graph has the same picture.
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from vault_agent.model.adjacency import Adjacency
 from vault_agent.model.graph import MAX_NODES
 from vault_agent.store.index.rows import handle_of
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.system.files import read_optional, replace_file
+from vault_agent.system.files import read_optional, replacing
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
@@ -359,10 +360,8 @@ def _centre(places: Floats) -> Floats:
     return centred
 
 
-_MAGIC = b"VALF2\n"
 _FARTHEST = 1e6
 """No drawing has a note so far from its middle. Far larger numbers overflow in the layout."""
-_HEAD = struct.Struct("<6sH32sI")  # the magic, the length of the revision, the revision, the nodes
 
 
 class Positions(NamedTuple):
@@ -376,24 +375,16 @@ class Positions(NamedTuple):
 def read_positions(file: Path) -> Positions | None:
     """Return what a file holds, or None if it is missing, damaged or has no usable number."""
     try:
-        data = read_optional(file)
-        magic, length, name, count = _HEAD.unpack_from(data)
-        if magic != _MAGIC or len(data) != _HEAD.size + count * 16:
-            return None
-        revision = name[:length].decode("ascii")
-    except (struct.error, UnicodeError):
+        with np.load(BytesIO(read_optional(file))) as stored:
+            positions = Positions(str(stored["revision"]), stored["handles"], stored["places"])
+    except (ValueError, KeyError, EOFError, BadZipFile):
         return None
-    handles = np.frombuffer(data, "<i8", count, _HEAD.size)
-    places = np.frombuffer(data, "<f4", count * 2, _HEAD.size + count * 8).reshape(count, 2)
-    if not (np.abs(places) < _FARTHEST).all():  # nor is one that is not a number
+    if not (np.abs(positions.places) < _FARTHEST).all():  # nor is one that is not a number
         return None
-    return Positions(revision, handles, places)
+    return positions
 
 
 def write_positions(file: Path, positions: Positions) -> None:
     """Replace the file. Raises OSError."""
-    name = positions.revision.encode("ascii")
-    head = _HEAD.pack(_MAGIC, len(name), name, len(positions.handles))
-    handles = positions.handles.astype("<i8").tobytes()
-    places = positions.places.astype("<f4").tobytes()
-    replace_file(file, head + handles + places, durable=False)
+    with replacing(file, durable=False) as opened:
+        np.savez(opened, **positions._asdict())

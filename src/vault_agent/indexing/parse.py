@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.fulltext.schema import FulltextNote
     from vault_agent.store.index.rows import NoteRows
+    from vault_agent.vault.read import Content
 
 
 class FileToRead(NamedTuple):
@@ -109,29 +110,28 @@ def parse_files(root: VaultRoot, batch: Batch) -> list[ParsedFile]:
     """Read and parse the files of a batch, whose vault is open. Any content gives an outcome."""
     task = batch.task
     texts = KeptTexts(Path(batch.texts))
-    read = [
-        _read_note(root, file, task.max_note_bytes)
-        if is_note(file.entry.path)
-        else _read_attachment(root, file, texts)
-        for file in batch.files
-    ]
+    read = [_read(root, file, task.max_note_bytes, texts) for file in batch.files]
     if batch.repeated is None:
         return [_with_lines(file) for file in read]
     return _parse_all(read, task.fields, batch.repeated, typed=task.typed)
 
 
-def _read_note(root: VaultRoot, task: FileToRead, max_note_bytes: int) -> ParsedFile:
-    """Read one note. Any content gives an outcome."""
+def _read(root: VaultRoot, task: FileToRead, max_note_bytes: int, kept: KeptTexts) -> ParsedFile:
+    """Read one file. Any content gives an outcome."""
     path = task.entry.path
-    if task.entry.size > max_note_bytes:
+    kind = None if is_note(path) else kind_of(path)
+    limit = max_note_bytes if kind is None else byte_limit(kind)
+    if task.entry.size > limit:
         return _too_large(task.entry, task.rowid)
     try:
-        content = read_bytes(root, path, max_note_bytes)
+        content = read_bytes(root, path, limit)
         if not content.complete:
             return _too_large(content.entry, task.rowid)
         digest = content_hash(content.data)
         if digest == task.known_hash:
             return ParsedFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
+        if kind is not None:
+            return _with_kept_text(task, content, kept.get(kind, digest), digest)
         text, warnings = decode(content.data, path)
     except Skipped as skipped:
         return _skip(task.entry, skipped)
@@ -142,27 +142,13 @@ def _read_note(root: VaultRoot, task: FileToRead, max_note_bytes: int) -> Parsed
     )
 
 
-def _read_attachment(root: VaultRoot, task: FileToRead, kept: KeptTexts) -> ParsedFile:
-    """Read one attachment. Its text is a kept one: without that, the index keeps what it has."""
-    path = task.entry.path
-    kind = kind_of(path)
-    if kind is None:
-        raise ValueError("not a kind of attachment that is read")
-    limit = byte_limit(kind)
-    if task.entry.size > limit:
-        return _too_large(task.entry, task.rowid)
-    try:
-        content = read_bytes(root, path, limit)
-    except Skipped as skipped:
-        return _skip(task.entry, skipped)
-    if not content.complete:
-        return _too_large(content.entry, task.rowid)
-    digest = content_hash(content.data)
-    if digest == task.known_hash:
-        return ParsedFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
-    text = kept.get(kind, digest)
+def _with_kept_text(
+    task: FileToRead, content: Content, text: KeptText | None, digest: bytes
+) -> ParsedFile:
+    """Return an attachment with its kept text. Without one, the index keeps what it has."""
     if text is None:
         return ParsedFile(task.entry, Outcome.KEPT)
+    path = task.entry.path
     warnings = (
         *content.warnings,
         *(

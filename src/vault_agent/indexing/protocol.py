@@ -1,14 +1,14 @@
 """The messages between the server and its indexing process: frozen dataclasses.
 
-The task of an indexing run and its result are part of them. They come last.
+The task of an indexing run is part of them. It comes last.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from vault_agent.errors import error_of
+from vault_agent.errors import VaultAgentError
 from vault_agent.markdown.chunk import MAX_CHARS, TARGET_CHARS
 from vault_agent.model.graph import Clusters
 from vault_agent.model.identifiers import identify
@@ -20,7 +20,6 @@ from vault_agent.text.terms import TEXT_VERSION
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.errors import VaultAgentError
     from vault_agent.model.notes import FileEntry
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.system.crash import CrashReport
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UpdateIndex:
-    """Update the index. Answered by `Done`."""
+    """Update the index. Answered by `RunResult`."""
 
     task: IndexTask
 
@@ -49,13 +48,12 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
-class CopyVectors:
-    """Copy vectors from another index of the same vault. Answered by `EmbeddingCounts`."""
+class ShareVectors:
+    """Let an agent's index use the vectors of its owner's. Answered by `EmbeddingCounts`."""
 
     directory: str
-    source: str  # the directory of that index
+    source: str  # the directory of the owner's index
     endpoint: EndpointSettings
-    fresh: bool = False  # copy all again
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +90,8 @@ class QueryAnnounced:
     """A search is about to use the embedding endpoint. Not answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class FinishEmbedding:
-    """End a running `Embed` after the texts that are being sent. Not answered."""
-
-
 Question = Compare | Cluster | LayOut
-Request = (
-    UpdateIndex
-    | Embed
-    | CopyVectors
-    | ReadAttachments
-    | Question
-    | QueryAnnounced
-    | FinishEmbedding
-)
+Request = UpdateIndex | Embed | ShareVectors | ReadAttachments | Question | QueryAnnounced
 
 # --- what the process sends -----------------------------------------------------------------
 
@@ -136,11 +121,19 @@ class Crashed:
     report: CrashReport
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The run has succeeded."""
+MAX_NOTE_IDS = 100
+"""How many of the notes that a run has touched its result names."""
 
-    run: RunResult
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run did, and the revision that is current after it."""
+
+    summary: JobSummary
+    generation: int
+    revision: int
+    note_ids: tuple[str, ...] = ()  # the first `MAX_NOTE_IDS` notes that were touched
+    texts_differ: bool = False  # whether texts of attachments are to be read, or to be removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,37 +168,14 @@ class LaidOut:
     revision: int
 
 
-@dataclass(frozen=True, slots=True)
-class RequestFailed:
-    """The request failed with a `VaultAgentError`."""
-
-    code: str
-    message: str
-    details: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, error: VaultAgentError) -> RequestFailed:
-        """Return the event for an error."""
-        return cls(error.code, *error.over_http())
-
-    @property
-    def error(self) -> VaultAgentError:
-        """The error itself, of the class that belongs to its code."""
-        return error_of(self.code, self.message, self.details)
-
-
-Result = Done | EmbeddingCounts | AttachmentsRead
-"""The last event of a request that does work."""
-Answer = Result | Compared | Clusters | LaidOut | RequestFailed
-"""The last event of a request."""
+Answer = (
+    RunResult | EmbeddingCounts | AttachmentsRead | Compared | Clusters | LaidOut | VaultAgentError
+)
+"""The last event of a request: a result, or the error that ended it."""
 Event = Phase | Warning | Published | Crashed | Answer
 
 
 # --- the task of a run ----------------------------------------------------------------------
-
-
-MAX_NOTE_IDS = 100
-"""How many of the notes that a run has touched its result names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,17 +207,6 @@ class IndexTask:
         return sorted((*scanned.notes, *chosen), key=lambda entry: entry.path)
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """What a run did, and the revision that is current after it."""
-
-    summary: JobSummary
-    generation: int
-    revision: int
-    note_ids: tuple[str, ...] = ()  # the first `MAX_NOTE_IDS` notes that were touched
-    texts_differ: bool = False  # whether texts of attachments are to be read, or to be removed
-
-
 class ProgressReport(Protocol):
     """Receives the progress of a run."""
 
@@ -269,19 +228,10 @@ def fingerprint_of(
     typed: bool = False,
     attachments: Sequence[str] = (),
 ) -> str:
-    """Return hashes of everything that decides what is indexed and how, joined by a dot.
+    """Return a hash of everything that decides what is indexed and how.
 
-    The second is that of the exclusions and the kinds of attachments: an index with another one is
-    brought up to date by the next run. An index with another first one must be rebuilt.
+    An index with another one is not searched, and must be rebuilt.
     """
     searched = sorted({field.lower() for field in fields})
-    kinds = ((True,),) if typed else ()
-    parts = (
-        *(NOTE_SUFFIXES, max_note_bytes, (TARGET_CHARS, MAX_CHARS), TEXT_VERSION),
-        *searched,
-        *kinds,
-    )
-    included = exclusions.fingerprint
-    if attachments:
-        included = identify(repr((included, *sorted(attachments))))
-    return f"{identify(repr(parts))}.{included}"
+    text = (NOTE_SUFFIXES, max_note_bytes, TARGET_CHARS, MAX_CHARS, TEXT_VERSION)
+    return identify(repr((text, searched, typed, exclusions.fingerprint, sorted(attachments))))

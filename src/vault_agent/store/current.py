@@ -15,7 +15,6 @@ from vault_agent.store.database import connect_reader, mapped_files, translated
 from vault_agent.store.failures import is_damage
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.searching import RevisionRows
-from vault_agent.store.index import notes
 from vault_agent.store.index.meta import (
     BY_VERSION,
     check_compatible,
@@ -23,7 +22,7 @@ from vault_agent.store.index.meta import (
     read_meta,
     read_revision,
 )
-from vault_agent.system.cancelling import Threads, in_thread, open_in_thread
+from vault_agent.system.cancelling import Threads, open_in_thread
 
 if TYPE_CHECKING:
     import sqlite3
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.model.scope import Scope
-    from vault_agent.store.failures import MappedFiles
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.layout import IndexDirectory
     from vault_agent.store.vectors import Matrix
@@ -50,9 +48,6 @@ more threads would only wait for each other, and the event loop for all of them.
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-_BY_EXCLUSIONS = {"reason": "exclusions"}
-"""The details of a refusal that the next run ends."""
-
 
 class SnapshotOutdated(Exception):
     """The database has changed since the snapshot was taken. Take a new snapshot and try again.
@@ -62,35 +57,18 @@ class SnapshotOutdated(Exception):
     """
 
 
-class _Open:
-    """The open files of a snapshot. The last user closes them."""
-
-    def __init__(self, readers: Readers, files: MappedFiles, resources: ExitStack) -> None:
-        self.readers = readers
-        self.files = files
-        self._resources = resources
-        self._users = 1  # `CurrentIndex`, while this is the current snapshot
-
-    def enter(self) -> None:
-        """Add a user."""
-        self._users += 1
-
-    def leave(self) -> None:
-        """Remove a user, and close the files after the last one."""
-        self._users -= 1
-        if self._users == 0:
-            self._resources.close()
-
-
 class Snapshot:
-    """One revision of one generation with its vectors, open for reading."""
+    """One revision of one generation with its vectors, open for reading.
+
+    It is a context manager for each of its users. The last one closes it.
+    """
 
     def __init__(
         self,
         meta: Meta,
         fulltext: FulltextReader,
         matrix: Matrix | None,
-        held: _Open,
+        readers: Readers,
         threads: Threads,
         *,
         scope: Scope = EVERYTHING,
@@ -103,14 +81,19 @@ class Snapshot:
         self.meta = meta
         self.fulltext = fulltext
         self.matrix = matrix
-        self.held = held
         self.threads = threads
+        self._readers = readers
+        self._users = 0
 
     def __enter__(self) -> Self:
+        self._users += 1
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.held.leave()
+        self._users -= 1
+        if self._users == 0:
+            self._readers.close()
+            self.fulltext.close()
 
     @property
     def revision(self) -> str:
@@ -124,10 +107,6 @@ class Snapshot:
             return 1.0
         # After notes are removed, their vectors are published without them a moment later.
         return min(1.0, self.matrix.count / self.meta.chunks) if self.matrix is not None else 0.0
-
-    def with_vectors(self, matrix: Matrix | None) -> Snapshot:
-        """Return the same revision with other vectors and the same open files."""
-        return Snapshot(self.meta, self.fulltext, matrix, self.held, self.threads, scope=self.scope)
 
     def look(
         self,
@@ -178,8 +157,7 @@ class Snapshot:
         Raises:
             IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
         """
-        with self.held.readers.lend() as connection:
-            self.held.files.check()
+        with self._readers.lend() as connection:
             yield connection
 
     @contextmanager
@@ -214,18 +192,17 @@ class CurrentIndex:
         *,
         vault: str,
         fingerprint: str,
-        vectors: bool = False,
-        is_excluded: Callable[[str], bool] = lambda _: False,
+        vectors: Path | None = None,
         scope: Scope = EVERYTHING,
     ) -> None:
-        """Take the expected vault and settings. `is_excluded` is the current rule for paths."""
-        self._is_excluded = is_excluded
+        """Take the expected vault and settings, and the database of vectors if they are on."""
         self._scope = scope
         self._directory = directory
         self._vectors = vectors
         self._vault = vault
         self._fingerprint = fingerprint
         self._snapshot: Snapshot | None = None
+        self._held = ExitStack()  # the current snapshot
         self._refusal: VaultAgentError | None = None
         self._damaged: int | None = None
         self._refreshing = asyncio.Lock()
@@ -247,14 +224,6 @@ class CurrentIndex:
         return self._refusal
 
     @property
-    def has_other_exclusions(self) -> bool:
-        """Whether the current state was made with other exclusions, even if it is served."""
-        if self._refusal is not None:
-            return self._refusal.details == _BY_EXCLUSIONS
-        meta = self.meta
-        return meta is not None and not meta.has_exclusions_of(self._fingerprint)
-
-    @property
     def is_outdated(self) -> bool:
         """Whether the index was made by another version, or with other settings."""
         return self._refusal is not None and self._refusal.details == BY_VERSION
@@ -274,8 +243,6 @@ class CurrentIndex:
                 return
             if number == self._damaged:
                 return  # even if a run that did not notice the damage has added a revision
-            if await self._only_vectors_changed(number):
-                return
             try:
                 snapshot = await open_in_thread(partial(self._open, number))
             except IndexUnavailable as refusal:
@@ -312,7 +279,6 @@ class CurrentIndex:
         snapshot = self._snapshot
         if snapshot is None:
             raise IndexUnavailable("INDEX_NOT_FOUND", "There is no index yet.")
-        snapshot.held.enter()
         with snapshot:
             yield snapshot
 
@@ -322,59 +288,32 @@ class CurrentIndex:
         self._threads.close()
 
     def _replace(self, snapshot: Snapshot | None, refusal: VaultAgentError | None) -> None:
-        old, self._snapshot, self._refusal = self._snapshot, snapshot, refusal
-        if old is not None:
-            old.held.leave()
-
-    async def _only_vectors_changed(self, number: int) -> bool:
-        """Open new vectors if nothing else has changed, as once a second during a run."""
-        now = self._snapshot
-        if now is None or now.meta.generation != number:
-            return False
-
-        def matrix() -> Matrix | None:
-            with now.connection() as connection:
-                if read_meta(connection) != now.meta or not now.fulltext.is_newest():
-                    raise SnapshotOutdated
-            return self._open_matrix(now.meta)
-
-        try:
-            self._snapshot = now.with_vectors(await in_thread(matrix))
-        except (IndexUnavailable, SnapshotOutdated):
-            return False
-        return True
+        old = self._held.pop_all()
+        if snapshot is not None:
+            self._held.enter_context(snapshot)
+        self._snapshot, self._refusal = snapshot, refusal
+        old.close()
 
     def _open(self, number: int) -> Snapshot:
         """Open a generation. Blocking: call it in a thread."""
-        database = self._directory.database(number)
         with ExitStack() as stack:
-            readers = Readers(database, READERS)
+            readers = Readers(self._directory.database(number), READERS)
             stack.callback(readers.close)
             with readers.lend() as connection:
                 meta = read_meta(connection)
                 check_compatible(meta, vault=self._vault, fingerprint=self._fingerprint)
-                if not meta.has_exclusions_of(self._fingerprint) and any(
-                    map(self._is_excluded, notes.all_paths(connection))
-                ):
-                    raise IndexUnavailable(
-                        "INDEX_INCOMPATIBLE",
-                        "The index has notes or attachments that are excluded now.",
-                        _BY_EXCLUSIONS,
-                        remedy="Update the index to remove them.",
-                    )
                 rows = RevisionRows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(self._directory.fulltext(number), rows, self._scope.folder)
-            stack.callback(fulltext.close)
             matrix = self._open_matrix(meta)
-            held = _Open(readers, mapped_files(database), stack.pop_all())
-            return Snapshot(meta, fulltext, matrix, held, self._threads, scope=self._scope)
+            stack.pop_all()
+        return Snapshot(meta, fulltext, matrix, readers, self._threads, scope=self._scope)
 
     def _open_matrix(self, meta: Meta) -> Matrix | None:
-        if not self._vectors:
+        if self._vectors is None:
             return None
         from vault_agent.store.vectors import open_matrix
 
-        return open_matrix(self._directory.vectors, meta.identity)
+        return open_matrix(self._vectors, meta.identity)
 
 
 class Readers:
@@ -386,6 +325,7 @@ class Readers:
 
     def __init__(self, path: Path, count: int) -> None:
         self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
+        self._files = mapped_files(path)
         try:
             for _ in range(count):
                 self._idle.put(connect_reader(path))
@@ -400,9 +340,14 @@ class Readers:
 
     @contextmanager
     def lend(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection to the calling thread. Waits for one."""
+        """Lend a connection to the calling thread. Waits for one.
+
+        Raises:
+            IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
+        """
         connection = self._idle.get()
         try:
+            self._files.check()
             yield connection
         finally:
             self._idle.put(connection)

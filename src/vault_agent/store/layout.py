@@ -5,8 +5,7 @@
         server.address             the URL and process ID of the server that holds server.lock
         server.settings            the settings that that server uses
         server.log                 the log of servers that run in the background
-        vault.path                 the folder of the notes
-        vault.json                 the folder and the uid of a registered vault
+        vault.json                 the folder of the notes, and the uid of a registered vault
         last-results               the IDs of the results that were printed last
         current                    the number of the current generation
         generation-7/
@@ -27,19 +26,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import sqlite3
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.errors import Busy, Failed
+from vault_agent.errors import Busy, Failed, VaultAgentError
+from vault_agent.store.database import fetch, open_reader, open_writer
 from vault_agent.store.failures import no_locks
 from vault_agent.system.address import (
     SERVER_LOCK,
     forget_address,
-    note_address,
     noted_address,
     noted_vault,
 )
@@ -48,7 +45,6 @@ from vault_agent.system.files import (
     LocksUnsupported,
     locked,
     make_private_folder,
-    read_optional,
     read_state,
     remove_unfinished,
     replace_file,
@@ -67,7 +63,6 @@ WRITER_WAIT_SECONDS: Final = 5.0
 
 _CURRENT = "current"
 _MOST_DIGITS = 100
-_OWNER = "vault.json"
 _GENERATION = "generation-"
 LOCKS: Final = (SERVER_LOCK, "writer.lock", "vectors.lock", "write.lock")
 _NO_ROOM_BYTES = 4 << 20
@@ -76,10 +71,19 @@ SERVER_WAIT_SECONDS: Final = 0.3
 
 
 class IndexDirectory:
-    """The folder of one vault's index. `create` makes it; only its owner can read it."""
+    """The folder of one vault's index. `create` makes it; only its owner can read it.
+
+    Its attributes are the paths of the files that the module's docstring names.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.writes = path / "writes.db"
+        self.bytes_before = path / "writes" / "before"
+        self.texts = path / "texts"
+        self.jobs = path / "jobs.db"
+        self.positions = path / "graph.positions"
+        self.vectors = path / "vectors.db"
 
     def create(self) -> None:
         """Create the folder and its missing parents with mode 0700."""
@@ -116,37 +120,8 @@ class IndexDirectory:
             finally:
                 forget_address(self.path)
 
-    def note_owner(self, root: str, uid: str) -> None:
-        """Record the folder and the `uid` of a registered vault, which it keeps when it moves."""
-        data = json.dumps({"root": root, "uid": uid}).encode()
-        path = self.path / _OWNER
-        with suppress(OSError):
-            if not path.is_file() or path.read_bytes() != data:
-                replace_file(path, data, durable=False)
-
-    @property
-    def owner(self) -> str | None:
-        """The `uid` of the registered vault that has this index, or None if it has none."""
-        try:
-            uid = json.loads(read_optional(self.path / _OWNER))["uid"]
-        except (ValueError, TypeError, KeyError):
-            return None
-        return uid if isinstance(uid, str) else None
-
-    def note_address(self, endpoint: str | None, *, until_idle: bool = False) -> None:
-        """Record the server's address for clients and for the error of a second server."""
-        if endpoint is None:
-            forget_address(self.path)
-        else:
-            note_address(self.path, endpoint, until_idle=until_idle)
-
     def writing(self, *, wait: bool = True) -> AbstractContextManager[None]:
-        """Hold the writer's lock.
-
-        Raises:
-            Busy: `INDEX_LOCKED` if another process holds it, at once or after a wait.
-            Failed: `INDEX_IO_ERROR` if the file system has no locks.
-        """
+        """Hold the writer's lock. Raises as `_locked`, at once or after a wait."""
         return self._locked(
             "writer.lock",
             taken="Another process is writing this index. Stop it, or use another index.dir.",
@@ -154,12 +129,7 @@ class IndexDirectory:
         )
 
     def embedding(self, *, wait: bool = True) -> AbstractContextManager[None]:
-        """Hold the lock of the vectors. An index run may write meanwhile.
-
-        Raises:
-            Busy: `INDEX_LOCKED` if another process holds it, at once or after a wait.
-            Failed: `INDEX_IO_ERROR` if the file system has no locks.
-        """
+        """Hold the lock of the vectors. An index run may write meanwhile. Raises as `writing`."""
         return self._locked(
             "vectors.lock",
             taken="Another process is embedding for this index. Stop it, or use another index.dir.",
@@ -167,12 +137,7 @@ class IndexDirectory:
         )
 
     def changing_notes(self) -> AbstractContextManager[None]:
-        """Hold the lock of those who may change the notes of the vault.
-
-        Raises:
-            Busy: `INDEX_LOCKED` if another process holds it.
-            Failed: `INDEX_IO_ERROR` if the file system has no locks.
-        """
+        """Hold the lock of those who may change the notes of the vault. Raises as `_locked`."""
         return self._locked(
             "write.lock",
             taken="Another process may be changing the notes of this vault. Stop it first.",
@@ -180,7 +145,13 @@ class IndexDirectory:
         )
 
     @contextmanager
-    def _locked(self, name: str, *, taken: str, wait_seconds: float = 0.0) -> Iterator[None]:
+    def _locked(self, name: str, *, taken: str, wait_seconds: float) -> Iterator[None]:
+        """Hold a lock.
+
+        Raises:
+            Busy: `INDEX_LOCKED` if another process holds it.
+            Failed: `INDEX_IO_ERROR` if the file system has no locks.
+        """
         with ExitStack() as stack:
             try:
                 stack.enter_context(locked(self.path / name, wait_seconds=wait_seconds))
@@ -189,36 +160,6 @@ class IndexDirectory:
             except LocksUnsupported:
                 raise no_locks() from None
             yield
-
-    @property
-    def writes(self) -> Path:
-        """The log of writes."""
-        return self.path / "writes.db"
-
-    @property
-    def bytes_before(self) -> Path:
-        """The bytes of files before writes, by their hash."""
-        return self.path / "writes" / "before"
-
-    @property
-    def texts(self) -> Path:
-        """The texts of attachments, by the hash of their content."""
-        return self.path / "texts"
-
-    @property
-    def jobs(self) -> Path:
-        """The database of jobs."""
-        return self.path / "jobs.db"
-
-    @property
-    def positions(self) -> Path:
-        """The positions of the notes in the drawing of the graph."""
-        return self.path / "graph.positions"
-
-    @property
-    def vectors(self) -> Path:
-        """The database of vectors, shared by all generations."""
-        return self.path / "vectors.db"
 
     def generation(self, number: int) -> Path:
         """Return the folder of one generation."""
@@ -352,12 +293,12 @@ def has_notes(directory: IndexDirectory, size_of: Callable[[str], int | None]) -
     if not number:
         return False
     try:
-        with closing(_connect(directory.database(number))) as connection:
+        with open_reader(directory.database(number)) as connection:
             # A handle is a hash, so the first ones are a sample of all.
-            rows = connection.execute(
-                "SELECT path, size FROM note ORDER BY handle LIMIT ?", (_SAMPLE,)
-            ).fetchall()
-    except sqlite3.Error:
+            rows = fetch(
+                connection, "SELECT path, size FROM note ORDER BY handle LIMIT ?", (_SAMPLE,)
+            )
+    except VaultAgentError:
         return False
     same = sum(size_of(path) == size for path, size in rows)
     return bool(rows) and same >= _LEAST_IN_COMMON * len(rows)
@@ -380,12 +321,8 @@ def _move(other: IndexDirectory, directory: IndexDirectory, vault: str) -> None:
 def _give_to(database: Path, vault: str) -> bool:
     """Write another vault's identity into a generation. Return False if it is damaged."""
     try:
-        with closing(_connect(database)) as connection, connection:
-            connection.execute("UPDATE meta SET value = ? WHERE key = 'vault'", (vault,))
-    except sqlite3.Error:
+        with open_writer(database) as connection:
+            fetch(connection, "UPDATE meta SET value = ? WHERE key = 'vault'", (vault,))
+    except VaultAgentError:
         return False
     return True
-
-
-def _connect(database: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{database.absolute().as_uri()}?mode=rw", uri=True)

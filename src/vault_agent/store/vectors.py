@@ -224,21 +224,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     # A power cut may lose the last statements; a kill loses none.
     connection.execute("PRAGMA synchronous = NORMAL")
     check_pages(connection)
-    _take_over(connection)
     migrate(connection, "vectors.sql")
-
-
-def _take_over(connection: sqlite3.Connection) -> None:
-    """Keep the vectors of an earlier version, which had checksums and unfinished copies."""
-    columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(vector)")]
-    if "crc" in columns:
-        with transaction(connection):
-            connection.execute("DELETE FROM space WHERE NOT ready")
-            connection.execute("DELETE FROM vector WHERE space NOT IN (SELECT id FROM space)")
-            connection.execute("ALTER TABLE vector DROP COLUMN crc")
-            connection.execute("ALTER TABLE space DROP COLUMN ready")
-            connection.execute("ALTER TABLE space DROP COLUMN synced")
-            connection.execute("DROP TABLE failure")
 
 
 class VectorStore:
@@ -259,16 +245,15 @@ class VectorStore:
 
     def last_space(self, model: str, query_prefix: str, document_prefix: str) -> VectorSpace | None:
         """Return the newest space of a model with these prefixes, or None."""
-        newest = None
+        wanted = (model, query_prefix, document_prefix)
         with self._locked():
-            for _, space in self._spaces():
-                if (space.model, space.query_prefix, space.document_prefix) == (
-                    model,
-                    query_prefix,
-                    document_prefix,
-                ):
-                    newest = space
-        return newest
+            spaces = [space for _, space in self._spaces()]
+        same = (
+            space
+            for space in reversed(spaces)
+            if (space.model, space.query_prefix, space.document_prefix) == wanted
+        )
+        return next(same, None)
 
     def use(self, space: VectorSpace, *, fresh: bool = False) -> None:
         """Work in the space that matches, or in a new one; always in a new one if `fresh`."""
@@ -341,35 +326,13 @@ class VectorStore:
             )
         return first
 
-    def vectors_of(
-        self, keys: Sequence[bytes]
-    ) -> Iterator[tuple[list[bytes], Floats, list[bytes]]]:
-        """Yield the vectors that some keys have, a page at a time.
+    def publish(self, plan: Plan, generation: int, *, agent: str = "") -> None:
+        """Let searches of a generation use the vectors of a plan. `agent` names whose index it is.
 
-        A page has its keys, their vectors (keys, dimension), and the keys whose vector is of the
-        beginning of their text only.
+        What was published for an earlier generation of this index is forgotten.
         """
-        number, space = self._current()
-        with self._locked():
-            rows = {
-                key: (row, truncated)
-                for key, row, truncated in self._connection.execute(
-                    "SELECT key, row, truncated FROM vector WHERE space = ?", (number,)
-                )
-            }
-        have = [key for key in keys if key in rows]
-        if not have:
-            return
-        vectors = map_rows(rows_path(self._path, number), self._next_row, space.dimension)
-        for start in range(0, len(have), _ROWS):
-            page = have[start : start + _ROWS]
-            numbers = [rows[key][0] for key in page]
-            yield page, vectors[numbers], [key for key in page if rows[key][1]]
-
-    def publish(self, plan: Plan, generation: int) -> None:
-        """Let searches of a generation use the vectors of a plan."""
         with self._changing():
-            self._publish(plan, generation)
+            self._publish(plan, generation, agent)
 
     def tidy(self, plan: Plan, generation: int) -> None:
         """Remove unused vectors after a complete run, and publish the plan.
@@ -382,7 +345,7 @@ class VectorStore:
         if unused > _UNUSED_LEAST and unused > _UNUSED_SHARE * self._next_row:
             self._copy_used(plan, used)
         with self._changing():
-            self._publish(plan, generation)
+            self._publish(plan, generation, "")
             number, _ = self._current()
             self._connection.execute("DELETE FROM vector WHERE space <> ?", (number,))
             self._connection.execute("DELETE FROM space WHERE id <> ?", (number,))
@@ -417,16 +380,16 @@ class VectorStore:
                 with suppress(OSError):  # on Windows, mapped by a reader: the next run removes it
                     file.unlink()
 
-    def _publish(self, plan: Plan, generation: int) -> None:
+    def _publish(self, plan: Plan, generation: int, agent: str) -> None:
         number, _ = self._current()
         have = plan.rows >= 0
         chunks = plan.chunks[have].astype("<i8").tobytes()
         rows = plan.rows[have].astype("<u4").tobytes()
-        self._connection.execute("DELETE FROM published WHERE generation <> ?", (generation,))
+        self._connection.execute("DELETE FROM published WHERE agent = ?", (agent,))
         self._connection.execute(
-            "INSERT OR REPLACE INTO published (generation, space, total, chunks, rows)"
-            " VALUES (?, ?, ?, ?, ?)",
-            (generation, number, len(plan.chunks), chunks, rows),
+            "INSERT INTO published (generation, space, total, chunks, rows, agent)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (generation, number, len(plan.chunks), chunks, rows, agent),
         )
 
     def _rows(self) -> dict[bytes, int]:

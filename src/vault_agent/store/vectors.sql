@@ -22,11 +22,13 @@ CREATE TABLE IF NOT EXISTS vector (
 ) STRICT, WITHOUT ROWID;
 
 -- What searches of a generation use: the keys of its chunks that have a vector, as int64, and their
--- rows, as uint32. `total` counts all of its chunks. `generation` is `Meta.identity`.
+-- rows, as uint32. `total` counts all of its chunks. `generation` is `Meta.identity`, and `agent`
+-- the agent whose index it is of, or empty.
 CREATE TABLE IF NOT EXISTS published (
     generation  INTEGER PRIMARY KEY,
     space       INTEGER NOT NULL,
     total       INTEGER NOT NULL,
     chunks      BLOB NOT NULL,
-    rows        BLOB NOT NULL
+    rows        BLOB NOT NULL,
+    agent       TEXT NOT NULL DEFAULT ''
 ) STRICT;

@@ -1,6 +1,6 @@
 """The port of a server, and what it notes in the folder of its index: its address, and its vault.
 
-`vault.path` holds the folder of the notes. `server.address` has three lines: the server's URL, its
+`vault.json` holds the folder of the notes. `server.address` has three lines: the server's URL, its
 process ID, and its version, with `until-idle` behind it if it ends by itself. It is written when
 the server accepts requests and removed when it stops. A server that is killed leaves it behind. So
 it counts only while the server's lock is held.
@@ -25,7 +25,7 @@ from vault_agent.system.files import read_optional, read_state
 
 SERVER_LOCK: Final = "server.lock"
 _FILE: Final = "server.address"
-_VAULT: Final = "vault.path"
+_VAULT: Final = "vault.json"
 _MOST_BYTES: Final = 1_000
 _FORM: Final = re.compile(
     r"(http://[0-9A-Za-z.:\[\]-]{1,253})\n([1-9][0-9]{0,9})\n"
@@ -45,8 +45,15 @@ class ServerAddress(NamedTuple):
     until_idle: bool = False
 
 
-def note_address(folder: Path, endpoint: str, *, until_idle: bool = False) -> None:
-    """Record that this process serves at `endpoint`. Nothing happens if that cannot be written."""
+def note_address(folder: Path, endpoint: str | None, *, until_idle: bool = False) -> None:
+    """Record that this process serves at `endpoint`, or nowhere any more.
+
+    Clients find the server there, and the error of a second server names it. Nothing happens if
+    that cannot be written.
+    """
+    if endpoint is None:
+        forget_address(folder)
+        return
     from vault_agent.system.files import replace_file
 
     with suppress(OSError):
@@ -85,12 +92,17 @@ def live_address(folder: Path) -> ServerAddress | None:
     return address if address is not None and is_serving(folder) else None
 
 
-def note_vault(folder: Path, root: str) -> None:
-    """Record whose index this is. Nothing happens if that cannot be written."""
+def note_vault(folder: Path, root: str, uid: str | None = None) -> None:
+    """Record whose index this is, with the `uid` of a registered vault, which it keeps if it moves.
+
+    Nothing happens if that cannot be written.
+    """
+    import json
+
     from vault_agent.system.files import replace_file
 
     path = folder / _VAULT
-    data = root.encode("utf-8", "surrogateescape")
+    data = json.dumps({"root": root, "uid": uid}).encode()
     with suppress(OSError):
         if not path.is_file() or path.read_bytes() != data:
             replace_file(path, data, durable=False)
@@ -98,8 +110,23 @@ def note_vault(folder: Path, root: str) -> None:
 
 def noted_vault(folder: Path) -> Path | None:
     """Return the folder of the notes of this index, or None if it was not recorded."""
-    root = read_optional(folder / _VAULT).decode("utf-8", "surrogateescape")
+    root = _noted(folder, "root")
     return Path(root) if root and "\0" not in root else None
+
+
+def noted_uid(folder: Path) -> str | None:
+    """Return the `uid` of the registered vault that has this index, or None if it has none."""
+    return _noted(folder, "uid")
+
+
+def _noted(folder: Path, name: str) -> str | None:
+    import json
+
+    try:
+        value = json.loads(read_optional(folder / _VAULT))[name]
+    except (ValueError, TypeError, KeyError):
+        return None
+    return value if isinstance(value, str) else None
 
 
 def is_serving(folder: Path) -> bool:

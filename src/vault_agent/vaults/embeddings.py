@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent.errors import Unavailable, VaultAgentError
-from vault_agent.indexing.protocol import CopyVectors, Embed
+from vault_agent.indexing.protocol import Embed, ShareVectors
 from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 class Embeddings:
     """The embeddings of one vault. `embedder` and `endpoint` are None if they are off.
 
-    With a `source`, the directory of the owner's index, they are copied from there, and no text is
-    sent.
+    With a `source`, the directory of the owner's index, its vectors are used, and no text is sent.
     """
 
     def __init__(
@@ -48,8 +47,8 @@ class Embeddings:
         self._indexer = indexer
         self._directory = directory
         self._source = source
-        self.on_made: Callable[[bool], object] = lambda _: None
-        """Called after each run that may have made vectors; with True if it made all anew."""
+        self.on_made: Callable[[], object] = lambda: None
+        """Called after each run that may have made vectors."""
 
     @property
     def enabled(self) -> bool:
@@ -103,8 +102,8 @@ class Embeddings:
         if self._endpoint is None:
             return None
         if self._source is not None:
-            copying = CopyVectors(self._directory, self._source, self._endpoint, fresh=fresh)
-            return await self._indexer.embed(copying, on_event)
+            sharing = ShareVectors(self._directory, self._source, self._endpoint)
+            return await self._indexer.embed(sharing, on_event)
         request = Embed(
             self._directory,
             self._endpoint,
@@ -115,7 +114,7 @@ class Embeddings:
         try:
             return await self._indexer.embed(request, on_event)
         finally:
-            self.on_made(fresh)
+            self.on_made()
 
     def _are_doubted(self) -> bool:
         """Whether the endpoint has returned vectors that do not match those of the index."""

@@ -139,8 +139,7 @@ class IndexReader:
         except IndexUnavailable as error:
             if index.damaged is not None:
                 self._runs.announce()  # a rebuild that met a full disk begins again
-            excluding = index.has_other_exclusions
-            raise _while_running(error, self._jobs.indexing, excluding=excluding) from None
+            raise _while_running(error, self._jobs.indexing) from None
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""
@@ -171,19 +170,12 @@ class LinksOfVault:
             yield snapshot
 
 
-def _while_running(
-    error: IndexUnavailable, running: Job | None, *, excluding: bool
-) -> IndexUnavailable:
-    """Return the error with the running job that solves it, or as it is.
-
-    `excluding`: whether the index has notes that are excluded now.
-    """
+def _while_running(error: IndexUnavailable, running: Job | None) -> IndexUnavailable:
+    """Return the error with the running job that solves it, or as it is."""
     if running is None:
         return error
     if error.code == "INDEX_NOT_FOUND":
         what = "The first index is being built."
-    elif excluding:
-        what = "Notes that are excluded now are being removed from the index."
     elif running.kind is JobKind.REINDEX:
         what = "The index is being rebuilt."
     else:

@@ -25,7 +25,7 @@ from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
 from vault_agent.store.jobs import open_jobs
 from vault_agent.store.layout import IndexDirectory, has_notes, take_over
-from vault_agent.system.address import note_vault
+from vault_agent.system.address import note_address, note_vault, noted_uid
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
 from vault_agent.vault.opening import CannotOpen
@@ -120,7 +120,7 @@ class OpenVault:
             source=None if owner is None else str(owner.workplace),
         )
         self.runs = Runs(vault, embeddings)
-        self.runs.on_begin, embeddings.on_made = self._tell_agents, self._copy_to_agents
+        self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owner is None
         embed_later = EmbedLater(self.runs.embed, vault.background.spawn, enabled=embeds)
         watch = Watch(vault, self.runs, embed_later, config.watch)
@@ -152,15 +152,17 @@ class OpenVault:
             if owner is None
             else owner.writes
         )
-        self.links = Links(self.read, partial(vault.ask, Cluster(vault.task)), self.checks.warnings)
+        self.links = Links(
+            self.read, partial(vault.indexer.ask, Cluster(vault.task)), self.checks.warnings
+        )
         self.layout = GraphLayout(
             vault.directory.positions,
-            partial(vault.ask, LayOut(vault.task)),
+            partial(vault.indexer.ask, LayOut(vault.task)),
             self.links.revision,
             vault.background,
             ahead=config.web.enabled and owner is None,
         )
-        self.runs.listen_to_refreshes(self._follow_revision)
+        self.runs.on_refresh = self._follow_revision
         self.typing = TypingHelp(self.read, vault.open_root, vault.background, shared.texts)
         self.pages = Pages(
             self.read, vault.open_root, self.secret, self.identity, address, allowance=shared.texts
@@ -365,7 +367,6 @@ class OpenVault:
     async def start(self, *, behind: bool) -> None:
         """Serve the existing index, or start to build the first one. Renew one that is `behind`."""
         index = self._vault.index
-        await self.jobs.recover()
         await index.refresh()
         self.runs.incomplete = await self.jobs.were_cut_short()
         self.runs.indexed_at = await self.jobs.last_indexed()
@@ -384,14 +385,14 @@ class OpenVault:
         if index.meta is None and index.refusal is None:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
             return
-        refused = index.refusal is not None and not index.has_other_exclusions
+        refused = index.refusal is not None
         rebuilds = self.address != DEFAULT or self._owner is not None
         if refused and (rebuilds or index.is_outdated or index.damaged is not None):
             # Of another vault nobody would be asked: commands are mostly about the default one.
             self._rebuilt = index.damaged
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
             return
-        if index.has_other_exclusions or (index.meta is not None and behind):
+        if index.meta is not None and behind:
             await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
     async def listening_at(self, address: str | None, *, until_idle: bool = False) -> None:
@@ -399,8 +400,8 @@ class OpenVault:
 
         None: it stops, so no client shall find it any more.
         """
-        directory = self._vault.directory
-        await asyncio.to_thread(directory.note_address, address, until_idle=until_idle)
+        folder = self._vault.directory.path
+        await asyncio.to_thread(note_address, folder, address, until_idle=until_idle)
 
     def _tell_agents(self, task: IndexTask) -> None:
         """Let the indexes of agents look at the same paths."""
@@ -418,18 +419,17 @@ class OpenVault:
             seen = (path for path in task.paths if not excludes(path, is_dir=True))
             self._following.index_soon(tuple(seen))
 
-    def _copy_to_agents(self, fresh: bool) -> None:
-        """Let the indexes of agents copy the vectors that this one has now."""
+    def _share_vectors(self) -> None:
         for agent in self.agents:
-            agent.copy_vectors(fresh=fresh)
+            agent.use_vectors_of_owner()
 
-    def copy_vectors(self, *, fresh: bool) -> None:
-        """Copy the vectors that the owner's index has, in the background."""
+    def use_vectors_of_owner(self) -> None:
+        """Use the vectors that the owner's index has now, as soon as it can be written."""
 
-        async def copy() -> None:
-            await self.runs.embed(fresh=fresh)
+        async def share() -> None:
+            await self.runs.embed()
 
-        self._vault.background.spawn(copy)
+        self._vault.background.spawn(share)
 
 
 MAX_PARALLEL = 4
@@ -485,9 +485,7 @@ async def open_vault(
                 stack.enter_context(directory.serving())
             else:
                 lock.hold(directory)
-            note_vault(directory.path, path)
-            if entry is not None:
-                directory.note_owner(path, entry.uid)
+            note_vault(directory.path, path, None if entry is None else entry.uid)
         if own := indexer is None:
             indexer = Indexer(shared.on_crash)
             stack.push_async_callback(indexer.close)
@@ -553,12 +551,12 @@ async def _make(
 ) -> OpenVault:
     """Make a vault of its parts. They are closed in reverse order: jobs, tasks, the index."""
     directory = IndexDirectory(Path(task.directory))
+    source = directory if owner is None else IndexDirectory(owner.workplace)
     index = CurrentIndex(
         directory,
         vault=task.vault,
         fingerprint=task.fingerprint,
-        vectors=shared.embedder is not None,
-        is_excluded=task.exclusions.excludes,
+        vectors=None if shared.embedder is None else source.vectors,
         scope=task.exclusions.scope,
     )
     store = await stack.enter_async_context(open_jobs(directory.jobs))
@@ -588,7 +586,7 @@ def _is_ours(
     A registered vault is known by its `uid`, any other one by its notes.
     """
     if entry is not None:
-        return index.owner == entry.uid
+        return noted_uid(index.path) == entry.uid
     with VaultRoot.open(config.vault.root or "", exclusions) as root:
 
         def size_of(path: str) -> int | None:

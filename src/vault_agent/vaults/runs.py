@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from types import TracebackType
 
-    from vault_agent.indexing.protocol import Answer, IndexTask, Question, RunResult
+    from vault_agent.indexing.protocol import IndexTask, RunResult
     from vault_agent.model.jobs import JobSummary
     from vault_agent.store.current import CurrentIndex
     from vault_agent.store.layout import IndexDirectory
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from vault_agent.vaults.jobs import ActiveJob, JobOptions
 
 NOTES_EXCLUDED = "NOTES_EXCLUDED"
-READINGS = 3
-"""How often all attachments that wait are read: some may have changed meanwhile."""
 _UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
 
 
@@ -69,10 +67,6 @@ class IndexedVault:
         """Open the vault's folder, unless it was unmounted, moved or replaced since the start."""
         return VaultRoot.open(self.task.root, self.task.exclusions, identity=self.task.vault)
 
-    async def ask(self, question: Question) -> Answer | None:
-        """Ask the indexing process. Return None if it did not answer."""
-        return await self.indexer.ask(question)
-
 
 class Runs:
     """Runs the indexing of one vault, and serves what it has published."""
@@ -90,13 +84,10 @@ class Runs:
         self._vault = vault
         self._refreshed = Signal()
         self._reading = anyio.Lock()  # of attachments
-        self._refresh_listeners: list[Callable[[], object]] = []
         self.on_begin: Callable[[IndexTask], object] = lambda _: None
         """Called with the task of each run, when it begins."""
-
-    def listen_to_refreshes(self, listener: Callable[[], object]) -> None:
-        """Call a function each time that another revision may be served."""
-        self._refresh_listeners.append(listener)
+        self.on_refresh: Callable[[], object] = lambda: None
+        """Called each time that another revision may be served."""
 
     async def follow(
         self, paths: Sequence[str], on_served: Callable[[IndexState], object] = lambda _: None
@@ -183,7 +174,7 @@ class Runs:
             self._hear(event, self._note_all_served)
 
         # This job makes what is missing, and shows it.
-        self._vault.indexer.finish_embedding(self._vault.task.directory)
+        await self._vault.indexer.stop_embedding(self._vault.task.directory)
         try:
             task = replace(self._vault.task, rebuild=kind is JobKind.REINDEX)
             run = await self._run(task, hear, then_read=False)
@@ -192,11 +183,11 @@ class Runs:
             self.incomplete = not indexed
         self._note_all_read()
         progress.index_finished()
-        chunks = await self._read_attachments(hear) if run.texts_differ else None
+        last = await self._read_attachments(hear) if run.texts_differ else None
         made = await self.embeddings.make(
             hear, require=options.require_embeddings, fresh=options.fresh_embeddings
         )
-        summary = replace(run.summary, chunks=chunks or run.summary.chunks)
+        summary = replace(run.summary, chunks=(last or run).summary.chunks)
         if made is None:
             return summary
         await self.refresh()
@@ -204,31 +195,21 @@ class Runs:
             summary, embedded=made.embedded, reused=made.reused, embedding_failed=made.failed
         )
 
-    async def _read_attachments(self, on_event: Callable[[RunEvent], object]) -> int | None:
-        """Read the attachments that wait, and index their texts.
+    async def _read_attachments(self, on_event: Callable[[RunEvent], object]) -> RunResult | None:
+        """Read each attachment that waits once, and index their texts.
 
-        Return how many chunks the index has then, or None if nothing was read.
+        Return the last run, or None if nothing was read.
         """
-        chunks = None
-        async with self._reading:
-            for _ in range(READINGS):
-                run = await self._read_once(on_event)
-                if run is None:
-                    break
-                chunks = run.summary.chunks
-        return chunks
-
-    async def _read_once(self, on_event: Callable[[RunEvent], object]) -> RunResult | None:
-        """Read each attachment that waits once. Return the last run, or None if there was none."""
         task, run = self._vault.task, None
         after: str | None = ""
-        while after is not None:
-            request = ReadAttachments(task, after)
-            read = await self._vault.indexer.read_attachments(request, on_event)
-            if read.paths:
-                stored = replace(task, paths=read.paths, reads_attachments=True)
-                run = await self._run(stored, on_event, then_read=False)
-            after = read.last
+        async with self._reading:
+            while after is not None:
+                request = ReadAttachments(task, after)
+                read = await self._vault.indexer.read_attachments(request, on_event)
+                if read.paths:
+                    stored = replace(task, paths=read.paths, reads_attachments=True)
+                    run = await self._run(stored, on_event, then_read=False)
+                after = read.last
         return run
 
     async def _read_in_background(self) -> None:
@@ -253,8 +234,7 @@ class Runs:
 
     def announce(self) -> None:
         """Tell all who follow what is served, or that nothing is."""
-        for listener in self._refresh_listeners:
-            listener()
+        self.on_refresh()
         self._refreshed.announce()
 
     async def _run(

@@ -123,18 +123,14 @@ class Vaults:
                 stopping.
             Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
         """
-        if name is None:
-            yield self.default
-            return
-        self.require_several()
-        if name in (DEFAULT, self.default.identity):
+        if name is not None:
+            self.require_several()
+        if name in (None, DEFAULT, self.default.identity):
             yield self.default
             return
         entry = self.known.find(name)
-        if entry.identity == self.default.identity:
-            yield self.default
-            return
-        yield await self._open(entry)
+        is_default = entry.identity == self.default.identity
+        yield self.default if is_default else await self._open(entry)
 
     async def of_agent(self, name: str, scope: Scope) -> OpenVault:
         """Return what an agent sees of the default vault, opened if it was not.

@@ -10,7 +10,7 @@ import threading
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -26,7 +26,7 @@ from vault_agent.writing.plan import NeedsJob
 from vault_agent.writing.vault_writer import VaultWriter
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
     from vault_agent.config.sections import WriteSettings
     from vault_agent.model.jobs import Job
@@ -214,12 +214,7 @@ async def undo(
 
     async def work(progress: ActiveJob) -> JobSummary:
         progress.phase("write", 0, None)
-        undoing = asyncio.ensure_future(writing.undo(write_id, write, copy_beside=copy_beside))
-        try:
-            outcome = await asyncio.shield(undoing)
-        except asyncio.CancelledError:
-            await asyncio.wait([undoing])  # it is always finished
-            outcome = undoing.result()
+        outcome = await _finish(writing.undo(write_id, write, copy_beside=copy_beside))
         return _summary(outcome, progress)
 
     return await jobs.submit(JobKind.UNDO, work)
@@ -239,19 +234,25 @@ async def _as_job(
 
     progress.phase("plan", 0, None)
     control = MoveControl(stopped=stop.is_set, on_plan=planned)
-    moving = asyncio.ensure_future(
-        files.move(path, to, write, rewrite_links=rewrite_links, control=control)
-    )
+    moving = files.move(path, to, write, rewrite_links=rewrite_links, control=control)
     try:
-        outcome = await asyncio.shield(moving)
-    except asyncio.CancelledError:
-        stop.set()
-        await asyncio.wait([moving])
-        try:
-            outcome = moving.result()
-        except MoveStopped:
-            raise asyncio.CancelledError from None
+        outcome = await _finish(moving, stop.set)
+    except MoveStopped:
+        raise asyncio.CancelledError from None
     return _summary(outcome, progress)
+
+
+async def _finish(
+    writing: Coroutine[Any, Any, Written], on_cancel: Callable[[], object] = lambda: None
+) -> Written:
+    """Return what a write returns, also if its job is cancelled meanwhile."""
+    task = asyncio.ensure_future(writing)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        on_cancel()
+        await asyncio.wait([task])
+        return task.result()
 
 
 def _summary(outcome: Written, progress: ActiveJob) -> JobSummary:

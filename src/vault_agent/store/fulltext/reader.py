@@ -65,9 +65,7 @@ class FulltextReader:
 
         The operator `path:` takes paths relative to `folder`, too.
         """
-        self._commits = [directory / shelf / "meta.json" for shelf in ("notes", "chunks")]
         with guarded():
-            self._opened = self._commit()
             self._notes = Shelf(directory / "notes", "rowid", rows, folder)
             self._chunks = Shelf(directory / "chunks", "key", rows, folder)
             # The cache holds the notes, not this object, so that no cycle keeps the files open.
@@ -79,16 +77,6 @@ class FulltextReader:
     def close(self) -> None:
         """Release the files. Running searches can finish."""
         del self._notes, self._chunks, self._passing
-
-    def is_newest(self) -> bool:
-        """Whether nothing was written since this was opened."""
-        with guarded():
-            return self._opened == self._commit()
-
-    def _commit(self) -> list[tuple[int, int]]:
-        """Identify the last commit or merge of each index."""
-        statuses = [path.stat() for path in self._commits]
-        return [(file.st_ino, file.st_mtime_ns) for file in statuses]
 
     @contextmanager
     def _checked(self) -> Iterator[None]:

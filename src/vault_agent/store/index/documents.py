@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import fetch, json_array
 from vault_agent.store.index import notes
 from vault_agent.store.index.rows import handle_of_id
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    from vault_agent.store.index.notes import ChunkText, StoredFile, StoredNote
+    from vault_agent.store.index.notes import StoredFile, StoredNote
 
 
 def files(connection: sqlite3.Connection, paths: Iterable[str] | None = None) -> list[StoredFile]:
@@ -43,15 +42,6 @@ def readable_by_id(connection: sqlite3.Connection, identifier: str) -> StoredNot
     )
 
 
-def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[ChunkText]:
-    """Return these chunks of notes and documents, in no particular order."""
-    wanted = list(keys)
-    texts = notes.chunk_texts_of(connection, wanted)
-    if len(texts) == len(wanted):
-        return texts
-    return [*texts, *map(notes.chunk_text, fetch(connection, _CHUNK_TEXT, (json_array(wanted),)))]
-
-
 def content_of(connection: sqlite3.Connection, rowid: int) -> tuple[int, bytes] | None:
     """Return the size in bytes and the hash of a document's file, or None if it is gone."""
     return next(((size, digest) for size, digest in fetch(connection, _CONTENT, (rowid,))), None)
@@ -60,8 +50,3 @@ def content_of(connection: sqlite3.Connection, rowid: int) -> tuple[int, bytes] 
 _DOCUMENT = "SELECT rowid, handle, path, title, chunk_count, NULL, NULL, 0 FROM document"
 _AMONG = " WHERE rowid IN (SELECT value FROM json_each(?))"
 _CONTENT = "SELECT size, hash FROM document WHERE rowid = ?"
-_CHUNK_TEXT = f"""
-SELECT chunk.key, document.title, chunk.heading_path, chunk.text
-FROM chunk JOIN document ON document.rowid = chunk.key >> {CHUNK_BITS}
-WHERE chunk.key IN (SELECT value FROM json_each(?))
-"""

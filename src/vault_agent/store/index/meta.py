@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable
@@ -27,16 +27,12 @@ class Meta:
     identity: int  # random, of this generation alone: a number may be used again
     revision: int  # counts the runs of one generation
     vault: str  # identity of the vault's root
-    fingerprint: str  # hashes of the settings that decide what is indexed and how
+    fingerprint: str  # hash of the settings that decide what is indexed and how
     next_rowid: int
     notes: int
     chunks: int
     links: int
     unresolved_links: int
-
-    def has_exclusions_of(self, fingerprint: str) -> bool:
-        """Whether the last run had the same exclusions. Its other settings must be the same."""
-        return self.fingerprint == fingerprint
 
 
 def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
@@ -59,12 +55,10 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
             raise _outdated("another version of vault-agent made it")
         rows = connection.execute("SELECT key, value FROM meta").fetchall()
     values = {key: value for key, value in rows}  # noqa: C416 - dict() can't be typed from rows
-    if not {field.name for field in fields(Meta)} <= values.keys():
-        raise damaged()
-    for field in fields(Meta):
-        if type(values[field.name]).__name__ != field.type:
-            raise damaged()
-    return Meta(**{field.name: values[field.name] for field in fields(Meta)})
+    try:
+        return Meta(**values)
+    except TypeError:
+        raise damaged() from None
 
 
 def read_revision(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -80,13 +74,10 @@ def old_rows(connection: sqlite3.Connection) -> frozenset[int]:
 
 
 def check_compatible(meta: Meta, *, vault: str, fingerprint: str) -> None:
-    """Raise `INDEX_INCOMPATIBLE` unless the generation is of this vault and these settings.
-
-    Other exclusions are accepted: see `Meta.has_exclusions_of`.
-    """
+    """Raise `INDEX_INCOMPATIBLE` unless the generation is of this vault and these settings."""
     if meta.vault != vault:
         raise IndexUnavailable("INDEX_INCOMPATIBLE", "The index belongs to another vault.")
-    if meta.fingerprint.partition(".")[0] != fingerprint.partition(".")[0]:
+    if meta.fingerprint != fingerprint:
         raise _outdated("settings of the index, or the version of vault-agent, have changed")
 
 

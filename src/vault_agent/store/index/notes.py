@@ -171,13 +171,11 @@ def chunk_keys(connection: sqlite3.Connection) -> list[int]:
 
 
 def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[ChunkText]:
-    """Return the chunks with these keys, in no particular order."""
-    rows = fetch(
-        connection,
-        _CHUNK_TEXT + "WHERE chunk.key IN (SELECT value FROM json_each(?))",
-        (json_array(keys),),
-    )
-    return [chunk_text(row) for row in rows]
+    """Return these chunks of notes and documents, in no particular order."""
+    return [
+        ChunkText(key, title, tuple(orjson.loads(path)) if path else (), text)
+        for key, title, path, text in fetch(connection, _CHUNK_TEXTS, (json_array(keys),))
+    ]
 
 
 def order(connection: sqlite3.Connection) -> list[tuple[int, str]]:
@@ -235,12 +233,6 @@ def chunk_of(row: sqlite3.Row) -> StoredChunk:
     return StoredChunk(key, path, start_line, end_line, text)
 
 
-def chunk_text(row: sqlite3.Row) -> ChunkText:
-    """Return a chunk's text from its columns, in the order of `ChunkText`."""
-    key, title, heading_path, text = row
-    return ChunkText(key, title, tuple(orjson.loads(heading_path)) if heading_path else (), text)
-
-
 _NOTE = """
 SELECT rowid, handle, path, title, chunk_count, aliases, metadata, attachment_count
 FROM note
@@ -252,9 +244,12 @@ _NOTES = _as_one(
 _HEADINGS = _as_one("key, heading_path", "chunk", "key")
 _CHUNKS = _as_one("key, heading_path, start_line, end_line, text", "chunk", "key")
 
-_CHUNK_TEXT = f"""
-SELECT chunk.key, note.title, chunk.heading_path, chunk.text
-FROM chunk JOIN note ON note.rowid = chunk.key >> {CHUNK_BITS}
+_CHUNK_TEXTS = f"""
+SELECT chunk.key, coalesce(note.title, document.title), chunk.heading_path, chunk.text
+FROM json_each(?) AS asked CROSS JOIN chunk ON chunk.key = asked.value
+LEFT JOIN note ON note.rowid = chunk.key >> {CHUNK_BITS}
+LEFT JOIN document ON document.rowid = chunk.key >> {CHUNK_BITS}
+WHERE coalesce(note.title, document.title) IS NOT NULL
 """
 
 _COLUMNS = "SELECT rowid, path, title, metadata FROM note"
