@@ -19,13 +19,9 @@ if TYPE_CHECKING:
 ASKS = {
     "an image": "new Image().src = 'http://update.googleapis.com/image'",
     "a request": "fetch('https://other.example/request').catch(() => 0)",
-    "a beacon": "navigator.sendBeacon('http://other.example/beacon', 'x')",
     "a socket": "new WebSocket('ws://other.example/socket')",
     "a worker": """
         new Worker(URL.createObjectURL(new Blob(["fetch('http://other.example/worker')"])))""",
-    "a frame": """
-        document.body.append(Object.assign(document.createElement("iframe"),
-          { src: "http://other.example/frame" }))""",
 }
 
 
