@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import signal
 import sys
 
@@ -116,24 +115,6 @@ async def test_a_terminal_shows_progress_bars(run_at_terminal: Run, server: Fake
     assert "4/4" in seen
     assert "━" in seen
     assert seen.endswith("(2 unresolved).\n")
-
-
-@needs_pty
-@pytest.mark.parametrize(
-    "columns",
-    [40, 80, 120],
-)
-async def test_a_narrow_terminal_keeps_the_counts(
-    run_at_terminal: Run, server: FakeServer, columns: int
-):
-    phases = (PhaseProgress(name="embed", done=12_000, total=1_000_000),)
-    rates = {"rate": 1200.0, "character_rate": 90_000.0, "warning_count": 3}
-    server.history = [job("running", phase="embed", phases=phases, **rates)] * 2 + [job()]
-    seen = (await run_at_terminal("index", NO_COLOR="1", COLUMNS=str(columns))).err
-    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen).replace("\r", "\n").splitlines()
-    line = next(line for line in lines if "12,000/1,000,000" in line)
-    assert line.startswith("embed ")
-    assert len(line) <= columns
 
 
 @needs_pty

@@ -274,23 +274,6 @@ def test_the_fast_path_reads_the_same_values(file: Path, text: str):
     assert SECRET not in repr(fast)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[server]\nport = -1",
-        "[server]\nport = 1.5",
-        "[server]\nendpoint = 3",
-        "[server]\nhost = 3",
-        f"[server]\napi_key = '{SECRET} x'",
-    ],
-)
-def test_the_fast_path_applies_the_same_rules(file: Path, text: str):
-    broken(file, text)
-    with pytest.raises(Misconfigured) as refusal:
-        connection(read_layers(None, file, {}))
-    assert SECRET not in str(refusal.value)
-
-
 def test_the_index_is_in_the_users_data_folder(tmp_path: Path):
     root = tmp_path / "vault"
     root.mkdir()

@@ -19,7 +19,6 @@ from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.writer import FulltextWriter
-from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.vault.opening import Descent
@@ -283,25 +282,6 @@ async def test_many_paths_are_indexed_in_one_run(vault: Vault, walks: list[bool]
     paths = tuple(f"many/{number % 4}/{number}.md" for number in range(20_000))
     assert (await vault.index(paths=paths)).added == 40
     assert walks == [True, False]
-    assert await state(vault) == await fresh_state(vault)
-
-
-async def test_a_run_of_a_path_reads_no_whole_table(vault: Vault, monkeypatch: pytest.MonkeyPatch):
-    await vault.index()
-
-    def whole_table(*_: object) -> Any:
-        raise AssertionError
-
-    def some_rows(connection: Any, table: str, columns: str, paths: Any) -> Any:
-        return read(connection, table, columns, paths) if paths is not None else whole_table()
-
-    read = reading._at
-    monkeypatch.setattr(reading, "_at", some_rows)
-    monkeypatch.setattr(reading, "names", whole_table)
-    vault.write("Missing.md", "---\naliases: [Loaf]\n---\n[[Rye]]")
-    vault.write("new.png", b"")
-    assert (await vault.index(paths=("Missing.md", "new.png"))).added == 1
-    monkeypatch.undo()
     assert await state(vault) == await fresh_state(vault)
 
 

@@ -43,11 +43,6 @@ def test_each_older_revision_is_negotiated(agent, version):
     assert "Mcp-Session-Id" not in headers
 
 
-def test_an_unknown_revision_gets_the_newest_by_handshake(agent):
-    _, reply, _ = agent.post(initialize("1999-01-01"))
-    assert reply["result"]["protocolVersion"] == LEGACY[0]
-
-
 @pytest.mark.fault(
     "Agents",
     "the version of the protocol is unknown; headers differ from the message",

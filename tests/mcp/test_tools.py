@@ -8,14 +8,11 @@ import re
 import pytest
 from tests.mcp.conftest import Agent
 
-from vault_agent.api.caller import OWNER
 from vault_agent.codes import CODES
 from vault_agent.errors import CLASSES
-from vault_agent.mcp.searching import page
 from vault_agent.mcp.service import INSTRUCTIONS, error_text
 from vault_agent.mcp.text import excerpt, fenced
 from vault_agent.mcp.tool import ClientTools, tools_for
-from vault_agent.mcp.view import View
 from vault_agent.text.names import hidden, visible
 
 TOOLS = tools_for(ClientTools("vault-agent", (), (), agent=False))
@@ -47,22 +44,6 @@ def test_notes_are_listed_page_by_page(agent):
     assert "Similar folders: Garden" in agent.tool("vault_list", path="Gardn")
     newest = agent.tool("vault_list", sort="updated", limit=1).split("\n")[1]
     assert re.search(r"\.md.* · \d{4}-\d\d-\d\d", newest)
-
-
-async def test_a_page_that_is_too_long_ends_where_its_cursor_goes_on():
-    asked = []
-
-    async def ask(most: int) -> tuple[list[str], list[str]]:
-        asked.append(most)
-        return [f"head · next: after {most}", *("x" * 99 for _ in range(most))], ["! WARNING"]
-
-    view = View(None, None, OWNER, max_bytes=2000)
-    text = await page(view, 50, ask)
-    assert len(text.encode()) <= 2000
-    assert text.startswith(f"head · next: after {asked[1]}\n")
-    assert text.count("\nxxx") == asked[1]
-    assert text.endswith("! WARNING")
-    assert "do not fit" not in text
 
 
 @pytest.mark.parametrize(

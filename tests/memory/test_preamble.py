@@ -13,7 +13,6 @@ from vault_agent.memory.preamble import (
     Remembered,
     asks_to_continue,
     framed_words,
-    identifiers,
     index_of,
     names_it,
     passage_of,
@@ -210,15 +209,6 @@ def test_a_long_passage_keeps_the_persons_words():
     assert passage_of([], None, "x") == ""
 
 
-@pytest.mark.parametrize("manner", ["said", "proposed", "reported"])
-def test_a_message_that_is_cut_at_its_front_keeps_who_said_it(manner: str):
-    text = f"- Agent {manner}: {'It was long ago. ' * 30}At last.\n  **User:** never query events\n"
-    passage = passage_of([chunk(1, text)], 1, "query the events table")
-    assert passage.startswith(f"Agent {manner}: … ")
-    assert passage.endswith("At last. User: never query events")
-    assert tokens_of(passage) <= MAX_PASSAGE_TOKENS
-
-
 def test_what_the_title_says_is_no_passage():
     assert passage_of(CHUNKS, 1, "cap the retry wait", "cap the retry").startswith("Agent said: ")
 
@@ -239,19 +229,6 @@ def test_what_nobody_has_filled_in_is_no_passage():
         passage_of([chunk(1, BUILT_IN["bug"].partition("\n---\n")[2])], 1, "what is happening")
         == ""
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("lower stalled_worker_timeout to 10 s", {"stalled_worker_timeout"}),
-        ("see src/a.py and getUser(), v8", {"src/a.py", "getuser"}),
-        ("I want this and/or that, e.g. 3.5 or 10ms. See https://example.org/a_b", set()),
-    ],
-)
-def test_identifiers_have_a_sign_a_digit_or_a_capital_inside(text: str, names: set[str]):
-    assert names <= identifiers(text)
-    assert not (names or identifiers(text)) or names
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from vault_agent.memory.score import (
     Signals,
     is_about,
     is_signal,
-    needed_share,
     rank,
 )
 from vault_agent.model.search import Match
@@ -114,15 +113,6 @@ def test_a_prompt_that_no_note_is_about_is_no_signal():
     [by_file] = ranked(both, signals=Signals(files=("src/cost.py",)))
     assert (found.semantic, found.reasons) == (0, ("file:src/cost.py",))
     assert found.relevance == by_file.relevance == pytest.approx(found.tag)
-
-
-def test_more_words_need_a_smaller_share_and_more_passages_a_larger_one():
-    shares = [needed_share(words, 1_000) for words in (3, 10, 60)]
-    assert shares == sorted(shares, reverse=True)
-    assert needed_share(10, 100) < needed_share(10, 10_000)
-    assert needed_share(10, 0) == needed_share(10, 30) > 0
-    assert needed_share(3, 1_000_000) < 1
-    assert needed_share(0, 0) > 0
 
 
 def test_a_note_comes_unasked_only_with_two_words_of_the_subject_and_a_good_score():

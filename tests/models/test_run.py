@@ -135,18 +135,6 @@ class Instant:
         return [Embedded([len(text)]) for text in texts]
 
 
-async def test_slow_saving_does_not_delay_requests():
-    sizes = []
-
-    async def save(results):
-        if not sizes:
-            await everything_waits()  # the texts of all other workers arrive meanwhile
-        sizes.append(len(results))
-
-    await embed_all(Instant(), read(documents(1000)), save, batch_size=1, concurrency=2)
-    assert sizes[:2] == [1, run_module._WORKERS * 2 - 1]
-
-
 async def test_cancelling_a_run_saves_waiting_vectors():
     saved, go_on = Saved(), asyncio.Event()
 

@@ -121,13 +121,6 @@ def test_what_no_note_is_about_recalls_nothing(served: Program):
     assert found["wordMatch"]["share"] < found["wordMatch"]["needed"]
 
 
-def test_a_foreign_prompt_that_names_a_file_recalls_by_the_file_alone(served: Program):
-    named = served.call("POST", "/memory", {"prompt": f"{FOREIGN} for src/cost.py"}).data
-    assert named["wordMatch"]["share"] < named["wordMatch"]["needed"]
-    assert [note["reasons"] for note in named["notes"]] == [["file:src/cost.py"]]
-    assert named["notes"][0]["semantic"] == 0
-
-
 def test_the_command_shows_the_text_and_why(served: Program):
     shown = served.run("memory", "show", "streaming cost tracker")
     assert shown.returncode == 0, shown.stderr

@@ -132,12 +132,6 @@ async def test_a_name_hides_no_character_from_a_model(snapshot: Snapshot):
     assert f'<note path="{shown}"' in found.section
 
 
-async def test_the_same_index_gives_the_same_section(snapshot: Snapshot):
-    queries = (read("long"), search("fleece"), search("paragraph"))
-    sections = {plain((await gathered(snapshot, *queries)).section) for _ in range(3)}
-    assert len(sections) == 1
-
-
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a" * 35, 10), ("東京", 3), ("é", 2)])
 async def test_tokens_are_estimated(text: str, tokens: int):
     assert tokens_of(text) == tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_agent.model.lexical import Candidates
-from vault_agent.search.rank import OwnNames, fuse, rank, shortlist
+from vault_agent.search.rank import OwnNames, fuse, rank
 
 WORDS = {"zebra": 3.0, "stripe": 3.0}
 
@@ -82,20 +82,6 @@ def test_score_explanations_contain_no_note_text():
     assert set(place.votes) == {"body", "chunk", "pairs"}
 
 
-def test_the_shortlist_has_the_best_texts_and_names():
-    candidates = Candidates(
-        body={rowid: float(rowid) for rowid in range(1, 101)},
-        names={1: 2.0},
-        text={key(2): 0.1},
-        headed={key(2)},
-        information=WORDS,
-    )
-    chosen = shortlist(candidates, 10)
-    assert {1, 2, 100} <= set(chosen.rowids)
-    assert 50 not in chosen.rowids
-    assert chosen.keys == [key(2)]
-
-
 # --- fused scores ---------------------------------------------------------------------------------
 
 
@@ -120,17 +106,6 @@ def test_scores_are_between_0_and_1_and_their_parts_add_up():
         assert 0 <= each.score <= 1
         assert each.score == pytest.approx(each.lexical + each.embedding)
     assert (fused["c"].lexical, fused["b"].lexical > 0) == (0, True)
-
-
-def test_a_weak_lexical_match_gives_way_to_semantic_results():
-    fused = fuse(
-        {"small words": 1.0},
-        {"meant": 0.6, "small words": 0.12},
-        ceiling=10,
-        background=0.1,
-        prominence=2,
-    )
-    assert ranking(fused)[0] == "meant"
 
 
 def test_vectors_that_disagree_with_clear_lexical_results_lose_weight():

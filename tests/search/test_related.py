@@ -18,7 +18,6 @@ from vault_agent.search.related import (
     QUERY_TERMS,
     Voices,
     count_terms,
-    folder_nearness,
     fuse,
     linked_with_similar,
     related,
@@ -196,31 +195,9 @@ def test_a_note_that_several_similar_notes_link_counts_more():
     assert fused[8].score > fused[9].score > fused[7].score > 0
 
 
-@pytest.mark.parametrize(
-    ("path", "other", "nearness"),
-    [
-        ("a/b/x.md", "a/b/y.md", 1),
-        ("a/b/x.md", "a/c/y.md", 0.5),
-        ("a/b/x.md", "a/y.md", 0.5),
-        ("a/x.md", "b/a/y.md", 0),
-        ("x.md", "y.md", 0),
-        ("a/x.md", "ab/y.md", 0),
-    ],
-)
-def test_folders_are_near_if_their_paths_begin_alike(path: str, other: str, nearness: float):
-    assert folder_nearness(path, other) == folder_nearness(other, path) == nearness
-
-
 def test_text_counts_most_then_neighbours_then_the_folder():
     fused = fuse(Voices({1: 7.0, 4: 0.1}, {2: 3.0, 4: 0.1}, {}, {3: 1.0, 4: 0.5}, {3: 1}))
     assert fused[1].score > fused[2].score > fused[3].folder > 0
-
-
-def test_a_folder_of_all_candidates_says_nothing():
-    fused = fuse(Voices({1: 7.0, 2: 5.0}, {}, {}, {1: 1.0, 2: 1.0}, {}))
-    assert fused[1].folder == fused[2].folder == 0
-    fused = fuse(Voices({1: 7.0, 2: 7.0}, {}, {}, {1: 0.0, 2: 1.0}, {}))
-    assert fused[2].score > fused[1].score
 
 
 def test_a_neighbour_with_many_links_is_weak_evidence_even_if_it_is_the_best():

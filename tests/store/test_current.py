@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import anyio
 import pytest
@@ -18,7 +17,6 @@ from vault_agent.model.search import SearchQuery
 from vault_agent.search.search import search
 from vault_agent.store.current import READERS, CurrentIndex
 from vault_agent.store.layout import IndexDirectory
-from vault_agent.system.cancelling import Stopped, Threads
 
 DESCRIPTORS = Path("/proc/self/fd")
 
@@ -68,38 +66,6 @@ async def test_searches_cancelled_at_any_moment_return_their_connections(tmp_pat
             for _ in range(READERS):
                 lent.enter_context(snapshot.connection())
     await index.close()
-
-
-class Counting(Threads):
-    """Threads that count what they are given."""
-
-    def __init__(self, size: int, name: str) -> None:
-        super().__init__(size, name)
-        self.given = 0
-
-    async def stoppable(self, work: Callable[[Stopped], Any]) -> Any:
-        self.given += 1
-        return await super().stoppable(work)
-
-
-async def test_a_search_changes_thread_once_and_reads_three_times(tmp_path: Path):
-    vault = Vault(tmp_path)
-    for number in range(30):
-        vault.write(f"Note {number}.md", f"# Note {number}\n\n" + "some words\n\n## More\n\n" * 3)
-    index = await serving(vault)
-    statements: list[str] = []
-    async with index.snapshot() as snapshot:
-        snapshot.threads = threads = Counting(1, "test")
-        with ExitStack() as lent:
-            for _ in range(READERS):
-                connection = lent.enter_context(snapshot.connection())
-                connection.set_trace_callback(statements.append)
-        answer = await search(snapshot, SearchQuery("words more"))
-    threads.close()
-    await index.close()
-    assert len(answer.hits) == 10
-    assert threads.given == 1
-    assert len(statements) == 3
 
 
 @pytest.mark.fault(

@@ -9,11 +9,8 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tantivy import Searcher
-from tests.support.clocks import patiently
 from tests.support.waiting import eventually
 
 from vault_agent.errors import IndexUnavailable, InvalidRequest, VaultAgentError
@@ -27,11 +24,8 @@ from vault_agent.store.fulltext import searching as engine
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.schema import to_fulltext
 from vault_agent.store.fulltext.searching import (
-    MOST_CORRECTED,
     RevisionRows,
     SearchStopped,
-    Shelf,
-    Speller,
 )
 from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.text.terms import terms
@@ -272,45 +266,6 @@ def test_patterns_are_counted_over_the_whole_request(reader: FulltextReader):
             reader.admitted(filters, query=compile_query(query))
 
 
-def test_many_patterns_read_the_paths_once_and_admit_the_same_notes(tmp_path: Path, monkeypatch):
-    notes = [note(f"{n % 7}/n{n}.md", f"soup {n}", f"fish {n}") for n in range(1_000)]
-    reader = build(tmp_path / "r1", notes)
-    patterns = ("0/**", "1/n*", "?/n*3*", "**/n99*")
-    asked: list[str] = []
-    for name in ("_best", "first"):
-        method = getattr(Shelf, name)
-
-        def record(shelf, query, limit, *more, method=method):
-            asked.append(repr(query))
-            return method(shelf, query, limit, *more)
-
-        monkeypatch.setattr(Shelf, name, record)
-    filters = Filters(paths=patterns)
-    found = reader.candidates(compile_query("soup fish"), filters)
-    assert sum("Automaton" in query or "Regex" in query for query in asked) == 1
-    assert len(asked) > 3
-    admitted = reader.admitted(filters)
-    expected = {
-        rowid
-        for rowid, (path, _) in enumerate(notes, 1)
-        if path[0] == "0" or path[0] == "1" or "3" in path[3:] or path[3:5] == "99"
-    }
-    assert len(admitted) > 200
-    assert admitted == expected
-    assert found.body
-    assert found.body.keys() <= admitted
-    assert {key >> CHUNK_BITS for key in found.text} <= admitted
-
-
-def test_patterns_within_the_limit_are_built(reader: FulltextReader):
-    with patiently():
-        reader.candidates(
-            compile_query("soup"), Filters(paths=tuple(f"{n}{'*a' * 16}" for n in range(3)))
-        )
-        days = tuple(f"{n}/????-??-??*" for n in range(5))
-        reader.candidates(compile_query("soup"), Filters(paths=days))
-
-
 @pytest.mark.fault(
     "The index",
     "a reader that never closes",
@@ -507,31 +462,6 @@ def test_corrections_are_completions_or_the_nearest_frequent_terms(tmp_path: Pat
             assert list(neighbours) == (expected_neighbours(term, vocabulary))
             corrected += bool(neighbours)
     assert corrected > 50
-
-
-class CountingSearcher:
-    """Counts terms read from the dictionary."""
-
-    def __init__(self, searcher: Searcher) -> None:
-        self._searcher = searcher
-        self.search = searcher.search
-        self.read = 0
-
-    def terms_with_prefix(self, *args: Any) -> list[tuple[str, int]]:
-        found = self._searcher.terms_with_prefix(*args)
-        self.read += len(found)
-        return found
-
-
-def test_unknown_terms_read_each_part_of_the_dictionary_once(tmp_path: Path):
-    chance = random.Random(5)
-    words = ["q" + "".join(chance.choices("abcdefgh", k=9)) for _ in range(3_000)]
-    reader = build(tmp_path / "r1", [note("a.md", " ".join(words))])
-    searcher = CountingSearcher(reader._notes.searcher)
-    speller = Speller(searcher, reader._notes.schema)
-    for word in words[:MOST_CORRECTED]:
-        speller.neighbours_of(word[:5] + "z" + word[5:])
-    assert searcher.read <= 2 * len(words)
 
 
 @pytest.mark.fault(

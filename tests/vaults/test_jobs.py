@@ -214,20 +214,6 @@ async def test_jobs_without_triggers_are_read_from_older_versions(tmp_path: Path
     assert (found.id, found.trigger, found.index_finished) == (job.id, Trigger.USER, False)
 
 
-async def test_completion_of_the_index_is_recorded_at_once(tmp_path: Path, work: Work):
-    """A server killed while embedding knows at its next start that the index is complete."""
-    path = tmp_path / "jobs.db"
-    async with open_jobs(path) as store:
-        jobs = Jobs(store)
-        job = await jobs.submit(JobKind.INDEX, work.run)
-        await work.begun.wait()
-        work.progress.index_finished()
-        await eventually_async(lambda: store.get(job.id), lambda row: row.index_finished)
-        assert (await store.get(job.id)).state is JobState.RUNNING
-        await jobs.close()
-        assert (await store.get(job.id)).index_finished
-
-
 async def test_watchers_see_progress_rate_and_remaining_time(jobs: Jobs, work: Work):
     job = await jobs.submit(JobKind.INDEX, work.run)
     await work.begun.wait()

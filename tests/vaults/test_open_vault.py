@@ -127,19 +127,6 @@ async def test_waiting_for_a_revision_ends_with_the_run_that_publishes_it(root: 
         await asyncio.wait_for(waiting, PATIENCE)
 
 
-@LINUX
-async def test_runs_of_paths_and_jobs_take_turns(root: Path):
-    async with opened(root) as vault:
-        await vault.runs.follow([])
-        before = processes()
-        runs = [asyncio.create_task(vault.runs.follow(["Bread.md"])) for _ in range(3)]
-        job = await vault.submit(JobKind.INDEX)
-        await asyncio.gather(*runs)
-        await settled(vault)
-        assert (await vault.jobs.get(job.id)).state is JobState.SUCCEEDED
-        assert processes() == before
-
-
 def processes() -> set[int]:
     """Return the child processes of this one."""
     found: set[int] = set()
