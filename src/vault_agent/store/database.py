@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
+import re
 import sqlite3
 from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-import aiosqlite
-import anyio
 import orjson
 
 from vault_agent.errors import IndexUnavailable, Unavailable
@@ -40,6 +38,7 @@ BUSY_SECONDS = 5.0
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NOT_OUR_SCHEMA = ("no such ", "has no column", "unsupported file format")
 _STATE_VERSION = 0
+_NAME = re.compile(r"\b[A-Z][A-Z_]+\b")
 _COLUMNS = """
 SELECT t.name, c.name, c.type || iif(c."notnull", ' NOT NULL', '')
     || coalesce(' DEFAULT ' || c.dflt_value, '')
@@ -58,6 +57,19 @@ _DISK = {
 def script(name: str) -> str:
     """Return the SQL script `name` of this package."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def read_statements(name: str, **numbers: int) -> dict[str, str]:
+    """Return the statements of a script by their names, which are in lines `-- name: NAME`.
+
+    A name in capitals, of one of `numbers` or of an earlier statement, stands for its text.
+    """
+    texts = {name: str(number) for name, number in numbers.items()}
+    for block in script(name).split("-- name: ")[1:]:
+        title, *lines = block.split("\n")
+        text = "\n".join(line for line in lines if not line.startswith("--")).strip()
+        texts[title] = _NAME.sub(lambda word: texts.get(word[0], word[0]), text)
+    return texts
 
 
 def json_array(values: Iterable[object]) -> str:
@@ -279,31 +291,6 @@ def open_reader(path: Path) -> Iterator[sqlite3.Connection]:
 def mapped_files(path: Path) -> MappedFiles:
     """Return the one file that SQLite maps for a reader: the index of its write-ahead log."""
     return MappedFiles([path.with_name(f"{path.name}-shm")])
-
-
-async def connect(path: Path) -> aiosqlite.Connection:
-    """Return a connection in autocommit mode.
-
-    If opening fails or is cancelled, this waits for aiosqlite's thread to end. Otherwise the thread
-    could call a closed event loop, and print a traceback on standard error.
-    """
-    opening = asyncio.ensure_future(_opened(path))
-    try:
-        return await asyncio.shield(opening)
-    except asyncio.CancelledError:
-        # Shielded, since anyio repeats a cancellation.
-        with anyio.CancelScope(shield=True), suppress(sqlite3.Error):
-            await (await opening).close()
-        raise
-
-
-async def _opened(path: Path) -> aiosqlite.Connection:
-    connection = aiosqlite.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
-    try:
-        return await connection
-    except sqlite3.Error:
-        await asyncio.to_thread(connection._thread.join)  # noqa: SLF001 - it is ending already
-        raise
 
 
 def _connect(path: Path, *, mode: str) -> sqlite3.Connection:

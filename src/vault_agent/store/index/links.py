@@ -14,7 +14,7 @@ import orjson
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.link_resolver import LinkResolver, target_key
 from vault_agent.model.notes import Anchor, Link, LinkKind
-from vault_agent.store.database import fetch, json_array
+from vault_agent.store.database import fetch, json_array, read_statements
 from vault_agent.store.index.notes import attachments, files_named, names
 from vault_agent.store.index.rows import handle_of, keys_of, name_hash
 
@@ -31,6 +31,15 @@ MAX_LINKS = 3_000
 PAGE = 20_000
 """Links that a run resolves together, so that a million links are never in memory at once."""
 _SMALL_NOTE_BYTES = 1_000  # a larger note without chunks was not parsed
+_LAST_PLACE = (1 << CHUNK_BITS) - 1
+_ROWID_BITS = 31  # no index has so many notes
+SQL = read_statements(
+    "index/links.sql",
+    CHUNK_BITS=CHUNK_BITS,
+    ROWID_BITS=_ROWID_BITS,
+    MOST_LINKS=MAX_LINKS + 1,
+    LAST_PLACE=_LAST_PLACE,
+)
 
 
 class LinkRow(NamedTuple):
@@ -95,7 +104,7 @@ def rows_of(
     """Return links by key. `chosen` is what follows FROM, and has the table `link` last."""
     if "ORDER BY" not in condition:
         condition = f"{condition} ORDER BY link.key"
-    statement = _SELECT.format(chosen=chosen, condition=condition)
+    statement = SQL["select"].format(chosen=chosen, condition=condition)
     rows = fetch(connection, statement, values)
     return [LinkRow(key, path, LinkKind(kind), *rest) for key, path, kind, *rest in rows]
 
@@ -135,7 +144,7 @@ def to_names(
 
 def of_notes(connection: sqlite3.Connection, rowids: Iterable[int]) -> list[LinkRow]:
     """Return the links of these notes."""
-    return rows_of(connection, f"{ASKED} {_OF_ASKED}", "TRUE", json_array(rowids))
+    return rows_of(connection, f"{ASKED} {SQL['OF_ASKED']}", "TRUE", json_array(rowids))
 
 
 def every(connection: sqlite3.Connection, *, after: int) -> list[LinkRow]:
@@ -171,25 +180,27 @@ def external(
 ) -> list[WebLink]:
     """Return the web links of a note in order, from number `start` on."""
     first, end = keys_of(rowid)
-    return [WebLink(*row) for row in fetch(connection, _EXTERNAL, (first + start, end, limit))]
+    return [
+        WebLink(*row) for row in fetch(connection, SQL["external"], (first + start, end, limit))
+    ]
 
 
 def count_links(connection: sqlite3.Connection, rowid: int) -> int:
     """Return how many links a note has, including links to attachments."""
-    [(count,)] = fetch(connection, _COUNT_LINKS, keys_of(rowid))
+    [(count,)] = fetch(connection, SQL["count_links"], keys_of(rowid))
     return int(count)
 
 
 def unresolved(connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
     """Return every unresolved link as (rowid of its note, kind, target)."""
-    return fetch(connection, _UNRESOLVED)
+    return fetch(connection, SQL["unresolved"])
 
 
 def unresolved_targets(
     connection: sqlite3.Connection, rowids: Iterable[int], prefix: str
 ) -> list[tuple[int, str]]:
     """Return the targets of links that lead nowhere and begin with a text, by their notes."""
-    return fetch(connection, _UNRESOLVED_OF, (json_array(rowids), len(prefix), prefix))
+    return fetch(connection, SQL["unresolved_of"], (json_array(rowids), len(prefix), prefix))
 
 
 # --- which notes are linked ----------------------------------------------------------------------
@@ -197,25 +208,25 @@ def unresolved_targets(
 
 def linking(connection: sqlite3.Connection, handle: int) -> list[tuple[int, int, str]]:
     """Return the notes with links to a file as (rowid, number of links, path), in no order."""
-    return fetch(connection, _LINKING, (handle,))
+    return fetch(connection, SQL["linking"], (handle,))
 
 
 def linking_rowids(connection: sqlite3.Connection, handle: int) -> set[int]:
     """Return the rowids of the notes with links to a file."""
-    return {rowid for (rowid,) in fetch(connection, _LINKING_ROWIDS, (handle,))}
+    return {rowid for (rowid,) in fetch(connection, SQL["linking_rowids"], (handle,))}
 
 
 def edges(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
     """Return the sources and the destinations of all links between notes, as rowids."""
-    [(sources, targets)] = fetch(connection, _EDGES)
+    [(sources, targets)] = fetch(connection, SQL["edges"])
     return orjson.loads(sources), orjson.loads(targets)
 
 
 def neighbours(connection: sqlite3.Connection, note: StoredNote) -> dict[int, int]:
     """Return the rowids of notes that `note` links to or is linked from, with how many links."""
     counts: dict[int, int] = {}
-    outgoing = fetch(connection, _NEIGHBOURS_OF, keys_of(note.rowid))
-    incoming = fetch(connection, _NEIGHBOURS_TO, (note.handle,))
+    outgoing = fetch(connection, SQL["neighbours_of"], keys_of(note.rowid))
+    incoming = fetch(connection, SQL["neighbours_to"], (note.handle,))
     for rowid, count in (*outgoing, *incoming):
         if rowid != note.rowid:
             counts[rowid] = counts.get(rowid, 0) + count
@@ -231,15 +242,15 @@ def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, 
     candidates = json_array(rowids[:MAX_NEIGHBOURS])
     chosen: list[int] = []
     left = MAX_LINKS
-    counts = fetch(connection, _COUNTS, (candidates,))
+    counts = fetch(connection, SQL["counts"], (candidates,))
     for count, rowid in sorted((count, rowid) for rowid, count in counts):
         left -= count
         if left < 0:
             break
         chosen.append(rowid)
     walked = json_array(chosen)
-    links = fetch(connection, _OUTGOING, (walked,))
-    links += fetch(connection, _INCOMING, (walked,))
+    links = fetch(connection, SQL["outgoing"], (walked,))
+    links += fetch(connection, SQL["incoming"], (walked,))
     circle_of: dict[int, set[int]] = {rowid: set() for rowid in chosen}
     for rowid, other in links:
         if rowid != other:
@@ -255,7 +266,7 @@ def connected(connection: sqlite3.Connection) -> set[int]:
 def count_connections(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, int]:
     """Return how many other notes each of these notes links to, or is linked from."""
     listed = json_array(rowids)
-    return dict(fetch(connection, _CONNECTIONS_OF, (listed, listed)))
+    return dict(fetch(connection, SQL["connections_of"], (listed, listed)))
 
 
 def all_connections(connection: sqlite3.Connection) -> Counter[int]:
@@ -263,7 +274,7 @@ def all_connections(connection: sqlite3.Connection) -> Counter[int]:
 
     SQLite would take three times as long to find which pairs of notes are linked several times.
     """
-    [(read,)] = fetch(connection, _PAIRED)
+    [(read,)] = fetch(connection, SQL["paired"])
     pairs = set(orjson.loads(read))
     counts = Counter(pair >> _ROWID_BITS for pair in pairs)
     counts.update(pair & ((1 << _ROWID_BITS) - 1) for pair in pairs)
@@ -278,8 +289,8 @@ def anchors(
     A note whose text is not indexed is left out. Returns None if there are over 100,000 anchors.
     """
     listed = json_array(rowids)
-    read = fetch(connection, _READ, (listed, _SMALL_NOTE_BYTES))
-    rows = fetch(connection, _ANCHORS, (listed, MAX_ANCHORS_READ))
+    read = fetch(connection, SQL["read"], (listed, _SMALL_NOTE_BYTES))
+    rows = fetch(connection, SQL["anchors"], (listed, MAX_ANCHORS_READ))
     if len(rows) == MAX_ANCHORS_READ:
         return None
     anchors_of: dict[int, list[Anchor]] = {rowid: [] for (rowid,) in read}
@@ -297,121 +308,6 @@ _STATUS = {
 }
 
 ASKED = "json_each(?) AS asked CROSS JOIN link ON"
-_OF_ASKED = f"""link.key >= asked.value << {CHUNK_BITS}
-    AND link.key < (asked.value + 1) << {CHUNK_BITS}"""
-
-# Cross joins keep SQLite from reading another table first.
-_SELECT = f"""
-SELECT link.key, note.path, link.kind, link.target, link.fragment, link.text, link.line, link.col,
-       link.chunk, link.first, link.past, link.dest, link.ambiguous,
-       there.rowid, there.path, there.title, attachment.path
-FROM {{chosen}}
-CROSS JOIN note ON note.rowid = link.key >> {CHUNK_BITS}
-LEFT JOIN note AS there ON there.handle = link.dest
-LEFT JOIN attachment ON attachment.handle = link.dest
-WHERE {{condition}}
-"""
-
-_EXTERNAL = """
-SELECT key, url, text, line, col FROM external_link
-WHERE key >= ? AND key < ? ORDER BY key LIMIT ?
-"""
-
-# The index on `dest` also holds the key, so this reads no row of `link`.
-_LINKING = f"""
-SELECT note.rowid, source.links, note.path FROM (
-    SELECT key >> {CHUNK_BITS} AS rowid, count(*) AS links FROM link WHERE dest = ? GROUP BY 1
-) AS source CROSS JOIN note ON note.rowid = source.rowid
-"""
-
-_LINKING_ROWIDS = f"SELECT DISTINCT key >> {CHUNK_BITS} FROM link WHERE dest = ?"
-
-_READ = """
-SELECT rowid FROM note
-WHERE rowid IN (SELECT value FROM json_each(?)) AND (chunk_count > 0 OR size <= ?)
-"""
-
-_ANCHORS = f"""
-SELECT asked.value, anchor.level, anchor.name, anchor.line FROM json_each(?) AS asked
-CROSS JOIN anchor ON anchor.key >= asked.value << {CHUNK_BITS}
-    AND anchor.key < (asked.value + 1) << {CHUNK_BITS}
-ORDER BY anchor.key LIMIT ?
-"""
-
-_EDGES = f"""
-SELECT json_group_array(link.key >> {CHUNK_BITS}), json_group_array(note.rowid)
-FROM link JOIN note ON note.handle = link.dest
-WHERE link.dest IS NOT NULL
-"""
-
-_UNRESOLVED = f"SELECT key >> {CHUNK_BITS}, kind, target FROM link WHERE dest IS NULL ORDER BY key"
-
-_UNRESOLVED_OF = f"""
-SELECT asked.value, link.target FROM json_each(?) AS asked
-CROSS JOIN link ON link.key >= asked.value << {CHUNK_BITS}
-    AND link.key < (asked.value + 1) << {CHUNK_BITS}
-WHERE link.dest IS NULL AND substr(link.target, 1, ?) = ? ORDER BY link.key
-"""
-
-_COUNT_LINKS = "SELECT count(*) FROM link WHERE key >= ? AND key < ?"
-
-_NEIGHBOURS_OF = """
-SELECT note.rowid, count(*) FROM link JOIN note ON note.handle = link.dest
-WHERE link.key >= ? AND link.key < ? GROUP BY note.rowid
-"""
-
-_NEIGHBOURS_TO = f"""
-SELECT key >> {CHUNK_BITS} AS source, count(*) FROM link WHERE dest = ? GROUP BY source
-"""
-
-_LAST_PLACE = (1 << CHUNK_BITS) - 1
-_OF = f"link.key >= each.value << {CHUNK_BITS} AND link.key < (each.value + 1) << {CHUNK_BITS}"
-
-# The links of a note are numbered from 0, so its last key tells their number without reading them.
-_COUNTS = f"""
-SELECT each.value,
-    coalesce((SELECT (max(key) & {_LAST_PLACE}) + 1 FROM link WHERE {_OF}), 0)
-    + (SELECT count(*) FROM (
-        SELECT 1 FROM link WHERE dest = note.handle LIMIT {MAX_LINKS + 1}
-    ))
-FROM json_each(?) AS each CROSS JOIN note ON note.rowid = each.value
-"""
-
-_OUTGOING = f"""
-SELECT each.value, note.rowid FROM json_each(?) AS each
-CROSS JOIN link ON {_OF} CROSS JOIN note ON note.handle = link.dest
-"""
-
-_INCOMING = f"""
-SELECT each.value, link.key >> {CHUNK_BITS} FROM json_each(?) AS each
-CROSS JOIN note ON note.rowid = each.value
-CROSS JOIN link ON link.dest = note.handle
-"""
-
-_PAIRS = f"""
-SELECT link.key >> {CHUNK_BITS} AS one, note.rowid AS other
-FROM link JOIN note ON note.handle = link.dest
-WHERE link.key >> {CHUNK_BITS} <> note.rowid
-"""
-
-_ROWID_BITS = 31  # no index has so many notes
-
-_PAIRED = f"""
-SELECT json_group_array(min(one, other) << {_ROWID_BITS} | max(one, other))
-FROM ({_PAIRS})
-"""
-
-_CONNECTIONS_OF = f"""
-SELECT note, count(*) FROM (
-    SELECT asked.value AS note, note.rowid AS other FROM json_each(?) AS asked
-    CROSS JOIN link ON link.key >= asked.value << {CHUNK_BITS}
-        AND link.key < (asked.value + 1) << {CHUNK_BITS}
-    CROSS JOIN note ON note.handle = link.dest
-    UNION
-    SELECT asked.value, link.key >> {CHUNK_BITS} FROM json_each(?) AS asked
-    CROSS JOIN note ON note.rowid = asked.value CROSS JOIN link ON link.dest = note.handle
-) WHERE other <> note GROUP BY note
-"""
 
 
 def resolver_for(
@@ -446,8 +342,8 @@ class LinkReader:
 
     def files_at(self, path: str) -> list[NamedFile]:
         """Return the file at a path, or all files below the folder at it."""
-        notes = self._rows(_NOTES_AT, path)
-        attachments = self._rows(_ATTACHMENTS_AT, path)
+        notes = self._rows(SQL["notes_at"], path)
+        attachments = self._rows(SQL["attachments_at"], path)
         return [
             *(
                 NamedFile(path, tuple(orjson.loads(aliases)) if aliases else ())
@@ -469,7 +365,7 @@ class LinkReader:
     def links_of(self, paths: Iterable[str]) -> list[LinkFrom]:
         """Return the links of the notes at these paths, by note and place."""
         handles = json_array(map(handle_of, paths))
-        return _plain(rows_of(self._connection, _OF_FILES, "TRUE", handles))
+        return _plain(rows_of(self._connection, SQL["of_files"], "TRUE", handles))
 
     def links_into(self, path: str) -> list[LinkFrom]:
         """Return the links of other notes that lead to the file at `path`, by note and place."""
@@ -483,7 +379,7 @@ class LinkReader:
 
     def attachments_ending(self, suffix: str) -> list[str]:
         """Return the paths of the attachments that end in `suffix`, in order."""
-        return [path for (path,) in self._rows(_ATTACHMENTS_ENDING, suffix)]
+        return [path for (path,) in self._rows(SQL["attachments_ending"], suffix)]
 
     def _rows(self, statement: str, value: str | int) -> list[tuple[Any, ...]]:
         return fetch(self._connection, statement, (value,))
@@ -494,24 +390,3 @@ def _plain(rows: Iterable[LinkRow]) -> list[LinkFrom]:
         LinkFrom(row.source, Link(row.kind, row.target, row.fragment, line=row.line))
         for row in rows
     ]
-
-
-# "0" is the character after "/".
-_NOTES_AT = """
-SELECT path, aliases FROM note
-WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0') ORDER BY path
-"""
-
-_ATTACHMENTS_AT = """
-SELECT path FROM attachment
-WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0') ORDER BY path
-"""
-
-_OF_FILES = f"""json_each(?) AS asked
-CROSS JOIN note AS own ON own.handle = asked.value
-CROSS JOIN link ON link.key >= own.rowid << {CHUNK_BITS}
-    AND link.key < (own.rowid + 1) << {CHUNK_BITS}"""
-
-_ATTACHMENTS_ENDING = """
-SELECT path FROM attachment WHERE lower(substr(path, -length(?1))) = ?1 ORDER BY path
-"""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.database import fetch, json_array
+from vault_agent.store.database import fetch, json_array, read_statements
 from vault_agent.store.index.links import all_connections
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from vault_agent.model.lists import Sort
+
+
+SQL = read_statements("index/lists.sql", CHUNK_BITS=CHUNK_BITS)
 
 
 class SortedNote(NamedTuple):
@@ -61,7 +64,7 @@ def sorted_notes(
         way = "<" if descending else ">"
         conditions.append(f"(value {way} ? OR (value = ? AND note.path > ?))")
         arguments += [after[0], after[0], after[1]]
-    statement = _SORTED.format(
+    statement = SQL["sorted"].format(
         value=value,
         conditions=" AND ".join(conditions),
         direction="DESC" if descending else "ASC",
@@ -96,17 +99,19 @@ def updated_of(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[in
 
     The later of its property and its file's time, unless many files got that at once.
     """
-    return dict(fetch(connection, _UPDATED_OF, (json_array(rowids),)))
+    return dict(fetch(connection, SQL["updated_of"], (json_array(rowids),)))
 
 
 def count_types(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the number of notes of each type, most frequent first; "" for notes without one."""
-    return {name or "": count for name, count in fetch(connection, _FREQUENT_TYPES, (_MAX_TYPES,))}
+    return {
+        name or "": count for name, count in fetch(connection, SQL["frequent_types"], (_MAX_TYPES,))
+    }
 
 
 def with_open_tasks(connection: sqlite3.Connection) -> set[int]:
     """Return the notes with open tasks."""
-    return {rowid for (rowid,) in fetch(connection, _WITH_OPEN_TASKS)}
+    return {rowid for (rowid,) in fetch(connection, SQL["with_open_tasks"])}
 
 
 def tasks_from(
@@ -124,7 +129,9 @@ def tasks_from(
     """
     wanted = json_array(symbols if symbols is not None else without)
     operator = "IN" if symbols is not None else "NOT IN"
-    rows = fetch(connection, _TASKS_FROM.format(known=operator), (path, path, line, wanted, limit))
+    rows = fetch(
+        connection, SQL["tasks_from"].format(operator=operator), (path, path, line, wanted, limit)
+    )
     return [TaskRow(*row) for row in rows]
 
 
@@ -132,66 +139,19 @@ def tasks_with(
     connection: sqlite3.Connection, words: Sequence[str], *, without: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Return the path and text of tasks that contain a word, but for those with some symbols."""
-    return fetch(connection, _TASKS_WITH, (json_array(without), json_array(words)))
+    return fetch(connection, SQL["tasks_with"], (json_array(without), json_array(words)))
 
-
-_DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
-FILE_TIME = "strftime('%Y-%m-%dT%H:%M:%SZ', mtime_ns / 1000000000, 'unixepoch')"
-_OWN = "substr(json_extract(metadata, '$.updated'), 1, 40)"
-# A write that sets the property saves the file a moment later.
-_SAVED_LATER = f"""mtime_ns / 1000000000 NOT IN together AND iif(length({_OWN}) = 10,
-    substr({FILE_TIME}, 1, 10) > {_OWN},
-    mtime_ns / 1000000000 > 60 + CAST(strftime('%s', {_OWN}) AS INTEGER))"""
-UPDATED = f"""CASE WHEN {_OWN} GLOB {_DAY}
-    THEN iif({_SAVED_LATER}, {FILE_TIME}, {_OWN}) ELSE {FILE_TIME} END"""
-_CREATED = f"""CASE WHEN json_extract(metadata, '$.created') GLOB {_DAY}
-    THEN substr(json_extract(metadata, '$.created'), 1, 40)
-    WHEN json_extract(metadata, '$.date') GLOB {_DAY}
-    THEN substr(json_extract(metadata, '$.date'), 1, 40)
-    ELSE '' END"""
 
 _VALUES = {
     "path": ("''", False),
     "title": ("title COLLATE NOCASE", False),
-    "updated": (UPDATED, True),
-    "created": (_CREATED, True),
+    "updated": (SQL["UPDATED"], True),
+    "created": (SQL["CREATED"], True),
 }
 """The value of each order, and whether it is descending. Notes of one value are in path order."""
 
-_UPDATED_OF = f"""
-SELECT rowid, {UPDATED} FROM note WHERE rowid IN (SELECT value FROM json_each(?))
-"""
-
-_SORTED = f"""
-SELECT note.rowid, note.path, {{value}} AS value, {UPDATED} FROM note
-WHERE {{conditions}} ORDER BY value {{direction}}, note.path LIMIT ?
-"""
 
 _MAX_TYPES = 50
-_FREQUENT_TYPES = """
-SELECT json_extract(metadata, '$.type') AS type, count(*) AS number FROM note
-GROUP BY type ORDER BY number DESC, type LIMIT ?
-"""
-
-_WITH_OPEN_TASKS = f"""
-SELECT DISTINCT key >> {CHUNK_BITS} FROM task WHERE symbol NOT IN ('x', 'X', '-')
-"""
-
-_TASKS_FROM = f"""
-SELECT note.rowid, note.path, task.line, task.symbol, task.text, task.chunk
-FROM note CROSS JOIN task ON task.key >= note.rowid << {CHUNK_BITS}
-    AND task.key < (note.rowid + 1) << {CHUNK_BITS}
-WHERE note.path >= ? AND (note.path > ? OR task.line > ?)
-    AND task.symbol {{known}} (SELECT value FROM json_each(?))
-ORDER BY note.path, task.key LIMIT ?
-"""
-
-_TASKS_WITH = f"""
-SELECT note.path, task.text FROM task JOIN note ON note.rowid = task.key >> {CHUNK_BITS}
-WHERE task.symbol NOT IN (SELECT value FROM json_each(?))
-    AND EXISTS (SELECT 1 FROM json_each(?) AS word WHERE instr(task.text, word.value) > 0)
-ORDER BY note.path, task.key LIMIT 10000
-"""
 
 
 class Counts(NamedTuple):
@@ -225,19 +185,19 @@ class HeadingRow(NamedTuple):
 
 def counts(connection: sqlite3.Connection) -> Counts:
     """Return the numbers of rows that no total has."""
-    rows = fetch(connection, _COUNTS)
+    rows = fetch(connection, SQL["counts"])
     ((attachments, external, tags, tasks),) = rows
     return Counts(attachments, external, tags, tasks)
 
 
 def types(connection: sqlite3.Connection) -> list[tuple[str | None, int]]:
     """Return every type of notes with their number, the most frequent first."""
-    return fetch(connection, _KINDS)
+    return fetch(connection, SQL["kinds"])
 
 
 def by_change(connection: sqlite3.Connection) -> list[NoteNames]:
     """Return the names of every note, the last changed first."""
-    rows = fetch(connection, _BY_CHANGE)
+    rows = fetch(connection, SQL["by_change"])
     counts = all_connections(connection)
     return [
         NoteNames(path, title, tuple(orjson.loads(aliases)) if aliases else (), kind, counts[rowid])
@@ -247,39 +207,11 @@ def by_change(connection: sqlite3.Connection) -> list[NoteNames]:
 
 def headings(connection: sqlite3.Connection, part: str, *, limit: int) -> list[HeadingRow]:
     """Return headings whose folded name contains a text."""
-    rows = fetch(connection, _HEADINGS, (part, limit))
+    rows = fetch(connection, SQL["headings"], (part, limit))
     return [
         HeadingRow(path, title, name, line, tuple(orjson.loads(above)) if above else ())
         for path, title, name, line, above in rows
     ]
-
-
-_COUNTS = """
-SELECT (SELECT count(*) FROM attachment), (SELECT count(*) FROM external_link),
-       (SELECT count(DISTINCT name) FROM tag),
-       (SELECT count(*) FROM task WHERE symbol NOT IN ('x', 'X', '-'))
-"""
-
-_KINDS = """
-SELECT lower(json_extract(metadata, '$.type')) AS kind, count(*) AS number FROM note
-GROUP BY kind ORDER BY number DESC, kind
-"""
-
-_BY_CHANGE = """
-SELECT rowid, path, title, aliases, json_extract(metadata, '$.type') FROM note
-ORDER BY mtime_ns DESC, path
-"""
-
-_HEADINGS = f"""
-SELECT note.path, note.title, anchor.name, anchor.line, (
-    SELECT heading_path FROM chunk
-    WHERE chunk.key >= note.rowid << {CHUNK_BITS} AND chunk.key < (note.rowid + 1) << {CHUNK_BITS}
-        AND chunk.end_line >= anchor.line
-    ORDER BY chunk.key LIMIT 1
-)
-FROM anchor JOIN note ON note.rowid = anchor.key >> {CHUNK_BITS}
-WHERE anchor.level > 0 AND instr(anchor.name, ?) > 0 LIMIT ?
-"""
 
 
 _ATTACHMENT: Final = "attachment"
@@ -311,8 +243,8 @@ class NoteFacts(NamedTuple):
 
 def read_facts(connection: sqlite3.Connection) -> list[NoteFacts]:
     """Return all notes by path."""
-    rows = fetch(connection, _NOTES)
-    named = fetch(connection, _PROPERTIES)
+    rows = fetch(connection, SQL["notes"])
+    named = fetch(connection, SQL["properties"])
     values: dict[int, dict[str, list[str]]] = {}
     for rowid, name, value in named:
         values.setdefault(rowid, {}).setdefault(name, []).append(value)
@@ -340,7 +272,7 @@ def read_facts(connection: sqlite3.Connection) -> list[NoteFacts]:
 
 def read_attachments(connection: sqlite3.Connection) -> list[NoteFacts]:
     """Return all attachments whose text is indexed, by path."""
-    rows = fetch(connection, _DOCUMENTS)
+    rows = fetch(connection, SQL["documents"])
     return [
         NoteFacts(rowid, path, title, chunk_count, updated, _ATTACHMENT, (), hash=digest)
         for rowid, path, title, chunk_count, digest, updated in rows
@@ -354,13 +286,3 @@ _SINGLE: Final[Mapping[str, Any]] = {  # field and property
     "session": "session",
     "promoted_from": "promoted_from",
 }
-_NOTES = f"""
-SELECT rowid, path, title, chunk_count, metadata, hash, {UPDATED} FROM note ORDER BY path
-"""
-_DOCUMENTS = f"""
-SELECT rowid, path, title, chunk_count, hash, {FILE_TIME} FROM document ORDER BY path
-"""
-_PROPERTIES = f"""
-SELECT key >> {CHUNK_BITS}, name, value FROM property
-WHERE name IN {("files", *_SINGLE.values())} AND type <> 'empty' ORDER BY key
-"""

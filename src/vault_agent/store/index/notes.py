@@ -12,7 +12,7 @@ import orjson
 
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.notes import FileEntry
-from vault_agent.store.database import fetch, json_array, translated
+from vault_agent.store.database import fetch, json_array, read_statements, translated
 from vault_agent.store.failures import damaged
 from vault_agent.store.index.rows import handle_of_id, metadata_from
 from vault_agent.text.names import is_key
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from vault_agent.model.reading import Metadata
+
+
+SQL = read_statements("index/notes.sql", CHUNK_BITS=CHUNK_BITS)
 
 
 class StoredFile(NamedTuple):
@@ -135,7 +138,7 @@ def names(connection: sqlite3.Connection) -> list[tuple[str, tuple[str, ...]]]:
 
 def note_by_id(connection: sqlite3.Connection, note_id: str) -> StoredNote | None:
     """Return the note with an ID, or None."""
-    rows = fetch(connection, _NOTE + "WHERE handle = ?", (handle_of_id(note_id),))
+    rows = fetch(connection, SQL["note"] + " WHERE handle = ?", (handle_of_id(note_id),))
     for row in rows:
         note = note_of(row)
         if note.id == note_id:  # a handle is only the beginning of an ID
@@ -174,7 +177,7 @@ def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[
     """Return these chunks of notes and documents, in no particular order."""
     return [
         ChunkText(key, title, tuple(orjson.loads(path)) if path else (), text)
-        for key, title, path, text in fetch(connection, _CHUNK_TEXTS, (json_array(keys),))
+        for key, title, path, text in fetch(connection, SQL["chunk_texts"], (json_array(keys),))
     ]
 
 
@@ -215,7 +218,7 @@ def _as_one(columns: str, table: str, key: str) -> str:
 
 
 def note_of(row: sqlite3.Row) -> StoredNote:
-    """Return a note from its columns, in the order of `_NOTE`."""
+    """Return a note from its columns, in the order of the statement `note`."""
     rowid, handle, path, title, chunk_count, aliases, public, attachment_count = row
     names = tuple(orjson.loads(aliases)) if aliases else ()
     keys = tuple(filter(is_key, names))
@@ -233,24 +236,12 @@ def chunk_of(row: sqlite3.Row) -> StoredChunk:
     return StoredChunk(key, path, start_line, end_line, text)
 
 
-_NOTE = """
-SELECT rowid, handle, path, title, chunk_count, aliases, metadata, attachment_count
-FROM note
-"""
-
 _NOTES = _as_one(
     "rowid, handle, path, title, chunk_count, aliases, metadata, attachment_count", "note", "rowid"
 )
 _HEADINGS = _as_one("key, heading_path", "chunk", "key")
 _CHUNKS = _as_one("key, heading_path, start_line, end_line, text", "chunk", "key")
 
-_CHUNK_TEXTS = f"""
-SELECT chunk.key, coalesce(note.title, document.title), chunk.heading_path, chunk.text
-FROM json_each(?) AS asked CROSS JOIN chunk ON chunk.key = asked.value
-LEFT JOIN note ON note.rowid = chunk.key >> {CHUNK_BITS}
-LEFT JOIN document ON document.rowid = chunk.key >> {CHUNK_BITS}
-WHERE coalesce(note.title, document.title) IS NOT NULL
-"""
 
 _COLUMNS = "SELECT rowid, path, title, metadata FROM note"
 _AMONG = " WHERE rowid IN (SELECT value FROM json_each(?))"
@@ -275,12 +266,12 @@ def note_texts(
     """
     rowids = None if among is None else json_array(among)
     with translated():
-        yield from map(NoteText._make, connection.execute(_NOTE_TEXTS, (path, rowids)))
+        yield from map(NoteText._make, connection.execute(SQL["note_texts"], (path, rowids)))
 
 
 def bodies(connection: sqlite3.Connection, rowids: Sequence[int]) -> list[bytes]:
     """Return the text of each of these notes, in their order; a missing note's is empty."""
-    return [text for (text,) in fetch(connection, _BODIES, (json_array(rowids),))]
+    return [text for (text,) in fetch(connection, SQL["bodies"], (json_array(rowids),))]
 
 
 def share_up_to(connection: sqlite3.Connection, path: str, among: Collection[int] | None) -> float:
@@ -289,37 +280,8 @@ def share_up_to(connection: sqlite3.Connection, path: str, among: Collection[int
     Only notes of `among` count, or all if it is None.
     """
     rowids = None if among is None else json_array(among)
-    [(before, every)] = fetch(connection, _SHARE, (path, rowids))
+    [(before, every)] = fetch(connection, SQL["share"], (path, rowids))
     return before / every if every else 1.0
-
-
-_SHARE = """
-SELECT coalesce(sum(path <= ?1), 0), count(*) FROM note
-WHERE chunk_count > 0 AND (?2 IS NULL OR rowid IN (SELECT value FROM json_each(?2)))
-"""
-
-_NOTE_TEXTS = f"""
-SELECT path, (SELECT start_line FROM chunk WHERE key = note.rowid << {CHUNK_BITS}), CAST((
-    SELECT group_concat(text, '') FROM (
-        SELECT text FROM chunk
-        WHERE key >= note.rowid << {CHUNK_BITS} AND key < (note.rowid + 1) << {CHUNK_BITS}
-        ORDER BY key
-    )
-) AS BLOB)
-FROM note WHERE path >= ?1 AND chunk_count > 0
-AND (?2 IS NULL OR rowid IN (SELECT value FROM json_each(?2))) ORDER BY path
-"""
-
-_BODIES = f"""
-SELECT CAST(coalesce((
-    SELECT group_concat(text, '') FROM (
-        SELECT text FROM chunk
-        WHERE key >= asked.value << {CHUNK_BITS} AND key < (asked.value + 1) << {CHUNK_BITS}
-        ORDER BY key
-    )
-), '') AS BLOB)
-FROM json_each(?) AS asked ORDER BY asked.key
-"""
 
 
 def files_named(
@@ -330,8 +292,8 @@ def files_named(
     Notes are returned as their path with their aliases and keys, attachments as their path.
     """
     listed = (json_array(lookups),)
-    notes = fetch(connection, _NOTES_NAMED, listed)
-    attachments = fetch(connection, _ATTACHMENTS_NAMED, listed)
+    notes = fetch(connection, SQL["notes_named"], listed)
+    attachments = fetch(connection, SQL["attachments_named"], listed)
     return (
         [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in notes],
         [path for (path,) in attachments],
@@ -344,28 +306,7 @@ def _at(
     if paths is None:
         return fetch(connection, f"SELECT {columns} FROM {table}")
     places = json_array(paths)
-    return fetch(connection, _AT.format(table=table, columns=columns), (places, places))
-
-
-# "0" is the character after "/". Cross joins keep SQLite from reading the table first.
-_AT = """
-SELECT {columns} FROM (SELECT value AS place FROM json_each(?)) CROSS JOIN {table}
-WHERE path = place
-UNION ALL
-SELECT {columns} FROM (SELECT value AS place FROM json_each(?)) CROSS JOIN {table}
-WHERE path > place || '/' AND path < place || '0'
-"""
-
-_NOTES_NAMED = """
-SELECT DISTINCT note.path, note.aliases FROM json_each(?) AS asked
-CROSS JOIN name ON name.lookup = asked.value CROSS JOIN note ON note.handle = name.handle
-"""
-
-_ATTACHMENTS_NAMED = """
-SELECT DISTINCT attachment.path FROM json_each(?) AS asked
-CROSS JOIN name ON name.lookup = asked.value
-CROSS JOIN attachment ON attachment.handle = name.handle
-"""
+    return fetch(connection, SQL["at"].format(table=table, columns=columns), (places, places))
 
 
 class NamedRow(NamedTuple):
@@ -383,7 +324,7 @@ class NamedRow(NamedTuple):
 
 def rows_of_ids(connection: sqlite3.Connection, note_ids: Sequence[str]) -> list[NamedRow]:
     """Return the rows of the notes with these IDs, in no particular order."""
-    rows = fetch(connection, _ROWS, (json_array(map(handle_of_id, note_ids)),))
+    rows = fetch(connection, SQL["rows"], (json_array(map(handle_of_id, note_ids)),))
     notes = (NamedRow(*row) for row in rows)
     wanted = set(note_ids)
     return [row for row in notes if row.id in wanted]  # a handle is only the beginning of an ID
@@ -393,7 +334,7 @@ def values_of(
     connection: sqlite3.Connection, rowids: Iterable[int], name: str
 ) -> dict[int, list[str]]:
     """Return the values of one property of some notes, in the order in which they are written."""
-    rows = fetch(connection, _VALUES, (json_array(rowids), name))
+    rows = fetch(connection, SQL["values"], (json_array(rowids), name))
     values_by_note: dict[int, list[str]] = {}
     for rowid, value in rows:
         values_by_note.setdefault(rowid, []).append(value)
@@ -407,21 +348,4 @@ def notes_with_value(
 
     It reads all properties.
     """
-    return fetch(connection, _WITH_VALUE, (name, value, limit))
-
-
-_ROWS = """
-SELECT rowid, path, hash FROM note WHERE handle IN (SELECT value FROM json_each(?))
-"""
-
-_VALUES = f"""
-SELECT asked.value, property.value FROM json_each(?) AS asked
-CROSS JOIN property ON property.key >= asked.value << {CHUNK_BITS}
-    AND property.key < (asked.value + 1) << {CHUNK_BITS}
-WHERE property.name = ? AND property.type <> 'empty' ORDER BY property.key
-"""
-
-_WITH_VALUE = f"""
-SELECT note.rowid, note.path FROM property JOIN note ON note.rowid = property.key >> {CHUNK_BITS}
-WHERE property.name = ? AND property.value = ? COLLATE NOCASE ORDER BY note.path LIMIT ?
-"""
+    return fetch(connection, SQL["with_value"], (name, value, limit))
