@@ -1,4 +1,4 @@
-"""Database connections: opened completely or not at all, and their errors."""
+"""Database connections, and their errors."""
 
 from __future__ import annotations
 
@@ -14,35 +14,26 @@ import pytest
 from tests.support.clocks import PATIENCE
 
 from vault_agent.errors import Failed
-from vault_agent.store.database import connect, translated
+from vault_agent.store.database import translated
+from vault_agent.store.jobs import open_jobs
 
 
-async def test_a_cancelled_wait_for_a_connection_leaves_no_thread(tmp_path: Path):
-    for _ in range(20):
-        opening = asyncio.create_task(connect(tmp_path / "a.db"))
-        await asyncio.sleep(0)
+async def test_a_cancelled_opening_of_the_jobs_leaves_no_thread(tmp_path: Path):
+    async def use() -> None:
+        async with open_jobs(tmp_path / "jobs.db"):
+            await asyncio.Event().wait()
+
+    for turns in range(20):
+        opening = asyncio.create_task(use())
+        for _ in range(turns):
+            await asyncio.sleep(0)
         opening.cancel()
         with pytest.raises(asyncio.CancelledError):
             await opening
     for thread in threading.enumerate():
-        if thread is not threading.current_thread():
-            thread.join(PATIENCE)  # it is idle
+        if "connection" in thread.name:
+            thread.join(PATIENCE)  # it is ending
             assert not thread.is_alive()
-
-
-async def test_a_failed_connection_leaves_no_thread(tmp_path: Path):
-    for _ in range(20):
-        with pytest.raises(sqlite3.OperationalError):
-            await connect(tmp_path / "none" / "a.db")
-        assert [thread for thread in threading.enumerate() if "connection" in thread.name] == []
-
-
-async def test_a_failed_connection_is_reported_even_if_cancelled(tmp_path: Path):
-    opening = asyncio.create_task(connect(tmp_path / "none" / "a.db"))
-    await asyncio.sleep(0)
-    opening.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await opening
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])

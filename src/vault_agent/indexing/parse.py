@@ -24,12 +24,11 @@ from vault_agent.markdown.parse import document_of, parse_attachment, parse_docu
 from vault_agent.markdown.shown import lines_with_words
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.link_resolver import names_of, target_key
-from vault_agent.model.notes import ParsedNote
 from vault_agent.model.warning import Warning
 from vault_agent.store.fulltext.schema import file_day, to_fulltext
 from vault_agent.store.index.rows import to_rows
 from vault_agent.system.files import make_private_folder, replace_file
-from vault_agent.text.names import is_note, kind_of, stem
+from vault_agent.text.names import is_note, kind_of
 from vault_agent.vault.platform import folder_at
 from vault_agent.vault.read import Skipped, decode, printable, read_bytes
 from vault_agent.vault.root import VaultRoot
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from vault_agent.indexing.protocol import IndexTask
-    from vault_agent.model.notes import FileEntry
+    from vault_agent.model.notes import FileEntry, ParsedNote
     from vault_agent.store.fulltext.schema import FulltextNote
     from vault_agent.store.index.rows import NoteRows
     from vault_agent.vault.read import Content
@@ -200,7 +199,7 @@ def _too_large(entry: FileEntry, rowid: int) -> ParsedFile:
 
 def _by_name_only(entry: FileEntry, rowid: int, warning: Warning) -> ParsedFile:
     """Return a note without content, found by its title and path only."""
-    note = replace(_NAMELESS, title=stem(entry.path))
+    note = parse_attachment((), path=entry.path)
     identity = content_hash(repr(entry).encode("utf-8", "surrogateescape"))
     return ParsedFile(entry, Outcome.PARSED, identity, rowid, note, warnings=(warning,))
 
@@ -266,9 +265,6 @@ def unparsed(task: FileToRead) -> ParsedFile:
     )
     [parsed] = _parse_all([_by_name_only(task.entry, task.rowid, warning)])
     return parsed
-
-
-_NAMELESS = ParsedNote(title="", chunks=())
 
 
 _VERSION = f"-{EXTRACT_VERSION}"

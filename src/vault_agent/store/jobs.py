@@ -6,20 +6,26 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import aiosqlite
 import orjson
 
 from vault_agent.model.jobs import Job, JobKind, JobState, JobSummary, PhaseProgress, Trigger
 from vault_agent.model.warning import Warning
-from vault_agent.store.database import check_pages, connect, migrate, open_or_renew, translated
+from vault_agent.store.database import (
+    BUSY_SECONDS,
+    check_pages,
+    migrate,
+    open_or_renew,
+    translated,
+)
 from vault_agent.store.failures import damaged
-from vault_agent.system.cancelling import in_thread
+from vault_agent.system.cancelling import in_thread, to_its_end
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    import aiosqlite
 
 HISTORY = 100
 _NO_LOG = "PRAGMA journal_mode = TRUNCATE"
@@ -36,10 +42,10 @@ async def open_jobs(path: Path) -> AsyncIterator[JobStore]:
         Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
     """
     await in_thread(lambda: open_or_renew(path, _prepare).close())
-    with translated():
-        connection = await connect(path)
+    connection = aiosqlite.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
     try:
         with translated():
+            await to_its_end(connection)
             await connection.execute_fetchall(_NO_LOG)
         yield JobStore(connection)
     finally:

@@ -14,13 +14,15 @@ import re
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from vault_agent.system.processes import end_process, start_process
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Sequence
     from pathlib import Path
+
+_T = TypeVar("_T")
 
 SECONDS: Final = 5.0
 MAX_COMMITS: Final = 200
@@ -91,13 +93,19 @@ class History:
     top: str | None = None
 
 
+async def _bounded(work: Awaitable[_T], otherwise: _T, seconds: float = SECONDS) -> _T:
+    """Return what work returns, or `otherwise` if it takes too long or git cannot be run."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except (OSError, TimeoutError):
+        return otherwise
+
+
 async def committed_at(folder: Path, *, seconds: float = SECONDS) -> float | None:
     """Return when the last commit was made, in seconds since 1970, or None if there is none."""
-    made = b""
-    with suppress(OSError, TimeoutError):
-        async with asyncio.timeout(seconds):
-            command = ("rev-list", "--no-commit-header", "--format=%ct", "-1", "HEAD")
-            made = (await _git(folder, *command)).strip()
+    command = ("rev-list", "--no-commit-header", "--format=%ct", "-1", "HEAD")
+    made = (await _bounded(_git(folder, *command), b"", seconds)).strip()
     return float(made) if made.isdigit() else None
 
 
@@ -106,11 +114,7 @@ async def changed_files(
 ) -> frozenset[str]:
     """Return which of the files were committed after a moment, ISO 8601."""
     wanted = ("log", f"--since={since}", "--format=", "--name-only", "-z", "--relative")
-    try:
-        async with asyncio.timeout(seconds):
-            names = await _git(folder, *wanted, "--", *files)
-    except (OSError, TimeoutError):
-        return frozenset()
+    names = await _bounded(_git(folder, *wanted, "--", *files), b"", seconds)
     return frozenset(name.decode("utf-8", "replace") for name in names.split(b"\0") if name)
 
 
@@ -132,11 +136,7 @@ class Work(NamedTuple):
 
 async def history(folder: Path, work: Work) -> History:
     """Return the commits of a session, and the files that they changed."""
-    try:
-        async with asyncio.timeout(SECONDS):
-            return await _history(folder, work)
-    except (OSError, TimeoutError):
-        return History()
+    return await _bounded(_history(folder, work), History())
 
 
 async def _history(folder: Path, work: Work) -> History:
@@ -176,11 +176,8 @@ async def _listed(folder: Path, wanted: Sequence[str]) -> list[Commit]:
 
 async def hashes_at(folder: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:
     """Return the hashes that git has of files at a commit, by their paths below the top."""
-    try:
-        async with asyncio.timeout(SECONDS):
-            listed = await _git(folder, "ls-tree", "-z", "--full-tree", commit, "--", *paths)
-    except (OSError, TimeoutError):
-        return {}
+    command = ("ls-tree", "-z", "--full-tree", commit, "--", *paths)
+    listed = await _bounded(_git(folder, *command), b"")
     hashes = {}
     for record in listed.split(b"\0"):
         about, _, path = record.partition(b"\t")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from vault_agent.model.search import Hit, RelatedQuery, SearchQuery
-    from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import NamedRow
     from vault_agent.vaults.open_vault import OpenVault
@@ -178,7 +178,7 @@ async def _merged(answered: Sequence[_Answered], words: int = 1) -> tuple[Hit, .
     signs: dict[Elsewhere, tuple[str, ...]] = {}
     for name, vault, answer in answered:
         note_ids = list(dict.fromkeys(hit.note_id for hit in answer.hits))
-        signs |= await vault.read(_signs, name, note_ids)
+        signs |= await ask(vault, partial(signs_of, vault=name, note_ids=note_ids))
     return without_duplicates(hits, signs)
 
 
@@ -199,12 +199,6 @@ def _scaled(reply: _Answered, answered: Sequence[_Answered], words: int) -> list
         replace(hit, vault=reply.name, score=round(1 - (1 - hit.score) ** share, 6))
         for hit in reply.answer.hits
     ]
-
-
-async def _signs(
-    snapshot: Snapshot, name: str, note_ids: list[str]
-) -> dict[Elsewhere, tuple[str, ...]]:
-    return await snapshot.read(signs_of, name, note_ids)
 
 
 def _used_mode(answers: Sequence[Answer]) -> Mode:

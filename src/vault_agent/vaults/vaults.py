@@ -16,7 +16,7 @@ from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.lists import count_types
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.files import is_folder
-from vault_agent.vaults.open_vault import open_for_agent, open_vault, remove_agents
+from vault_agent.vaults.open_vault import ask, open_for_agent, open_vault, remove_agents
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from vault_agent.config.registry import Registered
     from vault_agent.model.memory import MemoryNews
     from vault_agent.model.scope import Scope
-    from vault_agent.store.current import Snapshot
     from vault_agent.store.layout import ServerLock
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.shared import Shared
@@ -315,7 +314,7 @@ async def state_of(
         return VaultState(address, role, entry.identity, open=False, state=state)
     types, code = None, None
     try:
-        types = await vault.read(_types)
+        types = await ask(vault, count_types)
     except IndexUnavailable as error:
         code = error.code
     except SnapshotOutdated:  # the next request sees the new revision
@@ -333,8 +332,3 @@ async def state_of(
         last_indexed=health.index.indexed_at,
         code=code,
     )
-
-
-async def _types(now: Snapshot) -> dict[str, int]:
-    """Return the number of notes of each type; "" for notes without one."""
-    return await now.read(count_types)

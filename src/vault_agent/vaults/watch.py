@@ -10,7 +10,6 @@ import asyncio
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -126,16 +125,11 @@ class Watch:
         """Return the warnings that only the server's state has: why changes are polled."""
         if self._reason is None:
             return ()
-        allowed = _allowed_watches()
-        limit = f" (it allows {allowed:,} for all programs)" if allowed else ""
         message = (
-            f"The system does not allow to watch all folders of this vault{limit}. "
-            f"Changes are found every {POLL_SECONDS:.0f} s."
+            "The system does not allow to watch all folders of this vault. Changes are found every"
+            f" {POLL_SECONDS:.0f} s. On Linux, raise fs.inotify.max_user_watches, then stop the"
+            " server and start it again."
         )
-        if allowed:
-            message += (
-                " Raise fs.inotify.max_user_watches, then stop the server and start it again."
-            )
         return (Warning(self._reason, message, {"seconds": POLL_SECONDS}),)
 
     async def settled(self, seconds: float) -> None:
@@ -313,11 +307,3 @@ class Watch:
             self._vault.on_crash("server", describe_crash(error))
         elif error.code == "VAULT_NOT_FOUND":
             self._is_away = True
-
-
-def _allowed_watches() -> int | None:
-    """Return how many folders one user's programs may watch, where the system tells (Linux)."""
-    try:
-        return int(Path("/proc/sys/fs/inotify/max_user_watches").read_text("ascii"))
-    except (OSError, ValueError):
-        return None
