@@ -175,6 +175,7 @@ async def test_a_link_means_what_it_leads_to_in_its_note(tmp_path: Path):
         assert await led(now, "[[100% rye]]") == ("100% rye.md", None)
         assert await led(now, "[[#Two]]") == ("b/deep/from.md", "Two")
     vault.scope = Scope(("b",))
+    await vault.index(rebuild=True)
     async with indexed(vault) as now:
         assert await led(now, "[[x]]") == ("x.md", None)
         with pytest.raises(VaultAgentError):

@@ -144,7 +144,7 @@ def to_names(
 
 def of_notes(connection: sqlite3.Connection, rowids: Iterable[int]) -> list[LinkRow]:
     """Return the links of these notes."""
-    return rows_of(connection, f"{ASKED} {SQL['OF_ASKED']}", "TRUE", json_array(rowids))
+    return rows_of(connection, SQL["of_notes"], "TRUE", json_array(rowids))
 
 
 def every(connection: sqlite3.Connection, *, after: int) -> list[LinkRow]:

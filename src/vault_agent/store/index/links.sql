@@ -115,6 +115,10 @@ WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0') ORDER BY path
 SELECT path FROM attachment
 WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0') ORDER BY path
 
+-- name: of_notes
+-- The links of some notes, to choose from.
+json_each(?) AS asked CROSS JOIN link ON OF_ASKED
+
 -- name: of_files
 -- The links of the notes with some handles, to choose from.
 json_each(?) AS asked
