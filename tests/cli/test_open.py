@@ -251,8 +251,9 @@ async def test_without_an_editor_obsidian_or_the_system_opens_the_note(
     opener.write_text("#!/bin/sh\necho 'lynx: not found' >&2\nexit 3\n")
     failed = await run_apart("open", "Stock", EDITOR="", PATH=path)
     assert failed.err.startswith(
-        "PROGRAM_FAILED: Obsidian was not opened: xdg-open ended with exit code 3."
+        "PROGRAM_FAILED: Obsidian was not opened: xdg-open ended with exit code 3. "
     )
+    assert "`vault-agent show " in failed.err
 
 
 def test_only_the_served_vault_of_the_settings_is_local(tmp_path: Path):

@@ -10,6 +10,7 @@ import sys
 import tomllib
 import webbrowser
 from pathlib import Path, PurePath
+from shlex import quote
 from typing import TYPE_CHECKING
 from urllib import parse
 
@@ -164,15 +165,19 @@ def command(invocation: Invocation, name: str, chosen: str | None) -> None:
             way = "ui"
         page = place_of("notes", place._replace(line=line))
         address = new_address(client, page) if way == "ui" else ""
-    if way == "ui":
-        _browse(address)
-    elif root is None:
-        raise Misconfigured(
-            "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
-        )
-    else:
-        file = _file(root, place.path or "")
-        _open(way, file, line, page=passage.page if passage else None)
+    try:
+        if way == "ui":
+            _browse(address)
+        elif root is None:
+            raise Misconfigured(
+                "VAULT_MISMATCH", "The server's notes are not those of vault.root.", remedy=""
+            )
+        else:
+            file = _file(root, place.path or "")
+            _open(way, file, line, page=passage.page if passage else None)
+    except Failed as error:
+        way_out = f" To read it here: `vault-agent show {quote(name)}`"
+        raise Failed(error.code, error.message.rstrip(".") + "." + way_out) from None
     if invocation.json:
         envelope({"path": place.path, "line": line, "in": way})
     elif way != "editor":
