@@ -17,7 +17,6 @@ from vault_agent.errors import InvalidRequest, NotFound
 if TYPE_CHECKING:
     from vault_agent.client.client import Client
 
-_FORMATS = ("section", "prompt")
 _MISSING = "CONTEXT_NOTE_NOT_FOUND"
 
 
@@ -33,7 +32,7 @@ _MISSING = "CONTEXT_NOTE_NOT_FOUND"
 @click.option(
     "--format",
     "form",
-    type=click.Choice(_FORMATS),
+    type=click.Choice(("section", "prompt")),
     help="The section, the prompt with the section, or all as JSON. Default: section.",
 )
 @click.option(

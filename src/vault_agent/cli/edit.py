@@ -9,7 +9,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Group, Invocation, Noun
 from vault_agent.cli.names import find
-from vault_agent.cli.terminal import clean, envelope, pass_on, quoted, say, style, tell, warn
+from vault_agent.cli.terminal import clean, envelope, quoted, say, style, tell, warn
 from vault_agent.cli.write import (
     change,
     existing,
@@ -149,13 +149,11 @@ def show_properties(invocation: Invocation, note: str, key: str | None) -> None:
         if not names:
             raise NotFound("PROPERTY_NOT_FOUND", f"The note has no key {quoted(key)}.")
         key = key if key in names else names[0]
-    if invocation.json and key is None:
-        pass_on(reply.body)
-        return
-    if invocation.json:
-        envelope({**data, "frontmatter": {key: values[key]}}, reply.envelope.get("warnings", ()))
-        return
     content = values if key is None else values[key]
+    if invocation.json:
+        chosen = values if key is None else {key: content}
+        envelope({**data, "frontmatter": chosen}, reply.envelope.get("warnings", ()))
+        return
     say(clean(json.dumps(content, ensure_ascii=False, indent=2), lines=True))
     warn(reply.warnings)
 

@@ -40,7 +40,6 @@ from vault_agent.errors import (
     explained,
 )
 from vault_agent.model.jobs import JobKind, JobList, JobState, OneJob
-from vault_agent.model.warning import Warning as Notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -185,9 +184,8 @@ def follow(client: Client, job_id: str, *, as_json: bool) -> int:
 
 def report(job: Job, *, one_by_one: bool = False) -> int:
     """Print the warnings and the summary or the error of a job, and return the exit code."""
-    warnings = [Notice(warning.code, warning.message, warning.details) for warning in job.warnings]
     counts: Counter[str] = Counter()
-    for warning in warnings:
+    for warning in job.warnings:
         counts[warning.code] += 1
         if one_by_one or counts[warning.code] <= _MANY:
             warn([warning])

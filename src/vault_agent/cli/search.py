@@ -156,10 +156,8 @@ def _address(result: dict[str, Any], first: str) -> str:
 
 def _of_result(vault: LocalVault, result: dict[str, Any], searched: str | None) -> LocalVault:
     """Return the folder of a result's own vault, if it is another one."""
-    name = result.get("vault", searched)
-    if name in (None, DEFAULT):
-        return vault
-    return vault._replace(root=root_of(name) or vault.root)
+    root = root_of(result.get("vault", searched))
+    return vault if root is None else vault._replace(root=root)
 
 
 def _nothing_found(client: Client, data: dict[str, Any], none: str) -> str:

@@ -113,11 +113,6 @@ def _require_unused(index: IndexFolder) -> None:
         )
 
 
-def gone(indexes: Sequence[IndexFolder]) -> list[IndexFolder]:
-    """Return the indexes whose vaults are not in their places, and that no server uses."""
-    return [index for index in indexes if index.is_gone and not index.served]
-
-
 def folder_of_indexes(invocation: Invocation) -> Path:
     """Return the folder that has one folder for each index."""
     from vault_agent.config import build_config, index_parent
@@ -184,8 +179,9 @@ def show(invocation: Invocation) -> None:
         state = "gone" if index.is_gone else "in use" if index.served else "not on the list"
         vault = in_home(index.vault) if index.vault else "unknown vault"
         say(f"{index.name}  {vault}  ({state}; its index has {megabytes(index.size)})")
-    if removable := gone(indexes):
-        tell(f"To remove such an index: vault-agent vaults forget {removable[0].name}")
+    removable = [index.name for index in indexes if index.is_gone and not index.served]
+    if removable:
+        tell(f"To remove such an index: vault-agent vaults forget {removable[0]}")
     if not entries:
         tell(
             "No other vaults. `vault-agent vaults add FOLDER` adds one, and `vault-agent init` in a"

@@ -79,12 +79,13 @@ def existing(invocation: Invocation, client: Client, name: str) -> dict[str, str
     return file.body
 
 
-def text_options(function: _Function) -> _Function:
-    """Add the options that say which text to write."""
-    function = click.option("-t", "--text", help="The text itself.")(function)
-    return click.option(
+text_options = with_options(
+    click.option(
         "-f", "--file", metavar="FILE|-", help="Read the text from a file, or - for stdin."
-    )(function)
+    ),
+    click.option("-t", "--text", help="The text itself."),
+)
+"""The options that say which text to write."""
 
 
 def text_of(options: dict[str, Any]) -> str:
