@@ -417,10 +417,10 @@ async def parse_in_batches(
 
     `parallel` is the number of batches that are parsed at once. See `Batch` for `repeated`.
     """
-    window: deque[asyncio.Task[list[ParsedFile]]] = deque()
+    window: deque[asyncio.Future[list[ParsedFile]]] = deque()
     try:
         for batch in _batches(tasks):
-            window.append(asyncio.create_task(_wait_for(parse(batch, repeated))))
+            window.append(asyncio.ensure_future(parse(batch, repeated)))
             if len(window) > 2 * parallel:
                 yield await window.popleft()
         while window:
@@ -445,10 +445,6 @@ def _batches(tasks: Iterable[FileToRead]) -> Iterator[list[FileToRead]]:
         size += task.entry.size
     if batch:
         yield batch
-
-
-async def _wait_for(batch: Awaitable[list[ParsedFile]]) -> list[ParsedFile]:
-    return await batch
 
 
 def _count_notes(paths: Iterable[str]) -> int:

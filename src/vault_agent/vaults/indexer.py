@@ -70,14 +70,6 @@ class IndexingProcess(Child):
                 " before still serves.",
             ) from None
 
-    async def next_event(self) -> Event | None:
-        """Return the next event, or None if the process has ended."""
-        try:
-            event: Event = await self.receive()
-        except EOFError:
-            return None
-        return event
-
 
 # -P keeps the current folder, which may be a vault, off the import path.
 COMMAND = (sys.executable, "-P", "-c", "from vault_agent.indexing.keeper import main; main()")
@@ -172,7 +164,8 @@ class Indexer:
         was_kept, received, reusable = process.has_answered, False, False
         try:
             process.send(request)
-            while (event := await process.next_event()) is not None:
+            while True:
+                event: Event = await process.receive()
                 received = True
                 if isinstance(event, (Phase, Warning, Published)):
                     on_event(event)
@@ -185,6 +178,8 @@ class Indexer:
                 else:
                     reusable = not _is_spent(event)
                     return event
+        except EOFError:
+            pass  # the process has ended
         finally:
             if process is self._embedding:
                 self._embedding = None

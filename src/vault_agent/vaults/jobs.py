@@ -150,24 +150,10 @@ class Jobs:
             running if running is not None and job.id == running.id else _ended(job) for job in jobs
         )
 
-    async def last_finished(self) -> Job | None:
-        """Return the newest job of the index that has ended, or None."""
-        jobs = (job for job in await self.list() if job.kind.indexes)
-        return next((job for job in jobs if job.state.final), None)
-
-    async def were_cut_short(self) -> bool:
-        """Whether the newest job of the index ended before the index was complete."""
-        last = await self.last_finished()
-        return not (last is None or last.state is JobState.SUCCEEDED or last.index_finished)
-
-    async def last_indexed(self) -> str | None:
-        """Return when the newest job that read all notes ended, or None."""
-        ended = (
-            job.finished_at
-            for job in await self.list()
-            if job.kind.indexes and (job.state is JobState.SUCCEEDED or job.index_finished)
-        )
-        return next(ended, None)
+    async def list_finished(self) -> tuple[Job, ...]:
+        """Return the jobs of the index that have ended, newest first."""
+        jobs = await self.list()
+        return tuple(job for job in jobs if job.kind.indexes and job.state.final)
 
     async def cancel(self, job_id: str) -> Job:
         """Cancel a job, wait for its end, and return it. A job that has ended stays as it is."""

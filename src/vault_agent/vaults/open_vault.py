@@ -18,7 +18,7 @@ from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.config.server_key import writes_by_itself
 from vault_agent.errors import Busy, Failed, VaultAgentError
 from vault_agent.indexing.protocol import Cluster, IndexTask, LayOut, fingerprint_of
-from vault_agent.model.jobs import JobKind, Trigger
+from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.search.related import related
 from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job, JobSummary
     from vault_agent.model.scope import Scope
     from vault_agent.model.search import Answer, RelatedQuery, SearchQuery
-    from vault_agent.models.embedder import Embedder
     from vault_agent.search.related import Subject
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
@@ -102,7 +101,17 @@ class OpenVault:
         self._known = shared.vaults
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self._is_read_only = shared.may_write and not config.write.enabled
+        self.is_read_only = shared.may_write and not config.write.enabled
+        """Whether notes may be changed in other vaults of the server, but never in this one."""
+        self.embedder = shared.embedder
+        self.task = vault.task
+        """What an index run of the whole vault is."""
+        self.identity = vault.task.vault
+        """A hash of its resolved root."""
+        self.scope = vault.task.exclusions.scope
+        """The part of the folder that it is about: all, or what an agent sees."""
+        self.workplace = vault.directory.path
+        """The folder of the index, for files that live as long as a request."""
         self.secret = Secret(vault.directory.path / "secret")
         self.ended_sessions = vault.directory.path / "sessions.ended"
         self.events = vault.events
@@ -172,41 +181,11 @@ class OpenVault:
         self.scans = anyio.Semaphore(_SCANS)
 
     @property
-    def identity(self) -> str:
-        """The identity of the vault: a hash of its resolved root."""
-        return self._vault.task.vault
-
-    @property
-    def task(self) -> IndexTask:
-        """What an index run of the whole vault is."""
-        return self._vault.task
-
-    @property
-    def scope(self) -> Scope:
-        """The part of the folder that it is about: all, or what an agent sees."""
-        return self._vault.task.exclusions.scope
-
-    @property
     def name(self) -> str | None:
         """What replies call it, or None for the default vault."""
         if self.address == DEFAULT:
             return None
         return self._known.unique(self.address, self.identity)
-
-    @property
-    def is_read_only(self) -> bool:
-        """Whether notes may be changed in other vaults of the server, but never in this one."""
-        return self._is_read_only
-
-    @property
-    def embedder(self) -> Embedder | None:
-        """The embedding client, or None if embeddings are off."""
-        return self.runs.embeddings.embedder
-
-    @property
-    def workplace(self) -> Path:
-        """The folder of the index, for files that live as long as a request."""
-        return self._vault.directory.path
 
     async def read_files(
         self,
@@ -368,12 +347,16 @@ class OpenVault:
         """Serve the existing index, or start to build the first one. Renew one that is `behind`."""
         index = self._vault.index
         await index.refresh()
-        self.runs.incomplete = await self.jobs.were_cut_short()
-        self.runs.indexed_at = await self.jobs.last_indexed()
-        last = await self.jobs.last_finished()
-        if last is not None:
+        finished = await self.jobs.list_finished()
+        complete = [
+            job for job in finished if job.state is JobState.SUCCEEDED or job.index_finished
+        ]
+        if complete:
+            self.runs.indexed_at = complete[0].finished_at or complete[0].started_at
+        if finished:
+            self.runs.incomplete = finished[0] not in complete
             self.runs.excluded = tuple(
-                warning for warning in last.warnings if warning.code == NOTES_EXCLUDED
+                warning for warning in finished[0].warnings if warning.code == NOTES_EXCLUDED
             )
         await self._index_at_start(behind=behind)
         # After the first job, which has the warnings of the first index.
