@@ -12,7 +12,7 @@ from vault_agent.cli.features import typed_parts, wait_for_server
 from vault_agent.cli.servers import agents_without_folder, in_home, server_here
 from vault_agent.cli.terminal import clean, counted, envelope, say, tell
 from vault_agent.config import rules
-from vault_agent.config.fast_settings import connection
+from vault_agent.config.fast_settings import connection, hook_settings
 from vault_agent.config.layers import config_path
 from vault_agent.config.rights import allowed_rights
 from vault_agent.config.setting_names import Toolset
@@ -174,7 +174,7 @@ def _print(invocation: Invocation, name: str, agent: str | None, *, hooks: bool)
         tell(f"Into {in_home(client.file()) if client.file is not None else client.by_hand}:")
     command = connecting.entry_command(invocation, agent)
     say(clean(agent_programs.snippet(client, command), lines=True))
-    if hooks and client.hooks is not None and connecting.wants_hooks(invocation):
+    if hooks and client.hooks is not None and hook_settings(invocation.layers()).enabled:
         tell(f"Into {in_home(client.hooks.user())}:")
         ours = connecting.hooks_command(invocation, name)
         say(clean(agent_hooks.snippet(name, ours), lines=True))

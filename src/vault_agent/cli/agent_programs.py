@@ -214,11 +214,6 @@ State = Literal["installed", "other", "missing", "unreadable"]
 """Whether a client has our entry: `other` is one with another command."""
 
 
-def our_command(arguments: list[str]) -> list[str]:
-    """Return the command that starts the relay."""
-    return [*our_program(), "mcp", *arguments]
-
-
 def our_program() -> list[str]:
     """Return the command that starts this program, with an absolute path.
 
@@ -293,12 +288,9 @@ def install(client: Program, command: list[str], *, force: bool) -> str:
         _run(client, client.add, command)
         return f"{client.title} knows vault-agent now."
     if client.file is None:
-        raise Misconfigured(
-            "CLIENT_CONFIG_INVALID",
-            f"{client.title} keeps its settings where only it can change them. Paste this at"
-            f" {client.by_hand}:",
-            {"snippet": snippet(client, command)},
-        )
+        place = f"where only it can change them. Paste this at {client.by_hand}:"
+        raise _refusal(client, f"{client.title} keeps its settings {place}", command)
+    path = client.file()
 
     def add(settings: Settings) -> None:
         if NAME in _section(client, settings) and not force:
@@ -307,11 +299,11 @@ def install(client: Program, command: list[str], *, force: bool) -> str:
             settings[client.section] = {}
         settings[client.section][NAME] = client.entry_of(command)
 
-    path = client.file()
     try:
         change_settings(path, add)
     except NotChanged as error:
-        raise _unchanged(client, f"{error.why}. It is unchanged. The entry is:", command) from None
+        what = f"{path.name} of {client.title} {error.why}. It is unchanged. The entry is:"
+        raise _refusal(client, what, command) from None
     return f"{client.title}: vault-agent is in {path}. Restart it."
 
 
@@ -335,8 +327,8 @@ def uninstall(client: Program) -> str:
     try:
         change_settings(path, take_out)
     except NotChanged as error:
-        what = f"{error.why}. Remove the entry {NAME} of {client.section} there."
-        raise _unchanged(client, what) from None
+        what = f"{path.name} of {client.title} {error.why}. Remove the entry {NAME} of"
+        raise Misconfigured("CLIENT_CONFIG_INVALID", f"{what} {client.section} there.") from None
     return f"{client.title}: vault-agent is no longer in {path}."
 
 
@@ -352,13 +344,9 @@ def _section(client: Program, settings: Settings) -> Settings:
     return section
 
 
-def _unchanged(client: Program, what: str, command: list[str] | None = None) -> Misconfigured:
-    assert client.file is not None  # noqa: S101 - the callers have looked
-    return Misconfigured(
-        "CLIENT_CONFIG_INVALID",
-        f"{client.file().name} of {client.title} {what}",
-        {} if command is None else {"snippet": snippet(client, command)},
-    )
+def _refusal(client: Program, what: str, command: list[str]) -> Misconfigured:
+    """Return the error for settings that are not changed, with what to type or to write."""
+    return Misconfigured("CLIENT_CONFIG_INVALID", what, {"snippet": snippet(client, command)})
 
 
 def _call(client: Program, arguments: Sequence[str], command: list[str]) -> list[str]:
@@ -371,18 +359,12 @@ def _call(client: Program, arguments: Sequence[str], command: list[str]) -> list
 def _run(client: Program, arguments: Sequence[str], command: list[str]) -> None:
     program = shutil.which(client.program)
     if program is None:
-        raise Misconfigured(
-            "CLIENT_CONFIG_INVALID",
-            f"The command `{client.program}` is not on the PATH. Once it is, type:",
-            {"snippet": snippet(client, command)},
-        )
+        what = f"The command `{client.program}` is not on the PATH. Once it is, type:"
+        raise _refusal(client, what, command)
     call = [program, *_call(client, arguments, command)[1:]]
     done = subprocess.run(  # noqa: S603 - the client's own program
         call, stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
     if done.returncode != 0:
-        raise Misconfigured(
-            "CLIENT_CONFIG_INVALID",
-            f"`{client.program}` refused. To see why, type:",
-            {"snippet": snippet(client, command)},
-        )
+        what = f"`{client.program}` refused. To see why, type:"
+        raise _refusal(client, what, command)

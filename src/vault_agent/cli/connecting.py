@@ -26,12 +26,16 @@ _REVISION = "2025-11-25"
 
 def entry_command(invocation: Invocation, agent: str | None = None) -> list[str]:
     """Return the command of our entry in a client. It names what this call names."""
-    arguments = [] if agent is None else ["--agent", agent]
+    return [*our_program(), "mcp", *_relay_options(invocation, agent)]
+
+
+def _relay_options(invocation: Invocation, agent: str | None) -> list[str]:
+    options = [] if agent is None else ["--agent", agent]
     if invocation.config is not None:
-        arguments += ["--config", str(invocation.config.absolute())]
+        options += ["--config", str(invocation.config.absolute())]
     if invocation.endpoint is not None:
-        arguments += ["--endpoint", invocation.endpoint]
-    return agent_programs.our_command(arguments)
+        options += ["--endpoint", invocation.endpoint]
+    return options
 
 
 def connect(
@@ -77,12 +81,7 @@ def allow_agents(invocation: Invocation, *, yes: bool) -> Applied | None:
 
     A server elsewhere has settings of its own.
     """
-    from vault_agent.config import build_config
-
-    layers = invocation.layers()
-    if not rules.is_local(connection(layers).endpoint) or build_config(layers).mcp.enabled:
-        return None
-    if not yes and not can_ask():
+    if not mcp_is_off(invocation) or not (yes or can_ask()):
         return None
     if not agreed("Agents may not use MCP yet. Let them search and read?", yes=yes, default=True):
         return None
@@ -104,15 +103,10 @@ def add_hooks(invocation: Invocation, name: str) -> str | None:
         Misconfigured: `CLIENT_CONFIG_INVALID` if its file cannot be changed.
     """
     hooks = CLIENTS[name].hooks
-    if hooks is None or not wants_hooks(invocation):
+    if hooks is None or not hook_settings(invocation.layers()).enabled:
         return None
     changed = agent_hooks.install(name, hooks.user(), hooks_command(invocation, name))
     return f"The hooks are in {hooks.user()}. {hooks.advice}" if changed else None
-
-
-def wants_hooks(invocation: Invocation) -> bool:
-    """Whether the settings let sessions of agents be remembered."""
-    return hook_settings(invocation.layers()).enabled
 
 
 def hooks_command(invocation: Invocation, name: str) -> list[str]:
@@ -174,15 +168,11 @@ def check(invocation: Invocation, agent: str | None = None) -> list[str]:
     Raises:
         Failed: `PROGRAM_FAILED` with the error that a client would get.
     """
-    flags = [] if agent is None else ["--agent", agent]
-    for flag, value in (
-        ("--config", invocation.config),
-        ("--endpoint", invocation.endpoint),
-        ("--api-key", invocation.api_key),
-    ):
-        flags += [] if value is None else [flag, str(value)]
+    options = _relay_options(invocation, agent)
+    if invocation.api_key is not None:
+        options += ["--api-key", invocation.api_key]
     process = subprocess.Popen(  # noqa: S603 - our own program
-        [*PROGRAM, "mcp", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [*PROGRAM, "mcp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     with process:
         client = {"name": "vault-agent", "version": "1"}
