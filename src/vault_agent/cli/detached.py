@@ -103,7 +103,9 @@ def start(how: StartCommand, folder: Path) -> ServerAddress:
             if time.monotonic() > deadline:
                 raise Failed("SERVER_FAILED", "The server runs, but does not answer yet.")
             time.sleep(_SECONDS_BETWEEN_LOOKS)
-        raise _reason(log, before)
+        with log.open("rb") as file:
+            file.seek(before)
+            raise _reason(file.read(_MAX_LOG_BYTES))
     finally:
         leave_running(process)
 
@@ -155,12 +157,9 @@ def _keep_short(log: Path) -> None:
             log.replace(log.with_name(_OLD_LOG))
 
 
-def _reason(log: Path, before: int) -> VaultAgentError:
-    """Return the error that the server printed last before it ended."""
-    with log.open("rb") as file:
-        file.seek(before)
-        lines = file.read(_MAX_LOG_BYTES).decode("utf-8", "replace").splitlines()
-    for line in reversed(lines):
+def _reason(printed: bytes) -> VaultAgentError:
+    """Return the error that a server printed last before it ended."""
+    for line in reversed(printed.decode("utf-8", "replace").splitlines()):
         if error := _ERROR.fullmatch(line):
             return error_of(error[1], error[2])
     return Failed("SERVER_FAILED", "The server ended at its start.")
@@ -193,8 +192,6 @@ def start_until_idle(flags: Sequence[str], layers: Sequence[Layer]) -> str:
     Raises:
         VaultAgentError: why it did not start.
     """
-    from vault_agent.system.processes import PROGRAM  # slow, and seldom needed
-
     deadline = time.monotonic() + _SECONDS_TO_START
     while True:
         done = subprocess.run(  # noqa: S603 - our own program
@@ -205,12 +202,8 @@ def start_until_idle(flags: Sequence[str], layers: Sequence[Layer]) -> str:
         )
         if done.returncode == 0:
             return str(json.loads(done.stdout)["data"]["endpoint"])
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         if b"INDEX_LOCKED" not in done.stderr or time.monotonic() > deadline:
-            said = _ERROR.fullmatch(lines[-1]) if lines else None
-            if said is not None:
-                raise error_of(said[1], said[2])
-            raise Failed("SERVER_FAILED", "The server did not start.")
+            raise _reason(done.stderr)
         # The server that holds the index is starting or ending.
         time.sleep(_SECONDS_BETWEEN_LOOKS)
         if (server := own_server(layers)) is not None:

@@ -263,17 +263,26 @@ def _for_embedding(config: Config, model: str | None, url: str | None) -> list[t
             model = ask(f"Name of the model at {clean(url or before.endpoint)}", _MODEL)
         if url is None and model is not None and before.endpoint == BUILT_IN:
             url = _OLLAMA
-        if url is not None:
-            check_address(config, "embedding.endpoint", url)
-            settings.append(("embedding.endpoint", url))
-        if model is not None:
-            settings.append(("embedding.model", model))
+        settings = _chosen(config, "embedding", model, url)
     changes = {name.partition(".")[2]: value for name, value in settings}
     answer = ask_embedder(config.embedding.model_copy(update=changes))
     tell(f"{clean(answer.model)} works: {answer.dimension} dimensions.")
     if changes.get("endpoint", before.endpoint) == BUILT_IN:
         tell("It knows English. For other languages use Ollama with a multilingual model:")
         tell("vault-agent enable embedding --model bge-m3")
+    return settings
+
+
+def _chosen(
+    config: Config, section: str, model: str | None, url: str | None
+) -> list[tuple[str, str]]:
+    """Return a model and its address as settings of a section, as far as they are chosen."""
+    settings = []
+    if url is not None:
+        check_address(config, f"{section}.endpoint", url)
+        settings.append((f"{section}.endpoint", url))
+    if model is not None:
+        settings.append((f"{section}.model", model))
     return settings
 
 
@@ -290,12 +299,7 @@ def _for_reranker(config: Config, model: str | None, url: str | None) -> list[tu
             what = f"Name its address: `vault-agent enable rerank --model-url {_RERANKER}`"
             raise InvalidRequest("INVALID_REQUEST", what)
         url = ask("Address of the reranker", _RERANKER)
-    settings = []
-    if url is not None:
-        check_address(config, "rerank.endpoint", url)
-        settings.append(("rerank.endpoint", url))
-    if model is not None:
-        settings.append(("rerank.model", model))
+    settings = _chosen(config, "rerank", model, url)
     changes = {name.partition(".")[2]: value for name, value in settings}
     rerank = config.rerank.model_copy(update=changes)
     ask_reranker(config.model_copy(update={"rerank": rerank}))

@@ -292,14 +292,9 @@ def _internal(defect: Exception) -> Failed:
 
 def unknown_setting(error: VaultAgentError) -> str | None:
     """Return the setting of the config file that this version does not know, if one is wrong."""
-    problems = error.details.get("problems")
-    for problem in problems if isinstance(problems, list) else ():
-        if (
-            "unknown setting" in problem["rule"]
-            and f"{problem['key']} (config file)" in error.message
-        ):
-            return str(problem["key"])
-    return None
+    keys = [problem["key"] for problem in error.details.get("problems", ())]
+    unknown = (key for key in keys if f"{key} (config file) is an unknown setting" in error.message)
+    return next(unknown, None)
 
 
 def _candidates(error: VaultAgentError) -> list[str]:

@@ -18,12 +18,10 @@ from vault_agent.system.files import is_folder, make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from vault_agent.cli.command import Invocation
     from vault_agent.config import Config
     from vault_agent.config.layers import Layer
-    from vault_agent.system.address import ServerAddress
 
 STOP = "vault-agent serve --stop"
 START = "vault-agent serve --background"
@@ -65,19 +63,14 @@ def running_servers(layers: Sequence[Layer]) -> list[Server]:
     return [server for server in servers if server is not None]
 
 
-def server_at(layers: Sequence[Layer]) -> Server | None:
-    """Return the server of this user that listens at the configured address."""
-    endpoint = configured_endpoint(layers)
-    servers = running_servers(layers)
-    return next((server for server in servers if server.address.endpoint == endpoint), None)
-
-
 def server_here(layers: Sequence[Layer]) -> Server | None:
     """Return the server of `vault.root`, or else the one that answers at the configured address."""
     with suppress(Misconfigured):  # an invalid folder: who starts a server is told
         if (server := server_in(index_folder(layers))) is not None:
             return server
-    return server_at(layers)
+    endpoint = configured_endpoint(layers)
+    servers = running_servers(layers)
+    return next((server for server in servers if server.address.endpoint == endpoint), None)
 
 
 def in_home(path: Path | None) -> str:

@@ -121,8 +121,8 @@ def command(
         () if no_agents else agents or _agents(asks=asks),
         _yes("Start the server at each login?", service, default=serves, asks=asks),
     )
-    done = _set_up(invocation, answers, wait=not no_wait)
-    _show(invocation, answers, done)
+    endpoint, lines = _set_up(invocation, answers, wait=not no_wait)
+    _show(invocation, answers, endpoint, lines)
 
 
 def _yes(question: str, option: bool | None, *, default: bool, asks: bool) -> bool:
@@ -226,13 +226,10 @@ def _agents(*, asks: bool) -> tuple[str, ...]:
         tell(f"Choose from {', '.join(CLIENTS)}.")
 
 
-class _Done(NamedTuple):
-    endpoint: str
-    lines: list[str]
-
-
-def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
+def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> tuple[str, list[str]]:
     """Write the settings, connect the agents, and start the server.
+
+    Return its address, and what was done, in sentences.
 
     An agent that cannot be connected, or a system without services, is no reason to stop.
     """
@@ -271,10 +268,10 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> _Done:
             lines.append(running.about_port)
     if wait and not invocation.json:
         follow_first_index(endpoint, invocation.layers())
-    return _Done(endpoint, lines)
+    return endpoint, lines
 
 
-def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
+def _show(invocation: Invocation, answers: Answers, endpoint: str, lines: list[str]) -> None:
     from vault_agent.cli.open import VIEWS, new_address, place_of
 
     with invocation.client() as client:
@@ -285,22 +282,22 @@ def _show(invocation: Invocation, answers: Answers, done: _Done) -> None:
     if invocation.json:
         envelope(
             {
-                "endpoint": done.endpoint,
+                "endpoint": endpoint,
                 "page": page,
                 "folder": str(answers.folder),
                 "agents": list(answers.agents),
-                "done": done.lines,
+                "done": lines,
             }
         )
         return
-    for line in done.lines:
+    for line in lines:
         say(clean(line))
     of = f"of {in_home(answers.folder)}"
     if health.running_job is None:
         say(f"Ready: {counted(health.index.notes, 'note')} {of}")
     else:
         say(f"The index {of} is being built. To follow it: vault-agent jobs follow")
-    say(f"  server    {done.endpoint}")
+    say(f"  server    {endpoint}")
     if page is not None:
         say(f"  web page  {style(page, 'strong')}")
     say()
