@@ -131,17 +131,17 @@ class ClaudeCode:
         elif name in {"Bash", "PowerShell"} and isinstance(arguments.get("command"), str):
             self._to.call(call_id, command=arguments["command"])
         elif name == "TodoWrite":
-            self._to.todos = todo_items(arguments.get("todos"))
+            self._to.told.todos = todo_items(arguments.get("todos"))
         elif name == "TaskCreate" and isinstance(arguments.get("subject"), str):
             self._tasks[str(len(self._tasks) + 1)] = ToDo(arguments["subject"], done=False)
-            self._to.todos = tuple(self._tasks.values())
+            self._to.told.todos = tuple(self._tasks.values())
         elif name == "TaskUpdate" and arguments.get("taskId") in self._tasks:
             task = self._tasks[arguments["taskId"]]
             done = arguments.get("status") in {"completed", "deleted"} or (
                 task.done and "status" not in arguments
             )
             self._tasks[arguments["taskId"]] = task._replace(done=done)
-            self._to.todos = tuple(self._tasks.values())
+            self._to.told.todos = tuple(self._tasks.values())
 
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:

@@ -137,7 +137,7 @@ class Codex:
         elif name == "apply_patch" and isinstance(arguments.get("input"), str):
             self._to.call(call_id, paths=_PATCHED.findall(arguments["input"]))
         elif name == "update_plan":
-            self._to.todos = todo_items(arguments.get("plan"))
+            self._to.told.todos = todo_items(arguments.get("plan"))
 
     def _shell(self, call_id: str, arguments: dict[str, Any]) -> None:
         command = arguments.get("command") or arguments.get("cmd")

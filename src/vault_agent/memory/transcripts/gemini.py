@@ -90,7 +90,7 @@ class Gemini:
         elif name == "run_shell_command" and isinstance(arguments.get("command"), str):
             self._to.call(call_id, command=arguments["command"])
         elif name == "write_todos":
-            self._to.todos = todo_items(arguments.get("todos"))
+            self._to.told.todos = todo_items(arguments.get("todos"))
             return
         status = call.get("status")
         if status in {"success", "error", "cancelled"}:

@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import stat
 import time
 from itertools import islice
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 import orjson
 
+from vault_agent.errors import VaultAgentError
 from vault_agent.memory.events import FOLDER, append_line, name_of, to_line
 from vault_agent.memory.transcripts import gemini
 from vault_agent.memory.transcripts.claude import ClaudeCode
@@ -25,6 +25,8 @@ from vault_agent.memory.transcripts.codex import Codex
 from vault_agent.memory.transcripts.gemini import Gemini
 from vault_agent.memory.transcripts.recorder import Recorder
 from vault_agent.model.sessions import END, START, SessionEvent
+from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.root import VaultRoot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -92,7 +94,6 @@ HEAD_BYTES: Final = 1 << 20
 """What is read of the beginning of a larger file. The rest is its end."""
 MAX_LINE: Final = 8 << 20
 _PART: Final = 1 << 20
-_LINK_FREE: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def transcript_lines(file: BinaryIO) -> Iterator[bytes]:
@@ -141,33 +142,13 @@ def open_transcript(agent: str, path: str, *, home: Path | None = None) -> Binar
 
 
 def _opened(folder: Path, parts: tuple[str, ...]) -> BinaryIO | None:
+    """Open a file as one of a vault. No part of its path below the folder may be a link."""
+    *above, name = parts
     try:
-        descriptor = _walked(folder, parts)
-    except (OSError, ValueError):
+        with VaultRoot.open(folder) as root, root.open_folder("/".join(above)) as place:
+            return os.fdopen(place.open_to_read(name), "rb", buffering=_PART)
+    except (VaultAgentError, CannotOpen, OSError, ValueError):
         return None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return None
-    return os.fdopen(descriptor, "rb", buffering=_PART)
-
-
-def _walked(folder: Path, parts: tuple[str, ...]) -> int:
-    """Return a descriptor of a file. No part of its path below the folder may be a link."""
-    flags = os.O_RDONLY | _LINK_FREE | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    if os.open not in os.supports_dir_fd:
-        path = folder.joinpath(*parts)
-        if os.path.realpath(path) != str(path):
-            raise OSError
-        return os.open(path, flags)
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for part in parts[:-1]:
-            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | _LINK_FREE, dir_fd=at)
-            os.close(at)
-            at = below
-        return os.open(parts[-1], flags, dir_fd=at)
-    finally:
-        os.close(at)
 
 
 # --- past sessions --------------------------------------------------------------------------------

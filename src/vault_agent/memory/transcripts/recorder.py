@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -53,7 +53,7 @@ class ToDo(NamedTuple):
     done: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Transcript:
     """What a transcript says about a session. Texts are without secrets.
 
@@ -95,27 +95,19 @@ class Recorder:
     """Takes reports about one session."""
 
     def __init__(self) -> None:
+        self.told = Transcript()
+        """What is known of it so far, with secrets."""
         self._models: dict[str, None] = {}
-        self._title: str | None = None
         self._now: float | None = None
         self._times: tuple[float, float] | None = None
         self._exchanges: OrderedDict[object, Exchange] = OrderedDict()
         self._agent: tuple[object, str] = (None, "")
-        self._agent_at: float | None = None
-        self._unanswered = False
         self._manner = PROPOSED
         self._order = 0
         self._calls: OrderedDict[str, _Call] = OrderedDict()
-        self._worked = False
         self._edited: dict[str, None] = {}
         self._commits: dict[str, None] = {}
-        self._commits_unseen = False
-        self._tests: str | None = None
         self._usage: dict[object, tuple[int, int]] = {}
-        self._session_id: str | None = None
-        self._cwd: str | None = None
-        self.todos: tuple[ToDo, ...] = ()
-        """The list as it was last written."""
 
     # --- reports --------------------------------------------------------------------------------
 
@@ -129,10 +121,10 @@ class Recorder:
 
     def about(self, session_id: object, cwd: object) -> None:
         """Report the session's ID and its folder. The first ones count."""
-        if self._session_id is None and isinstance(session_id, str):
-            self._session_id = session_id[:200]
-        if self._cwd is None and isinstance(cwd, str):
-            self._cwd = cwd[:4_000]
+        if self.told.session_id is None and isinstance(session_id, str):
+            self.told.session_id = session_id[:200]
+        if self.told.cwd is None and isinstance(cwd, str):
+            self.told.cwd = cwd[:4_000]
 
     def model(self, name: object) -> None:
         """Report a model that answered."""
@@ -142,7 +134,7 @@ class Recorder:
     def title(self, text: object) -> None:
         """Report the session's title. The last one counts."""
         if isinstance(text, str) and text.strip():
-            self._title = head_of(text, MAX_TEXT)
+            self.told.title = head_of(text, MAX_TEXT)
 
     def person(self, text: str, key: object = None, *, about: str = "") -> None:
         """Report a word of the person: a prompt, an answer, a reason.
@@ -161,16 +153,16 @@ class Recorder:
             second = next(number for place, number in enumerate(self._exchanges) if place == 1)
             del self._exchanges[second]
         self._exchanges[key] = Exchange(head_of(text, most), before, self._now, self._manner)
-        if not (about or self._unanswered):  # else the agent is still at work
+        if not (about or self.told.unanswered):  # else the agent is still at work
             self._manner = PROPOSED
-        self._unanswered = True
+        self.told.unanswered = True
 
     def agent(self, text: str, key: object = None) -> None:
         """Report what the agent said."""
         if text.strip():
             self._agent = (self._key(key), head_of(text, MAX_TEXT))
-            self._agent_at = self._now
-            self._unanswered = False
+            self.told.last_at = self._now
+            self.told.unanswered = False
 
     def usage(self, key: object, tokens_in: int, tokens_out: int) -> None:
         """Report the tokens of one request. The last report of a key counts."""
@@ -179,7 +171,7 @@ class Recorder:
 
     def works(self, *, reads: bool = False) -> None:
         """Report that the agent uses a tool, whichever it is, and whether it only reads."""
-        self._worked = True
+        self.told.worked = True
         if not reads and self._manner == PROPOSED:
             self._manner = SAID
 
@@ -217,11 +209,11 @@ class Recorder:
         if call.command is None or call.secret:
             return
         output = tail_of(text, MAX_RESULT)
-        self._tests = test_summary(output) or self._tests
+        self.told.tests = test_summary(output) or self.told.tests
         if not failed and _COMMITS.search(call.command):
             hashes = _COMMITTED.findall(output)
             self._commits |= dict.fromkeys(hashes[:MAX_COMMITS])
-            self._commits_unseen |= not hashes
+            self.told.commits_unseen |= not hashes
             self._manner = REPORTED
 
     def edited(self, paths: Iterable[str]) -> None:
@@ -236,10 +228,11 @@ class Recorder:
     def finish(self, clean: Callable[[str], str]) -> Transcript:
         """Return what was reported. `clean` removes secrets from each text."""
         started, ended = self._times or (None, None)
-        usage = self._usage.values()
-        return Transcript(
+        told, usage = self.told, self._usage.values()
+        return replace(
+            told,
             models=tuple(self._models),
-            title=None if self._title is None else clean(self._title),
+            title=None if told.title is None else clean(told.title),
             started_at=started,
             ended_at=ended,
             exchanges=tuple(
@@ -247,18 +240,12 @@ class Recorder:
                 for exchange in self._exchanges.values()
             ),
             last=clean(self._agent[1]),
-            last_at=self._agent_at,
-            unanswered=self._unanswered,
-            worked=self._worked,
             edited=tuple(self._edited),
             commits=tuple(self._commits),
-            commits_unseen=self._commits_unseen,
-            todos=tuple(ToDo(clean(todo.text), todo.done) for todo in self.todos[:200]),
-            tests=None if self._tests is None else clean(self._tests),
+            todos=tuple(ToDo(clean(todo.text), todo.done) for todo in told.todos[:200]),
+            tests=None if told.tests is None else clean(told.tests),
             tokens_in=sum(tokens for tokens, _ in usage) if usage else None,
             tokens_out=sum(tokens for _, tokens in usage) if usage else None,
-            session_id=self._session_id,
-            cwd=self._cwd,
         )
 
     def _is_repeated(self, text: str) -> bool:
