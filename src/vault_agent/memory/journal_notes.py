@@ -46,35 +46,18 @@ _ID = re.compile(r"[0-9a-z]")
 _TIME_ORDERED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-.{17}")
 
 
-class JournalName(NamedTuple):
-    """The name of a journal: its path, its frontmatter `id`, and its day."""
-
-    path: str
-    id: str
-    day: str
-
-
-def named(session_id: str, started_at: float) -> JournalName:
-    """Return the name of the journal of a session: by its day, and eight characters of its ID."""
+def path_of(session_id: str, started_at: float) -> str:
+    """Return the path of a session's journal: by its day, and eight characters of its ID."""
     letters = "".join(_ID.findall(session_id.lower()))
     # A UUID of version 7 begins with a time that sessions share.
     short = letters[-8:] if _TIME_ORDERED.fullmatch(session_id) else letters[:8]
-    return _journal_name(day_of(started_at), short.ljust(8, "0"))
-
-
-def another(name: JournalName, session_id: str) -> JournalName:
-    """Return another name, for a session whose first eight characters are another's too."""
-    return _journal_name(name.day, sha256(session_id.encode()).hexdigest()[:8])
-
-
-def _journal_name(day: str, short: str) -> JournalName:
-    return JournalName(f"{FOLDER}/{day}-session-{short}.md", f"journal-{day}-{short}", day)
+    return f"{FOLDER}/{_when(started_at).date().isoformat()}-session-{short.ljust(8, '0')}.md"
 
 
 def properties(
     session: Collected,
     draft: Draft,
-    name: JournalName,
+    path: str,
     generator: str,
     incomplete: str | None,
     *,
@@ -82,8 +65,9 @@ def properties(
     linked: Sequence[Related],
 ) -> dict[str, Json]:
     """Return the frontmatter, in the order of its fields."""
+    day, _, short = path.rpartition("/")[2].removesuffix(".md").partition("-session-")
     made: dict[str, Json] = {
-        "id": name.id,
+        "id": f"journal-{day}-{short}",
         "type": "journal",
         "title": draft.title,
         "created": stamp(session.started_at),
@@ -125,11 +109,6 @@ def body(draft: Draft, linked: Sequence[Related]) -> str:
 def stamp(seconds: float) -> str:
     """Return a time in UTC as frontmatter has it. A time that cannot be is the first or last."""
     return _when(seconds).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def day_of(seconds: float) -> str:
-    """Return the day of a time in UTC."""
-    return _when(seconds).date().isoformat()
 
 
 def _when(seconds: float) -> datetime:
@@ -304,26 +283,23 @@ class JournalEdited(Exception):
         self.path = path
 
 
-async def name_for(vault: OpenVault, session: Session, started_at: float) -> JournalName:
-    """Return the name of a session's journal: as it was, else one that is free.
+async def place_for_journal(vault: OpenVault, session: Session, started_at: float) -> str:
+    """Return the path of a session's journal: as it was, else one that is free.
 
     Raises:
         VaultAgentError: as writes do.
     """
-    first = named(session.session_id, started_at)
-    path = session.journal.path if session.journal is not None else None
-    for name in (first, another(first, session.session_id)):
-        if path == name.path:
-            return name
-    if path is not None:  # its day has changed since: an earlier event came late
-        day = path.rpartition("/")[2][: len(first.day)]
-        short = path.removesuffix(".md").rpartition("-")[2]
-        return JournalName(path, f"journal-{day}-{short}", day)
+    if session.journal is not None and session.journal.path is not None:
+        return session.journal.path
+    path = path_of(session.session_id, started_at)
     writing = vault.writes.by_itself
     await writing.ready()
-    note = await _read(writing, first.path)
-    ours = note is None or _session_of(note) == session.session_id
-    return first if ours else another(first, session.session_id)
+    note = await _read(writing, path)
+    if note is None or _session_of(note) == session.session_id:
+        return path
+    # Another session's first eight characters are the same.
+    short = sha256(session.session_id.encode()).hexdigest()[:8]
+    return f"{path.rpartition('-')[0]}-{short}.md"
 
 
 async def put_journal(

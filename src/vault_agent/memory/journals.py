@@ -29,8 +29,8 @@ from vault_agent.memory.journal_notes import (
     JournalEdited,
     VaultNotes,
     body,
-    name_for,
     notes_of,
+    place_for_journal,
     properties,
     put_journal,
     related,
@@ -201,17 +201,17 @@ class Journals:
     async def _put(self, vault: OpenVault, session: Session, collected: Collected) -> None:
         notes = await _notes(vault)
         draft, generator, reason = await self._draft(session, collected, notes)
-        name = await name_for(vault, session, collected.started_at)
+        path = await place_for_journal(vault, session, collected.started_at)
         linked = related(
             notes,
-            own=name.path,
+            own=path,
             files=(file.path for file in collected.files),
             text="\n".join((draft.title, *draft.sections.values())),
             before=stamp(collected.started_at),
         )
         subjects = (commit.subject for commit in collected.commits)
         tags = tags_of(notes.notes, linked, title=draft.title, subjects=subjects)
-        values = properties(collected, draft, name, generator, reason, tags=tags, linked=linked)
+        values = properties(collected, draft, path, generator, reason, tags=tags, linked=linked)
         note = whole(body(draft, linked), values)
         before = session.journal or JournalState(0.0, WRITING)
         hashes = before.hashes | {sha256(note).hexdigest()}
@@ -220,17 +220,17 @@ class Journals:
             state=INCOMPLETE if reason is not None else COMPLETE,
             reason=reason,
             title=draft.title,
-            path=name.path,
+            path=path,
             hashes=hashes,
             generator=generator,
             through=session.last_event_at,
             attempts=before.attempts + 1 if reason is not None else 0,
         )
         # Until it is written, the note before is the one that is there.
-        intended = before._replace(path=name.path, hashes=hashes)
+        intended = before._replace(path=path, hashes=hashes)
         session = await self._became(session, intended, at=before.at)
         try:
-            await put_journal(vault, session, name.path, note)
+            await put_journal(vault, session, path, note)
         except JournalEdited as edited:
             state = state._replace(state=COMPLETE, reason=EDITED, path=edited.path)
         await self._became(session, state)
