@@ -72,11 +72,6 @@ class _Source(NamedTuple):
 
     writing: VaultWriter
     original: Original
-    origin: Origin
-
-    @property
-    def key(self) -> str:
-        return key_of(self.original, self.origin)
 
 
 class _Copy(NamedTuple):
@@ -221,9 +216,7 @@ class Promotion:
         write = _write(PROMOTE, Right.CREATE, writer)
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         identifier = new_note_id(type_of_copy(source.original), now[:10])
-        note = await in_thread(
-            copy_of, source.original, source.origin, identifier=identifier, now=now
-        )
+        note = await in_thread(copy_of, source.original, identifier=identifier, now=now)
         for number in range(1, _NAMES_TRIED):
             path = f"{place}.md" if number == 1 else f"{place}-{number}.md"
             try:
@@ -232,10 +225,10 @@ class Promotion:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
                 left = await self._read_copy(shared, str(error.details.get("path", path)), writer)
-                if left is not None and left.key == source.key:
+                if left is not None and left.key == source.original.key:
                     return left, False, []
                 continue
-            return _Copy(change.path, source.key, identifier), True, list(change.warnings)
+            return _Copy(change.path, source.original.key, identifier), True, list(change.warnings)
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
     async def _mark(self, source: _Source, path: str, writer: Writer) -> Sequence[Warning]:
@@ -301,10 +294,10 @@ class Promotion:
             raise Forbidden("VAULT_READ_ONLY", "Only notes of a project's vault are promoted.")
         writing, path = await self._writable(vault, note_id)
         note = await writing.read(path, _write(PROMOTE, Right.EDIT, writer))
-        original = await in_thread(read_original, note, path)
+        original = await in_thread(read_original, note, path, entry.uid, entry.name)
         if section is not None:
             original = await in_thread(part_of, original, section)
-        return _Source(writing, original, Origin(entry.uid, entry.name, identify(path)))
+        return _Source(writing, original)
 
     async def _writable(self, vault: OpenVault, note_id: str) -> tuple[VaultWriter, str]:
         """Return what writes into a vault, once it can, and the path of a note in it."""
@@ -314,13 +307,14 @@ class Promotion:
 
     async def _copy(self, source: _Source, shared: OpenVault, writer: Writer) -> _Copy | None:
         """Return the copy of a note: the one that it names, or one that names it."""
+        key = source.original.key
         rows = await ask(
             shared,
-            lambda connection: notes_with_value(connection, FROM, source.key, limit=MAX_SIMILAR),
+            lambda connection: notes_with_value(connection, FROM, key, limit=MAX_SIMILAR),
         )
         for path in (source.original.promoted_path, *(path for _, path in rows)):
             copy = await self._read_copy(shared, path, writer) if path is not None else None
-            if copy is not None and copy.key == source.key:
+            if copy is not None and copy.key == key:
                 return copy
         return None
 
@@ -434,8 +428,13 @@ _NOT_COPIED = (PROMOTED, PROMOTED_TO, LINKS, FROM, "files", "source_files")
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A note to promote, or a section of it: then `section` is its heading as a name."""
+    """A note to promote, or a section of it: then `section` is its heading as a name.
 
+    `uid` is that of its vault.
+    """
+
+    uid: str
+    project: str
     path: str
     text: str
     values: Mapping[str, Json]
@@ -455,6 +454,16 @@ class Original:
             else None
         )
 
+    @property
+    def key(self) -> str:
+        """What a copy says about it: `{uid}:{id}`, with the note ID if it has none.
+
+        The name of a section follows after `#`.
+        """
+        value = self.values.get("id")
+        key = f"{self.uid}:{value if isinstance(value, str) and value else identify(self.path)}"
+        return f"{key}#{self.section}" if self.section else key
+
     def names_copy(self, path: str) -> bool:
         """Whether it has the marks of a copy at this path."""
         if self.section:
@@ -462,16 +471,8 @@ class Original:
         return self.promoted_path == path
 
 
-class Origin(NamedTuple):
-    """Where an original is: the `uid` of its vault, its project, and the ID of the note."""
-
-    uid: str
-    project: str
-    note_id: str
-
-
-def read_original(note: bytes, path: str) -> Original:
-    """Return a note to promote.
+def read_original(note: bytes, path: str, uid: str, project: str) -> Original:
+    """Return a note to promote, of a project's vault with this `uid`.
 
     Raises:
         Conflict: `ENCODING_NOT_WRITABLE`, `FRONTMATTER_INVALID`, so that it can be marked later.
@@ -481,7 +482,8 @@ def read_original(note: bytes, path: str) -> Original:
     parsed = parse_note(text.text, path=path)
     kind = parsed.types[0].lower() if parsed.types else type_of_folder(path)
     body = text.text[frontmatter.bounds(text.text).end :]
-    return Original(path, text.text, values, body, kind, parsed.title, text.line_end() or "\n")
+    line_end = text.line_end() or "\n"
+    return Original(uid, project, path, text.text, values, body, kind, parsed.title, line_end)
 
 
 def part_of(original: Original, heading: str) -> Original:
@@ -504,16 +506,6 @@ def part_of(original: Original, heading: str) -> Original:
     )
 
 
-def key_of(original: Original, origin: Origin) -> str:
-    """Return what a copy says about its original: `{uid}:{id}`, with the note ID if it has none.
-
-    The name of a section follows after `#`.
-    """
-    value = original.values.get("id")
-    key = f"{origin.uid}:{value if isinstance(value, str) and value else origin.note_id}"
-    return f"{key}#{original.section}" if original.section else key
-
-
 def type_of_copy(original: Original) -> str:
     """Return the type of a copy. What is worth keeping of a session is a pattern."""
     return "pattern" if original.type == "journal" else original.type
@@ -526,13 +518,7 @@ def place_of_copy(original: Original, folder: str | None) -> str:
     return f"{chosen}/{slug(original.title) or slug(stem(original.path)) or kind}"
 
 
-def copy_of(
-    original: Original,
-    origin: Origin,
-    *,
-    identifier: str,
-    now: str,
-) -> bytes:
+def copy_of(original: Original, *, identifier: str, now: str) -> bytes:
     """Return the bytes of a copy for the global vault.
 
     The text stays as it is. The notes that the original's frontmatter links to are not there. Its
@@ -540,7 +526,6 @@ def copy_of(
 
     Args:
         original: the note.
-        origin: where it is.
         identifier: the `id` of the copy.
         now: the time as ISO 8601 in UTC, where the note has none.
     """
@@ -555,9 +540,9 @@ def copy_of(
         "title": original.title,
         "created": values.get("created") or values.get("updated") or now,
         "updated": values.get("updated") or values.get("created") or now,
-        "tags": _tags(values.get("tags"), origin.project),
-        "project": values.get("project") or origin.project,
-        FROM: key_of(original, origin),
+        "tags": _tags(values.get("tags"), original.project),
+        "project": values.get("project") or original.project,
+        FROM: original.key,
     }
     if files := _items(original.values.get("files")):
         values["source_files"] = files
