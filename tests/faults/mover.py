@@ -18,7 +18,7 @@ from tests.writing.opened import QUIET, Vault, move, write
 from vault_agent.markdown.edit import spliced
 from vault_agent.model.writing import Right, VaultChange
 from vault_agent.writing.plan import Transaction
-from vault_agent.writing.relinking import LinkTargets, rewrite_links
+from vault_agent.writing.relinking import LinkTargets, PathChange, rewrite_links
 
 HERE, THERE = "Target.md", "moved/to/Renamed.md"
 
@@ -35,7 +35,7 @@ def made(notes: int) -> dict[str, bytes]:
 def moved(files: Mapping[str, bytes]) -> Transaction:
     """Return the move of the note to its other place."""
     path, to = (HERE, THERE) if HERE in files else (THERE, HERE)
-    names = LinkTargets(((each, ()) for each in files), moved={path: to})
+    names = LinkTargets(((each, ()) for each in files), change=PathChange({path: to}))
     edits = []
     for source, note in files.items():
         splices = rewrite_links(note, source, names)

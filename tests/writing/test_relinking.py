@@ -7,7 +7,7 @@ import pytest
 from vault_agent.errors import Conflict
 from vault_agent.markdown.edit import spliced
 from vault_agent.text.names import keys_of
-from vault_agent.writing.relinking import LinkTargets, rewrite_links
+from vault_agent.writing.relinking import LinkTargets, PathChange, rewrite_links
 
 
 def moved(
@@ -20,7 +20,9 @@ def moved(
     """Return a note's text after moves in a vault of its own, the moved and the other files."""
     paths = dict.fromkeys([source, *moved, *others])
     notes = [(path, (aliases or {}).get(path, ())) for path in paths if path.endswith(".md")]
-    names = LinkTargets(notes, [path for path in paths if not path.endswith(".md")], moved=moved)
+    names = LinkTargets(
+        notes, [path for path in paths if not path.endswith(".md")], change=PathChange(moved)
+    )
     note = text.encode()
     return spliced(note, rewrite_links(note, source, names)).decode()
 
@@ -211,7 +213,7 @@ def test_letter_case_alone_changes_only_links_by_path():
 
 def test_bytes_outside_stay():
     note = b"\xef\xbb\xbf[[Old]]\r\n\xc3\xa9 [[Old]]\r\n  "
-    names = LinkTargets([("From.md", ()), ("Old.md", ())], moved={"Old.md": "New.md"})
+    names = LinkTargets([("From.md", ()), ("Old.md", ())], change=PathChange({"Old.md": "New.md"}))
     after = spliced(note, rewrite_links(note, "From.md", names))
     assert after == b"\xef\xbb\xbf[[New]]\r\n\xc3\xa9 [[New]]\r\n  "
 

@@ -22,7 +22,7 @@ from vault_agent.vault.read import Skipped, read_bytes
 from vault_agent.writing.relinking import NamedFiles, PathChange, find_stale_links
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from vault_agent.store.index.links import LinkReader
     from vault_agent.vault.root import VaultRoot
@@ -48,10 +48,8 @@ class CanvasEdit:
 
 def rewrite_canvases(root: VaultRoot, reader: LinkReader, files: NamedFiles) -> list[CanvasEdit]:
     """Return the canvases with a card or a link that would lead elsewhere, or that are not read."""
-    paths = reader.attachments_ending(".canvas")
     edits = []
-    for path in paths[:MAX_CANVASES]:
-        content = _read(root, path)
+    for path, content in _contents(root, reader, ".canvas"):
         if content is None:
             edits.append(CanvasEdit(path, b""))
             continue
@@ -59,7 +57,7 @@ def rewrite_canvases(root: VaultRoot, reader: LinkReader, files: NamedFiles) -> 
         is_stale = splices is None or _has_stale_text(content, path, files)
         if splices or is_stale:
             edits.append(CanvasEdit(path, content, splices or (), is_complete=not is_stale))
-    return edits + [CanvasEdit(path, b"") for path in paths[MAX_CANVASES:]]
+    return edits
 
 
 def rewrite_canvas(content: bytes, moved: Mapping[str, str]) -> tuple[Splice, ...] | None:
@@ -95,10 +93,8 @@ def links_to_parts(
     """
     files = NamedFiles(reader, PathChange())
     links_to_part: list[LinkFrom] = []
-    canvases = reader.attachments_ending(".canvas")
-    unread = canvases[MAX_CANVASES:]
-    for canvas in canvases[:MAX_CANVASES]:
-        content = _read(root, canvas)
+    unread: list[str] = []
+    for canvas, content in _contents(root, reader, ".canvas"):
         if content is None:
             unread.append(canvas)
             continue
@@ -150,13 +146,19 @@ def bases_with_names(root: VaultRoot, reader: LinkReader, moved: Iterable[str]) 
     """Return the bases that name a file or folder of these by its path, or that are not read."""
     names = sorted({name for path in moved for name in (path, without_suffix(path))})
     named = re.compile("|".join(rf"[\"'\[]{re.escape(name)}[\"'\]#|/]" for name in names))
-    bases = reader.attachments_ending(".base")
-    naming = []
-    for path in bases[:MAX_CANVASES]:
-        content = _read(root, path)
-        if content is None or named.search(content.decode("utf-8", "replace")):
-            naming.append(path)
-    return naming + bases[MAX_CANVASES:]
+    return [
+        path
+        for path, content in _contents(root, reader, ".base")
+        if content is None or named.search(content.decode("utf-8", "replace"))
+    ]
+
+
+def _contents(
+    root: VaultRoot, reader: LinkReader, suffix: str
+) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the files of the index with a suffix, each with its bytes, or None if not read."""
+    for number, path in enumerate(reader.attachments_ending(suffix)):
+        yield path, _read(root, path) if number < MAX_CANVASES else None
 
 
 def _read(root: VaultRoot, path: str) -> bytes | None:

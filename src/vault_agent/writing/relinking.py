@@ -56,6 +56,15 @@ def moved_aliases(aliases: Iterable[str], path: str, to: str) -> tuple[str, ...]
     return tuple(kept)
 
 
+@dataclass(frozen=True, slots=True)
+class PathChange:
+    """Files that change their paths, come into being or go."""
+
+    moved: Mapping[str, str] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
 class LinkTargets:
     """Where links lead before and after files of a vault change their paths."""
 
@@ -64,21 +73,11 @@ class LinkTargets:
         notes: Iterable[tuple[str, Iterable[str]]],
         attachments: Iterable[str] = (),
         *,
-        moved: Mapping[str, str] | None = None,
-        added: Iterable[str] = (),
-        removed: Iterable[str] = (),
+        change: PathChange,
     ) -> None:
-        """Take the files before the change, and the change.
-
-        Args:
-            notes: path and aliases of each note.
-            attachments: the paths of the other files.
-            moved: the new path of each file that moves.
-            added: paths of files that come into being.
-            removed: paths of files that go.
-        """
-        self.moved = moved or {}
-        gone = set(removed)
+        """Take the path and aliases of each note, the paths of the other files, and the change."""
+        self.moved = change.moved
+        gone = set(change.removed)
         notes = [(path, tuple(aliases)) for path, aliases in notes]
         attachments = list(attachments)
         later = [
@@ -87,7 +86,7 @@ class LinkTargets:
             if path not in gone
         ]
         others = [self.place(path) for path in attachments if path not in gone]
-        others += added  # a new note has no aliases yet, so it is a file like any other
+        others += change.added  # a new note has no aliases yet, so it is a file like any other
         self._before = LinkResolver(notes, attachments)
         self._after = LinkResolver(later, others)
         paths = [path for path, _ in later] + others
@@ -229,15 +228,6 @@ def not_expressible(source: str, line: int) -> Conflict:
 # --- the notes that are affected ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PathChange:
-    """Files that change their paths, come into being or go."""
-
-    moved: Mapping[str, str] = field(default_factory=dict)
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-
-
 class NamedFiles:
     """The files that links may mean, read from the index as they are needed."""
 
@@ -297,13 +287,7 @@ class NamedFiles:
     def targets(self) -> LinkTargets:
         """Where links with the names read so far lead, before and after the change."""
         if self._targets is None:
-            self._targets = LinkTargets(
-                self._notes.items(),
-                self._attachments,
-                moved=self.change.moved,
-                added=self.change.added,
-                removed=self.change.removed,
-            )
+            self._targets = LinkTargets(self._notes.items(), self._attachments, change=self.change)
         return self._targets
 
 
@@ -330,12 +314,11 @@ def find_affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Nam
         by_source.setdefault(row.source, []).append(row.link)
     targets = files.read_for(by_source)
     gone = set(change.removed)
-    changed: list[LinkFrom] = []
-    for row in links:
-        if row.source in gone:
-            continue
-        if any(find_stale_links(row.source, [row.link], targets)):
-            changed.append(row)
+    changed = [
+        row
+        for row in links
+        if row.source not in gone and any(find_stale_links(row.source, [row.link], targets))
+    ]
     notes = tuple(dict.fromkeys(row.source for row in changed))
     count = sum(rows[row] for row in changed)
     return Affected(notes, tuple(changed), count), files
