@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import FieldType, Occur, Query
@@ -119,10 +120,9 @@ class Clauses:
         numbers = list(rowids)
         if len(numbers) > _FEW_ROWIDS:
             return silent(Query.term_set_query(self._schema, "rowid", numbers))
-        return silent(any_of([self._rowid(rowid) for rowid in numbers]))
-
-    def _rowid(self, rowid: int) -> Query:
-        return Query.term_query(self._schema, "rowid", rowid, "basic")
+        return silent(
+            any_of([Query.term_query(self._schema, "rowid", rowid, "basic") for rowid in numbers])
+        )
 
     def filters(self, filters: Filters) -> list[Query]:
         """Return clauses that must all match, without a score. Call `check_patterns` first.
@@ -158,10 +158,8 @@ class Clauses:
 
     def _literally(self, comparable: str) -> Query:
         """Return the notes in a folder, or a note by its path (suffix optional)."""
-        names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
-        return any_of(
-            [self._raw("folder", comparable), *(self._raw("path", name) for name in names)]
-        )
+        paths = [self._raw("path", path) for path in _paths_meant(comparable)]
+        return any_of([self._raw("folder", comparable), *paths])
 
     def excluded(self, filters: Filters) -> list[Query]:
         """Return clauses of which none may match.
@@ -171,15 +169,10 @@ class Clauses:
         """
         tags = [self._raw("tag", tag_key(tag)) for tag in filters.tags]
         values = [self._property(name, value) for name, value in filters.conditions]
-        return [
-            *tags,
-            *values,
-            *(
-                clause(pattern)
-                for patterns, clause in self._patterns(filters)
-                for pattern in patterns
-            ),
+        names = [
+            clause(pattern) for patterns, clause in self._patterns(filters) for pattern in patterns
         ]
+        return tags + values + names
 
     def names_nothing(self, path: str) -> bool:
         """Whether a path without wildcards is neither a folder with notes nor a note."""
@@ -205,12 +198,9 @@ class Clauses:
         if not comparable:
             return None
         suffixes = "|".join(map(_literal, NOTE_SUFFIXES))
-        try:
-            return Query.regex_query(
-                self._schema, "path", f"(.*/)?{_literal(comparable)}({suffixes})?"
-            )
-        except ValueError:  # the automaton is over the engine's limit
-            return None
+        with suppress(InvalidRequest):
+            return self._matching(f"(.*/)?{_literal(comparable)}({suffixes})?")
+        return None
 
     def _raw(self, field: str, value: str) -> Query:
         return self.term(field, value, positions=False)
@@ -235,19 +225,12 @@ class Clauses:
         if not comparable:
             return Query.empty_query()
         start = _literal(property_key("files", ""))
-        try:
-            return Query.regex_query(
-                self._schema, "property", f"{start}(.*/)?{_literal(comparable)}(/.*)?"
-            )
-        except ValueError:  # the automaton is over the engine's limit
-            raise _too_complex() from None
+        return self._matching(f"{start}(.*/)?{_literal(comparable)}(/.*)?", "property")
 
     def _is_known(self, comparable: str) -> bool:
         """Whether notes are in this folder, or one has this path."""
-        names = (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
-        return bool(self._searcher.doc_freq("folder", comparable)) or any(
-            self._searcher.doc_freq("path", name) for name in names
-        )
+        places = [("folder", comparable), *(("path", path) for path in _paths_meant(comparable))]
+        return any(self._searcher.doc_freq(*place) for place in places)
 
     def _place(self, pattern: str) -> Query:
         """Return what `_path` does; if there is no such folder or note, paths that contain it.
@@ -272,9 +255,9 @@ class Clauses:
         )
         return self._matching(f"(.*/)?{inside}")
 
-    def _matching(self, regex: str) -> Query:
+    def _matching(self, regex: str, field: str = "path") -> Query:
         try:
-            return Query.regex_query(self._schema, "path", regex)
+            return Query.regex_query(self._schema, field, regex)
         except ValueError:  # the automaton is over the engine's limit
             raise _too_complex() from None
 
@@ -288,6 +271,10 @@ class Clauses:
             anchor = "" if "/" in comparable or pattern.startswith("/") else "(.*/)?"
             return self._matching(anchor + _glob_regex(comparable))
         return self._literally(comparable)
+
+
+def _paths_meant(comparable: str) -> tuple[str, ...]:
+    return (comparable, *(comparable + suffix for suffix in NOTE_SUFFIXES))
 
 
 def is_glob(pattern: str) -> bool:
@@ -327,9 +314,8 @@ def check_patterns(*requested: Filters) -> None:
         sum(token.startswith(("*", "?")) for token in _GLOB_TOKEN.findall(pattern))
         for pattern in {pattern for filters in requested for pattern in _costly_patterns(filters)}
     ]
-    if len(counts) > MAX_GLOBS or sum(counts) > MAX_WILDCARDS_IN_ALL:
-        raise _too_complex()
-    if max(counts, default=0) > MAX_WILDCARDS:
+    is_costly_in_all = len(counts) > MAX_GLOBS or sum(counts) > MAX_WILDCARDS_IN_ALL
+    if is_costly_in_all or max(counts, default=0) > MAX_WILDCARDS:
         raise _too_complex()
 
 

@@ -269,19 +269,15 @@ class Search:
         return self._notes.clauses.frequency(term)
 
     def _open(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Replace single characters by the pairs that begin with them. Chunks have only pairs."""
+        """Replace single characters, which no chunk has, by frequent pairs that begin with them."""
         opened: dict[str, float] = {}
         for term, weight in weights.items():
             if is_unit(term):
-                opened |= dict.fromkeys(self._opened(term), weight)
+                pairs = self._chunks.searcher.terms_with_prefix("text", term, None, OPENINGS)
+                opened |= dict.fromkeys((pair for pair, _ in pairs), weight)
             else:
                 opened[term] = weight
         return opened
-
-    def _opened(self, unit: str) -> Sequence[str]:
-        """Return the most frequent pairs that begin with a character."""
-        opened = self._chunks.searcher.terms_with_prefix("text", unit, None, OPENINGS)
-        return [pair for pair, _ in opened]
 
     def _information(self) -> dict[str, float]:
         """Return BM25's inverse document frequency of each term, times its weight."""
@@ -327,6 +323,7 @@ class Search:
         return scored(words, self._chunk_must, self._chunk_not, among)
 
     def _pairs(self) -> dict[int, float]:
+        """Return the best notes by pairs of words, each with the gap that its words may have."""
         rare = _RARE_SHARE * self._count
         pairs: list[tuple[Terms, int]] = [
             (pair, _PAIR_SLOP)
@@ -335,15 +332,11 @@ class Search:
             and all(self._frequencies.get(term) for term in pair)
         ]
         pairs += [(parts, 0) for parts in self._query.compounds]
-        return self._with_phrases(pairs) if pairs else {}
-
-    def _with_phrases(self, phrases: Sequence[tuple[Terms, int]]) -> dict[int, float]:
-        """Return the best notes by phrases, each with the gap that its words may have."""
-        words = [self._notes.clauses.phrase("body", parts, slop=gap) for parts, gap in phrases]
-        return self._notes.top(
-            combined(must=[any_of(words), *self._note_must], must_not=self._note_not),
-            NOTES,
-        )
+        if not pairs:
+            return {}
+        words = [self._notes.clauses.phrase("body", parts, slop=gap) for parts, gap in pairs]
+        query = combined(must=[any_of(words), *self._note_must], must_not=self._note_not)
+        return self._notes.top(query, NOTES)
 
     def _text(self) -> dict[int, float]:
         """Return the best chunks."""
@@ -387,10 +380,7 @@ class Search:
         if not self._query.name:
             return set()
         name = self._chunks.clauses.term("name", self._query.name, positions=False)
-        query = combined(must=[name, *self._chunk_must], must_not=self._chunk_not)
-        if (passing := self._passing) is None:
-            return set(self._chunks.first(query, NAMED))
-        return set(self._chunks.first_passing(query, NAMED, passing))
+        return self._first_chunks([name], NAMED)
 
     def _whole(self) -> Collection[int]:
         """Return the chunks that have all words of the query, at most `WHOLE`."""
@@ -409,10 +399,14 @@ class Search:
             any_of([clause for word in meanings for clause in clauses.in_chunk(word)])
             for meanings in words
         ]
-        query = combined(must=[*every, *self._chunk_must], must_not=self._chunk_not)
-        if (passing := self._passing) is None:
-            return set(self._chunks.first(query, WHOLE))
-        return set(self._chunks.first_passing(query, WHOLE, passing))
+        return self._first_chunks(every, WHOLE)
+
+    def _first_chunks(self, clauses: Sequence[Query], limit: int) -> set[int]:
+        """Return the first chunks that match all clauses and the conditions."""
+        query = combined(must=[*clauses, *self._chunk_must], must_not=self._chunk_not)
+        if self._passing is None:
+            return set(self._chunks.first(query, limit))
+        return set(self._chunks.first_passing(query, limit, self._passing))
 
     def _meant(self, term: str) -> tuple[str, ...]:
         """Return a term, or those that replace it. Chunks have no single characters."""
