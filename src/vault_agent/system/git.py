@@ -12,15 +12,16 @@ import asyncio
 import os
 import re
 import subprocess
+import tomllib
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from vault_agent.system.processes import end_process, start_process
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
-    from pathlib import Path
 
 _T = TypeVar("_T")
 
@@ -32,40 +33,7 @@ _LATER: Final = 5.0
 """A commit so many seconds before the start or after the end still counts: clocks differ."""
 COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
-_SAFE: Final = (
-    "--no-pager",
-    "--no-replace-objects",
-    "--literal-pathspecs",
-    *(
-        part
-        for setting in (
-            "core.fsmonitor=false",
-            f"core.hooksPath={os.devnull}",
-            f"core.attributesFile={os.devnull}",
-            "core.quotePath=false",
-            "diff.external=",
-            "diff.ignoreSubmodules=all",
-            "log.showSignature=false",
-            "protocol.allow=never",
-            "gc.auto=0",
-            "maintenance.auto=false",
-        )
-        for part in ("-c", setting)
-    ),
-)
-_ENVIRONMENT: Final = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_PAGER": "cat",
-    "LC_ALL": "C",
-}
-_OWN: Final = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL")
-_KEPT_ENVIRONMENT: Final = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP")
+_RUN: Final = tomllib.loads(Path(__file__).with_name("git.toml").read_text("utf-8"))
 
 
 class Commit(NamedTuple):
@@ -227,22 +195,15 @@ def _files(output: bytes) -> tuple[FileChange, ...]:
 
 
 async def _git(folder: Path, *command: str, stdin: str | None = None, own: bool = False) -> bytes:
-    """Return what git prints, or nothing if it fails or prints too much."""
-    return await printed(folder, *command, stdin=stdin, own=own) or b""
-
-
-async def printed(
-    folder: Path, *command: str, stdin: str | None = None, own: bool = False
-) -> bytes | None:
-    """Return what git prints, or None if it fails or prints too much. Raises OSError.
+    """Return what git prints, or nothing if it fails or prints too much. Raises OSError.
 
     With `own`, git reads the settings of the user too.
     """
-    environ = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
-    environ |= {name: value for name, value in _ENVIRONMENT.items() if not own or name not in _OWN}
+    environ = {name: os.environ[name] for name in _RUN["kept"] if name in os.environ}
+    environ |= _RUN["environment"] if own else _RUN["environment"] | _RUN["without_settings"]
     process = await start_process(
         "git",
-        *_SAFE,
+        *_RUN["options"],
         *command,
         stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -262,8 +223,8 @@ async def printed(
         while part := await process.stdout.read(1 << 16):
             size += len(part)
             if size > MAX_OUTPUT:
-                return None
+                return b""
             parts.append(part)
-        return b"".join(parts) if await process.wait() == 0 else None
+        return b"".join(parts) if await process.wait() == 0 else b""
     finally:
         await end_process(process, 0.5)
