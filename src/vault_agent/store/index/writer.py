@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Failed
-from vault_agent.store.database import script, translated
+from vault_agent.store.database import read_statements, script, translated
 from vault_agent.store.index.meta import SCHEMA_VERSION
 from vault_agent.store.index.rows import PARTS, handle_of, keys_of
 from vault_agent.text.names import is_note
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vault_agent.store.index.meta import Meta
     from vault_agent.store.index.rows import NoteRows, Row
 
+_SQL = read_statements("index/writer.sql")
 MAX_WAITING = 200_000
 """Links that a new generation keeps in memory until all names are known."""
 
@@ -83,7 +84,7 @@ class NoteWriter:
         documents = [rows for rows in files if not is_note(rows.note[_PATH])]
         with translated():
             try:
-                self._connection.executemany(_INSERT_NOTE, [rows.note for rows in notes])
+                self._connection.executemany(_SQL["insert_note"], [rows.note for rows in notes])
                 self._connection.executemany(
                     _INSERT_DOCUMENT, [_document_of(rows.note) for rows in documents]
                 )
@@ -179,7 +180,7 @@ class NoteWriter:
         """Note in which seconds many notes got their file's time."""
         with translated():
             self._connection.execute("DELETE FROM together")
-            self._connection.execute(_TOGETHER, (MANY_AT_ONCE,))
+            self._connection.execute(_SQL["together"], (MANY_AT_ONCE,))
 
     def change_names(
         self, added: Iterable[tuple[int, int]], removed: Iterable[tuple[int, int]]
@@ -236,16 +237,10 @@ class NoteWriter:
         """Recount the attachments that these notes link to."""
         with translated():
             self._connection.executemany(
-                _COUNT_ATTACHMENTS,
+                _SQL["count_attachments"],
                 [(*keys_of(rowid), rowid) for rowid in rowids],
             )
 
-
-_INSERT_NOTE = """
-INSERT INTO note (rowid, handle, path, title, size, mtime_ns, ctime_ns, inode, hash,
-                  aliases, metadata, chunk_count)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
 
 _INSERT_DOCUMENT = "INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -261,14 +256,6 @@ _INSERT_RESOLVED = (
 
 MANY_AT_ONCE = 20
 """Notes whose files got their time within ten seconds, as by a checkout and not by a person."""
-_TOGETHER = """
-INSERT INTO together SELECT second FROM (
-    SELECT second, sum(number) OVER (
-        ORDER BY second RANGE BETWEEN 5 PRECEDING AND 5 FOLLOWING
-    ) AS near
-    FROM (SELECT mtime_ns / 1000000000 AS second, count(*) AS number FROM note GROUP BY second)
-) WHERE near >= ?
-"""
 
 _INSERT_NAME = "INSERT OR IGNORE INTO name VALUES (?, ?)"
 
@@ -282,11 +269,3 @@ def _document_of(note: Row) -> Row:
 
 
 _CHUNK, _LINK = (list(PARTS).index(table) for table in ("chunk", "link"))
-
-# An attachment linked twice counts once: it is one file to fetch.
-_COUNT_ATTACHMENTS = """
-UPDATE note SET attachment_count = (
-    SELECT count(DISTINCT link.dest) FROM link JOIN attachment ON attachment.handle = link.dest
-    WHERE link.key >= ? AND link.key < ?
-) WHERE rowid = ?
-"""
