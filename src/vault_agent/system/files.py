@@ -112,18 +112,17 @@ def is_unfinished(name: str) -> bool:
 
 def sync_file(path: Path) -> None:
     """Make a file's content durable."""
-    descriptor = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    _sync(path, os.O_RDWR)
 
 
 def sync_folder(path: Path) -> None:
     """Make renames and new names in a folder durable. Windows does this by itself."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(path, os.O_RDONLY)
+    if os.name != "nt":
+        _sync(path, os.O_RDONLY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)
     finally:

@@ -26,7 +26,6 @@ from vault_agent.system.processes import Child
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from vault_agent.system.crash import CrashReport
 
@@ -92,12 +91,7 @@ class WorkerPool(Generic[Task, Result]):
     async def __aenter__(self) -> WorkerPool[Task, Result]:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         workers, self._all = self._all, set()
         self._idle.clear()
         await to_its_end(asyncio.gather(*(worker.end() for worker in workers)))
@@ -248,14 +242,9 @@ class Allowance:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._threads.close()
-        await self._pool.__aexit__(kind, error, traceback)
+        await self._pool.__aexit__()
 
     def is_small(self, size: int) -> bool:
         """Whether texts of so many bytes together are handled in a thread of this process."""
