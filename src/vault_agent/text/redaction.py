@@ -159,11 +159,15 @@ def _read() -> tuple[list[_Form], dict[str, list[str]]]:
 
 
 _FORMS, _WORDS = _read()
+
+
+def _pattern(name: str, flags: int = 0) -> re.Pattern[str]:
+    """Return the pattern of any word of a list."""
+    return re.compile("|".join(_WORDS[name]), flags)
+
+
 _compiled = cache(re.compile)
-_VARIABLE: Final = re.compile(
-    r"\[redacted|\$[A-Z_][A-Z0-9_]*\W?$|\$[a-z_]+\W?$|\$\{[^}]*\}?$|\$\(|\{\{|%[A-Z_]+%$"
-    r"|<[^<>]*>?$|\*{3}|x{4}|\.{3}|\{[\w.]*\}$"
-)
+_VARIABLE: Final = _pattern("variables")
 
 
 def tokens(text: str, *, wrapped: bool = False) -> list[Span]:
@@ -192,10 +196,7 @@ _NAME_BEFORE: Final = re.compile(r"[\w.$-]{0,60}\Z")
 _KEY_OF: Final = re.compile(f"(?:{'|'.join(_WORDS['key-of'])})[_.-]?\\Z")
 _NO_KEY: Final = re.compile(f"(?:{'|'.join(_WORDS['no-key-of'])})[_.-]?\\Z")
 _OWNER: Final = re.compile(f"(?:{'|'.join(_WORDS['owners'])})\\Z")
-_SUFFIX: Final = (
-    r"(?i:[_-]?(?:prod|production|dev|development|test|staging|live|base|value|string|plain|text"
-    r"|\d{1,3}))?"
-)
+_SUFFIX: Final = rf"(?i:[_-]?(?:{'|'.join(_WORDS['suffixes'])}))?"
 _PLAIN: Final = r"[^\s\"'`<>|]"
 _VALUE: Final = (
     r"(?:(?:![\w:]{1,20}[ \t])?(?:[bruf]{1,2}|@|\$)?"
@@ -228,23 +229,10 @@ _PHRASE: Final = re.compile(
 _REST: Final = re.compile(r"[ \t]*(?:$|#|//|--|[;,)}\]&|\"'`]|[\w.]{1,40}=)", re.MULTILINE)
 
 _NO_VALUE: Final = frozenset(_WORDS["no-values"])
-_CODE: Final = re.compile(
-    r"[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)*(?:[(\[]|\?\.|!\.)|"
-    r"(?:[A-Za-z_$][\w$]{0,30}(?:\??\.|::|->))+[A-Za-z_$][\w$]{0,30}[;,)!]{0,3}\Z|"
-    r"(?:await|new|function|lambda|def|not|async|typeof|return|self|this)\b|[(\[{]\W|[(\[][\w.]+[.(\[]|\W{1,3}\Z|[=!]=|=>"
-)
-_PATH: Final = re.compile(
-    r"(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][A-Za-z._@ -]{1,60}\d{0,3}){2,}[/\\]?(?:\.\w{1,8})?\Z"
-    r"|(?:~|\.{1,2})?/[\w./-]*\.[a-z]{2,5}\Z"
-)
-_FILE: Final = re.compile(
-    r"[\w-]{1,80}\.(?:pem|key|crt|txt|json|ya?ml|env|toml|md|py|js|ts|go|rs|sh|conf|ini|lock)\Z"
-)
-_NO_SECRET: Final = re.compile(
-    r"(?i:\d{4}-\d\d-\d\d\S*|v?\d+(?:\.\d+){1,3}\S{0,12}|\d+[.,]?\d*-?[a-z%]{1,12}|0x[0-9a-f]{1,8}"
-    r"|(?:sha|md|aes|rsa|utf|base|hs|rs|es|oauth|http|x|argon|bcrypt|pbkdf|blake|ed|p|tls|v)[-_]?\d"
-    r"[\w-]{0,20}|https?://\S*|#[0-9a-f]{3,8}|\d+[/:x]\d+|[-*.=_#~]+)\Z"
-)
+_CODE: Final = _pattern("code")
+_PATH: Final = _pattern("paths")
+_FILE: Final = _pattern("files")
+_NO_SECRET: Final = _pattern("no-secrets", re.IGNORECASE)
 _HAS_DIGIT: Final = re.compile(r"\d")
 _HAS_LETTER: Final = re.compile(r"[^\W\d_]")
 _SIGN: Final = re.compile(r"[!#$%^&*+?~@=]")
@@ -376,7 +364,7 @@ def _is_secret(value: str, *, place: str, password: bool, quoted: bool, ends: bo
     has_digit = _HAS_DIGIT.search(value) is not None
     has_letter = _HAS_LETTER.search(value) is not None
     signs = len(_SIGN.findall(value))
-    if _NO_SECRET.match(value) and not (password and place == "sure" and has_letter):
+    if _NO_SECRET.fullmatch(value) and not (password and place == "sure" and has_letter):
         return False
     long_random = len(value) >= 32 and has_digit and has_letter and not set(value) & set(" ()[]")
     if not quoted and not long_random and _CODE.match(value):
@@ -555,11 +543,7 @@ def _is_random(run: str) -> bool:
     return False
 
 
-_FILES: Final = re.compile(
-    r"(?:^|[/\\])(?:\.env[^/\\]*|[^/\\]*\.(?:pem|key|p12|pfx|keystore|jks)|id_[^/\\]*"
-    r"|[^/\\]*credentials[^/\\]*|\.netrc|\.npmrc|\.pypirc|\.pgpass)$",
-    re.IGNORECASE,
-)
+_FILES: Final = _pattern("secret-files", re.IGNORECASE)
 
 
 def is_secret_file(path: str) -> bool:
