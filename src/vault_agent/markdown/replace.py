@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -70,11 +71,8 @@ def replace(
         raise InvalidRequest("INVALID_REQUEST", "The text to search for is empty.")
     text = editable(note)
     start = 0 if in_frontmatter else text.document.body
-    plain = _Plain(text.text, start)
-    find = _regex if regex else _literal
-    matches = find(
-        plain, search, replacement, text, case_sensitive=case_sensitive, whole_word=whole_word
-    )
+    find = partial(_regex if regex else _literal, _Plain(text, start), search, replacement)
+    matches = find(case_sensitive=case_sensitive, whole_word=whole_word)
     changes = list(islice(_of_limited_size(matches), MAX_MATCHES + 1))
     if not changes and search in text.text[:start]:
         what = "Only the frontmatter contains this text."
@@ -97,10 +95,11 @@ def _too_large() -> TooLarge:
 
 
 class _Plain:
-    """A text from an offset on, with LF as its only line end, and the way back."""
+    """The text of a note from an offset on, with LF as its only line end, and the way back."""
 
-    def __init__(self, text: str, start: int) -> None:
-        rest = text[start:]
+    def __init__(self, note: Text, start: int) -> None:
+        self.note = note
+        rest = note.text[start:]
         # The place of each CR LF in the plain text: each one before it has lost a character.
         self._shifted = [match.start() - index for index, match in enumerate(_CRLF.finditer(rest))]
         self._start = start
@@ -112,15 +111,9 @@ class _Plain:
 
 
 def _literal(
-    plain: _Plain,
-    search: str,
-    replacement: str,
-    text: Text,
-    *,
-    case_sensitive: bool,
-    whole_word: bool,
+    plain: _Plain, search: str, replacement: str, *, case_sensitive: bool, whole_word: bool
 ) -> Iterator[TextChange]:
-    content = text.own(replacement)
+    content = plain.note.own(replacement)
     escaped = re.escape(LINE_END.sub("\n", search))
     if whole_word and _in_word(search[0]):
         escaped = rf"(?<!\w){escaped}"
@@ -132,13 +125,7 @@ def _literal(
 
 
 def _regex(
-    plain: _Plain,
-    search: str,
-    replacement: str,
-    text: Text,
-    *,
-    case_sensitive: bool,
-    whole_word: bool,
+    plain: _Plain, search: str, replacement: str, *, case_sensitive: bool, whole_word: bool
 ) -> Iterator[TextChange]:
     if len(search) > MAX_PATTERN_CHARS:
         raise InvalidRequest(
@@ -150,8 +137,9 @@ def _regex(
         raise InvalidRequest("REGEX_INVALID", str(error)) from None
     if compiled.fullmatch(b"") is not None:
         raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")
+    note = plain.note
     template = _template(replacement, compiled)
-    pieces = [text.own(piece) if isinstance(piece, str) else piece for piece in template]
+    pieces = [note.own(piece) if isinstance(piece, str) else piece for piece in template]
     numbers = {piece for piece in pieces if isinstance(piece, int)}
     lines = Lines(plain.text)
 
@@ -165,9 +153,9 @@ def _regex(
         start, end = span(match, 0)
         if start == end:
             raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")
-        if whole_word and not _is_word(text.text, start, end):
+        if whole_word and not _is_word(note.text, start, end):
             continue
-        groups = {number: text.text[slice(*span(match, number))] for number in numbers}
+        groups = {number: note.text[slice(*span(match, number))] for number in numbers}
         content = [groups[piece] if isinstance(piece, int) else piece for piece in pieces]
         if sum(map(len, content)) > MAX_NEW_CHARS:
             raise _too_large()
