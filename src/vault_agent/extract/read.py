@@ -25,21 +25,14 @@ def extract(kind: AttachmentKind, data: bytes, decode: Callable[[bytes], str]) -
     Raises:
         UnreadableAttachment: if there is no text that can be read.
     """
-    match kind:
-        case "pdf":
-            return read_pdf(data)
-        case "office":
-            return read_office(data)
-        case "epub":
-            return read_book(data)
-        case "canvas":
-            return read_canvas(data)
-        case "html":
-            return read_page(decode(data))
-        case _:
-            collected = TextCollector()
-            collected.add(None, decode(data))
-            return collected.extracted()
+    readers = {"pdf": read_pdf, "office": read_office, "epub": read_book, "canvas": read_canvas}
+    if kind in readers:
+        return readers[kind](data)
+    if kind == "html":
+        return read_page(decode(data))
+    collected = TextCollector()
+    collected.add(None, decode(data))
+    return collected.extracted()
 
 
 def read_canvas(data: bytes) -> Extracted:

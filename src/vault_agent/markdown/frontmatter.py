@@ -12,8 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.markdown.yaml_values import Scalar, Value
-from vault_agent.markdown.yaml_values import load as load_yaml
+from vault_agent.markdown.yaml_values import Scalar, Value, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -111,15 +110,10 @@ def read(text: str, place: Bounds | None = None) -> Frontmatter:
     if len(block) > MAX_BYTES or len(block.encode("utf-8", "replace")) > MAX_BYTES:
         return Frontmatter(end, problem="larger than 64 KiB")
     values, problem = load(block)
-    return Frontmatter(end, values, problem, start)
-
-
-def load(block: str) -> tuple[dict[str, Value], str | None]:
-    """Read the YAML of one block, of at most `MAX_BYTES`. Return its values and the problem."""
-    value, problem = load_yaml(block)
-    if isinstance(value, dict):
-        return value, problem or _impossible_date(value)
-    return {}, problem or "not a list of keys and values"
+    if not isinstance(values, dict):
+        problem = problem or "not a list of keys and values"
+        return Frontmatter(end, problem=problem, block=start)
+    return Frontmatter(end, values, problem or _impossible_date(values), start)
 
 
 def _impossible_date(values: Mapping[str, Value]) -> str | None:

@@ -434,20 +434,16 @@ def _written_in(
 
 def target_of(text: str) -> str | None:
     """Return the target of a property's value if all of it is one wikilink, else None."""
-    link_text = text.strip().removeprefix("!")
-    match = _WIKILINK.search(link_text) if "[[" in link_text else None
-    if match is None or _extent(match) != (0, len(link_text)):
-        return None
-    link = _wikilink(link_text[2:-2])
+    link = _frontmatter_link(text, plain=False)
     return link[0] if link is not None else None
 
 
 def _frontmatter_link(
-    scalar: Scalar, *, plain: bool
+    text: str, *, plain: bool
 ) -> tuple[str, str | None, str | None, int, int] | None:
-    """Return target, fragment, text, and the target's offset and length in the scalar."""
-    stripped = scalar.strip()
-    at = scalar.find(stripped)
+    """Return target, fragment, text, and the target's offset and length in a value's text."""
+    stripped = text.strip()
+    at = text.find(stripped)
     link_text = stripped.removeprefix("!")
     match = _WIKILINK.search(link_text)
     if match and _extent(match) == (0, len(link_text)):

@@ -405,11 +405,8 @@ class _Page:
         """Return an embedded note. A circle, too deep a note or one too many is a link."""
         file = self._find(target)
         if file is None or file.note_id is None:
-            if file is None and target.target:
-                missing = escape(target.target)
-                label = escape(shown_of(target))
-                return f'<span class="missing" data-target="{missing}">{label}</span>'
-            return self._file(target, target.text or "", "")
+            is_missing = file is None and bool(target.target)
+            return self._file(target, shown_of(target) if is_missing else target.text or "", "")
         shared = self._shared
         source = shared.vault.notes.get(file.path)
         place = file.path, target.fragment

@@ -144,13 +144,8 @@ def shown_of(link: Target) -> str:
     return " > ".join(part for part in (link.target, fragment) if part)
 
 
-class _Wikilink(NamedTuple):
-    source: str
-    target: Target
-
-
-def _prepared(source: str) -> tuple[str, list[_Wikilink]]:
-    """Return the body with comments and wikilinks replaced, and the wikilinks."""
+def _prepared(source: str) -> tuple[str, list[tuple[str, Target]]]:
+    """Return the body with comments and wikilinks replaced, and the wikilinks as written."""
     if "%%" not in source and "[[" not in source:
         return source, []
     document = Document.of_body(source)
@@ -158,14 +153,14 @@ def _prepared(source: str) -> tuple[str, list[_Wikilink]]:
         (start, end, _NOT_LINE_END.sub(_COMMENT, source[start:end]))
         for start, end in document.structure.comments
     ]
-    links: list[_Wikilink] = []
+    links: list[tuple[str, Target]] = []
     if "[[" in source:
         wiki, spans = wikilinks(source, document.masked)
         for (_, _, kind, target, fragment, text, *_), (start, end) in zip(
             wiki, spans, strict=False
         ):
             pieces.append((start, end, f"{_OPEN}{len(links)}{_CLOSE}"))
-            links.append(_Wikilink(source[start:end], Target(kind, target, fragment, text)))
+            links.append((source[start:end], Target(kind, target, fragment, text)))
     out: list[str] = []
     done = 0
     for start, end, text in sorted(pieces):
@@ -179,7 +174,7 @@ def _prepared(source: str) -> tuple[str, list[_Wikilink]]:
 class _Builder:
     """Builds a tree of events."""
 
-    def __init__(self, source: str, wikilinks: list[_Wikilink], first_line: int) -> None:
+    def __init__(self, source: str, wikilinks: list[tuple[str, Target]], first_line: int) -> None:
         self._source = source
         self._data = source.encode("utf-8", "replace")
         self._wikilinks = wikilinks
@@ -332,7 +327,7 @@ class _Builder:
             pieces = _TOKEN.split(child.value.replace(_COMMENT, ""))
             for place, piece in enumerate(pieces):
                 if place % 2:
-                    target = self._wikilinks[int(piece)].target
+                    _, target = self._wikilinks[int(piece)]
                     self._links.append(target)
                     children.append(Node("wikilink", 0, target))
                 elif piece:
@@ -343,7 +338,7 @@ class _Builder:
         if not self._marked:
             return text
         text = text.replace(_COMMENT, "")
-        return _TOKEN.sub(lambda match: self._wikilinks[int(match[1])].source, text)
+        return _TOKEN.sub(lambda match: self._wikilinks[int(match[1])][0], text)
 
     def _line_at(self, start: int) -> int:
         if start > self._seen:

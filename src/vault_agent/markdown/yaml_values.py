@@ -13,7 +13,7 @@ as the same text.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
@@ -409,9 +409,7 @@ def _is_plain(text: str, *, flow: bool, date: bool) -> bool:
     )
 
 
-@lru_cache(maxsize=1)
-def _resolver() -> Any:  # its methods have no types
-    return Resolver()
+_resolver: Any = cache(Resolver)  # its methods have no types
 
 
 def _old_tag(text: str) -> str:
