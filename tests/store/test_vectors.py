@@ -2,8 +2,10 @@
 
 import errno
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -245,6 +247,29 @@ def test_an_interrupted_copy_loses_no_vector(database, monkeypatch):
     assert np.array_equal(reopen(database).vectors, vectors)
 
 
+def test_vectors_of_an_earlier_version_are_taken_over(database):
+    vectors, rows = save_four(database)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("DROP TABLE published")
+        connection.execute("ALTER TABLE space ADD COLUMN ready INTEGER NOT NULL DEFAULT 1")
+        connection.execute("ALTER TABLE space ADD COLUMN synced INTEGER NOT NULL DEFAULT 4")
+        connection.execute("ALTER TABLE vector ADD COLUMN crc INTEGER NOT NULL DEFAULT 7")
+        connection.execute("CREATE TABLE failure (space INTEGER, key BLOB, reason TEXT NOT NULL)")
+        copied = "model, dimension, query_prefix, document_prefix, probe"
+        connection.execute(
+            f"INSERT INTO space (id, {copied}, ready) SELECT 2, {copied}, 0 FROM space"
+        )
+    with open_vectors(database) as store:
+        store.use(space())
+        plan = store.plan(chunk_keys(4), keys(4))
+        assert not plan.waiting
+        store.tidy(plan, GENERATION)
+    matrix = reopen(database)
+    assert np.array_equal(matrix.vectors[matrix.find(chunk_keys(4))[1]], vectors)
+    assert rows.exists()
+    assert not database.with_suffix(".damaged").exists()
+
+
 @pytest.mark.fault(
     "The index",
     "a page of the database of vectors is damaged, or a file of vectors is cut off",
@@ -322,6 +347,8 @@ def test_an_empty_matrix_finds_nothing(database):
 
 _SAVE_AND_TELL = """
 import sys
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from tests.store.test_vectors import keys, space, units
 from vault_agent.store.vectors import open_vectors

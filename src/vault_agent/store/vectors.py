@@ -224,7 +224,21 @@ def _prepare(connection: sqlite3.Connection) -> None:
     # A power cut may lose the last statements; a kill loses none.
     connection.execute("PRAGMA synchronous = NORMAL")
     check_pages(connection)
+    _take_over(connection)
     migrate(connection, "vectors.sql")
+
+
+def _take_over(connection: sqlite3.Connection) -> None:
+    """Keep the vectors of an earlier version, which had checksums and unfinished copies."""
+    columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(vector)")]
+    if "crc" in columns:
+        with transaction(connection):
+            connection.execute("DELETE FROM space WHERE NOT ready")
+            connection.execute("DELETE FROM vector WHERE space NOT IN (SELECT id FROM space)")
+            connection.execute("ALTER TABLE vector DROP COLUMN crc")
+            connection.execute("ALTER TABLE space DROP COLUMN ready")
+            connection.execute("ALTER TABLE space DROP COLUMN synced")
+            connection.execute("DROP TABLE failure")
 
 
 class VectorStore:
