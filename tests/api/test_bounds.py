@@ -45,7 +45,7 @@ HOSTILE = {
 
 
 async def answer(operation, call, sent):
-    return await encode(operation, await perform(operation, call, sent))
+    return encode(operation, await perform(operation, call, sent))
 
 
 def called(engine: FakeEngine) -> CallContext:

@@ -122,7 +122,7 @@ def test_no_get_route_writes():
 async def test_an_operation_runs_without_http():
     call = CallContext(None, FakeEngine(Config()), OWNER)
     found = await perform(reading.note, call, NoteRequest(note_id=NOTE_ID))
-    found, body = await encode(reading.note, found)
+    found, body = encode(reading.note, found)
     assert found.etag.startswith("n1-")
     assert found.data.content in body.decode().replace("\\n", "\n")
 

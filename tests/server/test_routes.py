@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
-import pytest
-
-from vault_agent.api.replies import PIECE_CHARACTERS, encoded, in_pieces
 from vault_agent.errors import IndexUnavailable, Unavailable
 from vault_agent.model.jobs import JobKind, JobState
-from vault_agent.model.reading import Metadata, NoteContent
-from vault_agent.model.reply import Envelope
-from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning
 from vault_agent.server.openapi import describe
 from vault_agent.server.replies import SAFE_HEADERS
@@ -169,38 +162,3 @@ async def test_a_reply_has_at_most_100_warnings(server):
     assert len(body["warnings"]) == 101
     assert body["warnings"][-1]["code"] == "WARNINGS_TRUNCATED"
     assert body["warnings"][-1]["details"] == {"omitted": 150}
-
-
-HOSTILE = '"content":""\\\n\t\x00\u2028 \N{OLD KEY} " é 漢字 '
-
-
-def note_of(content: str) -> NoteContent:
-    return NoteContent(
-        NOTE_ID, "a.md", HOSTILE, Metadata(), content, len(content), "e1", (), (),
-        warnings=(Warning("X", HOSTILE, {"content": ""}),),
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("size", [0, 1, 4096, PIECE_CHARACTERS, 3 * PIECE_CHARACTERS + 7])
-async def test_a_note_written_in_pieces_is_the_same_json(size: int):
-    content = (HOSTILE * (size // len(HOSTILE) + 1))[:size]
-    note = note_of(content)
-    reply = Envelope(note, note.warnings)
-    assert in_pieces(reply) == await encoded(reply) == dump(reply)
-
-
-@pytest.mark.fault(
-    "HTTP and access",
-    "a note of 60 MiB is fetched",
-    "other requests are answered meanwhile",
-)
-async def test_the_server_responds_while_a_large_note_is_written():
-    """The event loop runs many times while the JSON is written."""
-    note = note_of("line of a large note\n" * 3_000_000)
-    turns = 0
-    writing = asyncio.create_task(encoded(Envelope(note)))
-    while not writing.done():
-        await asyncio.sleep(0)
-        turns += 1
-    assert len(await writing) > 60 * 1024 * 1024
-    assert turns > 50

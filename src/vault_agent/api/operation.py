@@ -25,10 +25,10 @@ from typing import (
     get_origin,
 )
 
-from vault_agent.api.replies import bounded, encoded, shown_warnings
+from vault_agent.api.replies import bounded, shown_warnings
 from vault_agent.errors import Forbidden, NotFound, switched_off
 from vault_agent.model.reply import Envelope
-from vault_agent.model.values import sent_fields
+from vault_agent.model.values import dump, sent_fields
 from vault_agent.search.resolve import note_with_id
 
 if TYPE_CHECKING:
@@ -250,20 +250,13 @@ async def _with_note_ids(call: CallContext, request: Sent) -> Sent:
     return replace(request, **note_ids)  # type: ignore[type-var]
 
 
-async def encode(
-    operation: Operation[Any, Any], result: Result[Data]
-) -> tuple[Result[Data], bytes]:
+def encode(operation: Operation[Any, Any], result: Result[Data]) -> tuple[Result[Data], bytes]:
     """Return a reply cut to its size limit, and its JSON."""
     reply = result.reply
     if operation.listed is not None:
         cut, body = bounded(reply, operation.listed)
         return result._replace(data=cut.data, warnings=cut.warnings), body
-    try:
-        body = await encoded(reply)
-    except BaseException:
-        if result.settle is not None:
-            await result.settle(False)
-        raise
+    body = dump(reply)
     etag = _tag(result.etag, body) if operation.tagged else None
     return result._replace(warnings=reply.warnings, etag=etag), body
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from vault_agent.model.reading import NoteContent
 from vault_agent.model.search import Hit
 from vault_agent.model.values import dump
 from vault_agent.model.warning import MAX_WARNINGS, Warning
@@ -152,27 +148,3 @@ def _cut(value: Any) -> Any:
             value, **{entry.name: _cut(getattr(value, entry.name)) for entry in fields(value)}
         )
     return value
-
-
-PIECE_CHARACTERS = 256 * 1024
-"""orjson holds the interpreter's lock while it encodes. A piece takes about a millisecond."""
-_CONTENT = b'"content":'
-
-
-async def encoded(reply: Envelope[Any]) -> bytes:
-    """Return a reply as JSON. A note over 256 Ki characters is encoded in pieces, in a thread."""
-    if isinstance(reply.data, NoteContent) and len(reply.data.content) > PIECE_CHARACTERS:
-        return await asyncio.to_thread(in_pieces, reply)
-    return dump(reply)
-
-
-def in_pieces(reply: Envelope[NoteContent]) -> bytes:
-    """Return the same bytes as `dump`, without one long call to orjson."""
-    content = reply.data.content
-    rest = replace(reply, data=replace(reply.data, content=""))
-    # In JSON text a quotation mark is escaped, so the first match is the field itself.
-    before, after = dump(rest).split(_CONTENT + b'""', maxsplit=1)
-    starts = range(0, len(content), PIECE_CHARACTERS)
-    pieces = (content[start : start + PIECE_CHARACTERS] for start in starts)
-    encoded_pieces = (orjson.dumps(piece)[1:-1] for piece in pieces)
-    return b"".join((before, _CONTENT, b'"', *encoded_pieces, b'"', after))

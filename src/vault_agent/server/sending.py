@@ -87,7 +87,7 @@ async def send(call: RouteCall, result: Any) -> web.StreamResponse:
     if isinstance(result, web.StreamResponse):
         return result
     if isinstance(result, Result):
-        return await _send_json(call, *await encode(call.operation, result))
+        return await _send_json(call, *encode(call.operation, result))
     return await _SENT_AS[type(result)](call, result)
 
 
