@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -44,10 +45,8 @@ class _Both(NamedTuple):
         return {"$ref": f"{REF}{name}"}
 
 
-_ERRORS = {
-    "4XX": "The request cannot be answered. `error.code` says why, `error.message` what to do.",
-    "5XX": "The server could not do it. `error.code` says why.",
-}
+_COMMON = orjson.loads(Path(__file__).with_name("openapi.json").read_bytes())
+"""The parts of the document that are the same for every operation."""
 
 
 @cache
@@ -63,29 +62,12 @@ def describe() -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method.lower()] = _described(route, schemas)
+    base = _COMMON["document"]
     return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "vault-agent",
-            "version": __version__,
-            "description": "Search, read and, if switched on, change vaults of Markdown notes. With"
-            " `vaults.enabled`, each path that is not of the server itself also exists below"
-            " `/vaults/{vault}`, for the vault of that name.",
-            "license": {"name": "MIT", "identifier": "MIT"},
-        },
-        "servers": [{"url": "/"}],
-        "security": [{}, {"apiKey": []}],
+        **base,
+        "info": {**base["info"], "version": __version__},
         "paths": paths,
-        "components": {
-            "schemas": dict(sorted(definitions.items())),
-            "securitySchemes": {
-                "apiKey": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "description": "Required on every route if a key is configured.",
-                }
-            },
-        },
+        "components": {**base["components"], "schemas": dict(sorted(definitions.items()))},
     }
 
 
@@ -97,10 +79,11 @@ def _described(route: Operation[Any, Any], schemas: _Both) -> dict[str, Any]:
         "responses": _responses(route, schemas),
     }
     if route.octets:
-        described["parameters"] += _CONDITIONS[1:]
+        described["parameters"] += _COMMON["conditions"][1:]
         described["requestBody"] = {"required": True, "content": {OCTETS: {}}}
     if route.takes_body:
-        described["parameters"] += _CONDITIONS if issubclass(route.request, WriteBody) else []
+        if issubclass(route.request, WriteBody):
+            described["parameters"] += _COMMON["conditions"]
         schema = _body(route, schemas)
         described["requestBody"] = {
             "required": any(not field.has_default for field in _in_body(route)),
@@ -146,43 +129,24 @@ def _parameter(route: Operation[Any, Any], field: SentField, schemas: _Both) -> 
     return parameter
 
 
-_CONDITIONS: list[dict[str, Any]] = [
-    {
-        "name": "If-Match",
-        "in": "header",
-        "required": False,
-        "description": "The same as `expectedHash`, in double quotes.",
-        "schema": {"type": "string"},
-    },
-    {
-        "name": "Idempotency-Key",
-        "in": "header",
-        "required": False,
-        "description": "The same as `idempotencyKey`.",
-        "schema": {"type": "string"},
-    },
-]
-
-
 def _responses(route: Operation[Any, Any], schemas: _Both) -> dict[str, Any]:
     content = _content(route, schemas)
     success: dict[str, Any] = {"description": "Success.", "content": content}
-    location = {"headers": {"Location": {"schema": {"type": "string"}}}}
     has_job = OneJob in route.replies
     if route.status == 202 and has_job:
-        success |= location
+        success |= _COMMON["location"]
     responses: dict[str, Any] = {str(route.status): success}
     if route.creates:
         responses["201"] = {"description": "Made.", "content": content}
     if len(route.replies) > 1 and has_job:
         described = "A job does it, because it is large."
-        responses["202"] = {"description": described, "content": content, **location}
+        responses["202"] = {"description": described, "content": content, **_COMMON["location"]}
     if route.ranged:
         responses["206"] = {"description": "The requested range.", "content": {OCTETS: {}}}
     if route.tagged:
         responses["304"] = {"description": "The copy named by If-None-Match is still valid."}
     errors = {JSON: {"schema": schemas.replies.of(ErrorReply)}}
-    for status, meaning in _ERRORS.items():
+    for status, meaning in _COMMON["errors"].items():
         responses[status] = {"description": meaning, "content": errors}
     return responses
 
