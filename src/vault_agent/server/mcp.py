@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter, defaultdict
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections import defaultdict
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from vault_agent.config.agents import not_in_vault
 from vault_agent.config.registry import GLOBAL
 from vault_agent.config.rights import allowed_rights
 from vault_agent.config.setting_names import MAX_WRITE_BYTES
-from vault_agent.errors import Busy, Misconfigured, NotFound, Unsupported, switched_off
+from vault_agent.errors import Misconfigured, NotFound, Unsupported, switched_off
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.server.app_keys import APP, CONFIG, TRACE
@@ -28,8 +28,6 @@ from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.system.cancelling import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from mcp.server.lowlevel import Server
 
     from vault_agent.config import Config
@@ -41,21 +39,18 @@ VAULT_HEADER = "Vault-Agent-Vault"
 SESSION_HEADER = "Vault-Agent-Session"
 _SESSIONS = 256
 _LONGEST_SESSION = 64
-IN_FLIGHT = 64
-IN_FLIGHT_EACH = 4
+IN_FLIGHT = 4
 """Requests of one caller that run at once. The others of that caller wait for them."""
-WAITING = 256
-"""Requests of one caller that wait."""
 _CLIENT = re.compile(r"[A-Za-z0-9._-]{1,40}")
 
 
 class Endpoint:
-    """The MCP server of one process, and its limits on concurrent requests."""
+    """The MCP server of one process, and the turns of each caller's requests."""
 
     def __init__(self) -> None:
         # The import takes about a second of CPU. Clients wait only a few for their handshake.
         self._importing = asyncio.create_task(asyncio.to_thread(_make_server))
-        self.turns = Turns(IN_FLIGHT, of_caller=IN_FLIGHT_EACH, waiting=WAITING)
+        self.turns = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(IN_FLIGHT))
         self._told = lru_cache(_SESSIONS)(lambda _client, _session: set[str]())
 
     async def server(self) -> Server[Any]:
@@ -118,7 +113,7 @@ async def _post(request: web.Request) -> web.StreamResponse:
     check_size(request, limit)
     _require_json(request)
     body = await read_body(request, limit)
-    async with endpoint.turns.of(caller.name):
+    async with endpoint.turns[caller.name]:
         server = await endpoint.server()
         return await _answered(request, server, caller, body)
 
@@ -234,38 +229,3 @@ async def _require_folder(config: Config, agent: AgentSettings | None) -> None:
     if missing:
         what = f"This agent sees {not_in_vault(missing)}."
         raise Misconfigured("AGENT_FOLDER_NOT_FOUND", what)
-
-
-class Turns:
-    """At most `size` requests run at once, and at most `of_caller` of one caller.
-
-    The others wait in the order of their arrival. A caller with many requests waits for its own
-    first, so it never takes the places of the others.
-
-    Args:
-        size: requests that run at once.
-        of_caller: those of one caller.
-        waiting: requests of one caller that may wait.
-    """
-
-    def __init__(self, size: int, *, of_caller: int, waiting: int) -> None:
-        self._all = asyncio.Semaphore(size)
-        self._one_caller = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(of_caller))
-        self._requests = Counter[str]()
-        self._most = of_caller + waiting
-
-    @asynccontextmanager
-    async def of(self, caller: str) -> AsyncIterator[None]:
-        """Wait for a place. It is free again on leaving the context.
-
-        Raises:
-            Busy: `SERVER_BUSY` if too many requests of this caller wait already.
-        """
-        if self._requests[caller] >= self._most:
-            raise Busy("SERVER_BUSY", "Too many requests are waiting.")
-        self._requests[caller] += 1
-        try:
-            async with self._one_caller[caller], self._all:
-                yield
-        finally:
-            self._requests[caller] -= 1
