@@ -13,7 +13,6 @@ from aiohttp import web
 from tests.support.command import Ended
 
 from vault_agent.api.requests import parse
-from vault_agent.api.vaults import IndexBody
 from vault_agent.model.graph import FolderTree
 from vault_agent.model.health import (
     EmbeddingHealth,
@@ -48,6 +47,7 @@ from vault_agent.model.search import Answer, Hit, RelatedQuery, SearchQuery
 from vault_agent.model.values import dump
 from vault_agent.model.warning import Warning
 from vault_agent.server.ui import TicketBody
+from vault_agent.vaults.jobs import IndexBody
 
 NOTE = "0123456789abcdef0123456789abcdef"
 PROGRAM = (sys.executable, "-P", "-c", "from vault_agent.cli.main import main; main()")

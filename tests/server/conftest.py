@@ -29,7 +29,7 @@ from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
 from vault_agent.vault.attachments import OpenAttachment, describe
 from vault_agent.vaults.event_stream import EventStream
-from vault_agent.vaults.jobs import JobOptions
+from vault_agent.vaults.jobs import IndexBody
 
 NOTE_ID = "0123456789abcdef0123456789abcdef"
 KEY = "k" * 32 + "-Key~1"
@@ -136,7 +136,7 @@ class FakeEngine:
         """Take the address of a server in a process of its own."""
 
     async def submit(self, kind, options=None, trigger=None):
-        return await self.jobs.submit(kind, options or JobOptions())
+        return await self.jobs.submit(kind, options or IndexBody())
 
     async def health(self):
         name = Path(self.config.vault.root or "notes").name

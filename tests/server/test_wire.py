@@ -13,7 +13,6 @@ from vault_agent.api import requests
 from vault_agent.api.reading import NoteRequest
 from vault_agent.api.replies import shown_job
 from vault_agent.api.requests import parse, parse_strings
-from vault_agent.api.vaults import IndexBody
 from vault_agent.codes import CODES
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.jobs import Job, JobKind, JobState, OneJob
@@ -23,6 +22,7 @@ from vault_agent.model.sent import Unreadable
 from vault_agent.model.values import dump as dump_value
 from vault_agent.model.values import read, sent_fields
 from vault_agent.server.routes import ROUTES
+from vault_agent.vaults.jobs import IndexBody
 
 from .conftest import hit
 

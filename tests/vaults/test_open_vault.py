@@ -36,7 +36,7 @@ from vault_agent.store.failures import damaged
 from vault_agent.system.crash import CrashReport
 from vault_agent.vault.paths import Exclusions
 from vault_agent.vaults.indexer import Indexer
-from vault_agent.vaults.jobs import JobOptions
+from vault_agent.vaults.jobs import IndexBody
 from vault_agent.vaults.open_vault import OpenVault
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux has them")
@@ -346,7 +346,7 @@ async def test_a_job_that_requires_embeddings_is_refused_while_they_are_off(
     async with opened(root) as vault:
         jobs = await vault.jobs.list()
         with pytest.raises(Unavailable) as refusal:
-            await vault.submit(kind, JobOptions(**{option: True}))
+            await vault.submit(kind, IndexBody(**{option: True}))
         assert refusal.value.code == "EMBEDDING_UNAVAILABLE"
         assert await vault.jobs.list() == jobs
 

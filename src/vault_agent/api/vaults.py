@@ -12,13 +12,12 @@ from vault_agent.api.requests import NoParams
 from vault_agent.model.fields import JobId
 from vault_agent.model.health import Health, VaultList, WatchStatus
 from vault_agent.model.jobs import Job, JobKind, JobList, OneJob, Trigger
-from vault_agent.vaults.jobs import JobOptions
+from vault_agent.vaults.jobs import IndexBody
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.vaults.event_stream import StreamItem
-    from vault_agent.vaults.open_vault import OpenVault
 
 
 @operation("GET", "/vaults", needs="vaults.enabled", listed="vaults")
@@ -34,46 +33,29 @@ async def health(call: CallContext, _: NoParams) -> Result[Health]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexBody:
-    """How notes are indexed."""
-
-    require_embeddings: bool = False
-    """Fail the job if embeddings cannot be made."""
-    fresh_embeddings: bool = False
-    """Embed every text again and reuse no vectors."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JobRequest:
     """A request for a job."""
 
     job_id: JobId
 
 
-class EventFeed(NamedTuple):
-    """The news of a vault: `follow` yields what comes after an ID, or from now on."""
+class Feed(NamedTuple):
+    """What is sent as events. `follow` yields it: what comes after an ID, if it has IDs."""
 
-    last_id: str
-    follow: Callable[[str | None], AsyncIterator[StreamItem]]
-
-
-class JobFeed(NamedTuple):
-    """A job to follow: `watch` yields its states, from now until its end."""
-
-    job_id: str
-    watch: Callable[[str], AsyncIterator[Job]]
+    follow: Callable[[str | None], AsyncIterator[StreamItem | Job]]
+    last_id: str | None = None
 
 
 @operation("POST", "/index", status=202, writes=True)
 async def index(call: CallContext, request: IndexBody) -> Result[OneJob]:
     """Start a job that brings the index up to date."""
-    return await _submit(call.vault, JobKind.INDEX, request)
+    return _one(await call.vault.submit(JobKind.INDEX, request))
 
 
 @operation("POST", "/reindex", status=202, writes=True)
 async def reindex(call: CallContext, request: IndexBody) -> Result[OneJob]:
     """Start a job that rebuilds the index while the old one serves."""
-    return await _submit(call.vault, JobKind.REINDEX, request)
+    return _one(await call.vault.submit(JobKind.REINDEX, request))
 
 
 @operation("GET", "/jobs", listed="jobs")
@@ -90,10 +72,10 @@ async def job(call: CallContext, request: JobRequest) -> Result[OneJob]:
 
 
 @operation("GET", "/jobs/{jobId}/events", media=("text/event-stream",))
-async def job_events(call: CallContext, request: JobRequest) -> JobFeed:
+async def job_events(call: CallContext, request: JobRequest) -> Feed:
     """Follow a job as Server-Sent Events until its end."""
     await call.vault.jobs.get(request.job_id)  # an unknown job is an error, not a stream
-    return JobFeed(request.job_id, call.vault.jobs.watch)
+    return Feed(lambda _: call.vault.jobs.watch(request.job_id))
 
 
 @operation("DELETE", "/jobs/{jobId}", writes=True)
@@ -115,16 +97,9 @@ async def watch_scan(call: CallContext, _: NoParams) -> Result[OneJob]:
 
 
 @operation("GET", "/events", media=("text/event-stream",))
-async def events(call: CallContext, _: NoParams) -> EventFeed:
+async def events(call: CallContext, _: NoParams) -> Feed:
     """Follow new revisions, jobs and the watch as Server-Sent Events."""
-    return EventFeed(call.vault.events.last_id, call.vault.events.follow)
-
-
-async def _submit(vault: OpenVault, kind: JobKind, request: IndexBody) -> Result[OneJob]:
-    options = JobOptions(
-        require_embeddings=request.require_embeddings, fresh_embeddings=request.fresh_embeddings
-    )
-    return _one(await vault.submit(kind, options))
+    return Feed(call.vault.events.follow, call.vault.events.last_id)
 
 
 def _one(job: Job) -> Result[OneJob]:

@@ -6,26 +6,29 @@ import asyncio
 from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import NoneType
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
 from vault_agent.api.replies import shown_job
 from vault_agent.errors import Busy, Unauthorized
-from vault_agent.model.health import Revision
+from vault_agent.model.health import Revision, WatchStatus
 from vault_agent.model.jobs import Job
 from vault_agent.model.memory import MemoryNews
 from vault_agent.model.values import dump
 from vault_agent.model.writing import LoggedWrite, WriteNews
 from vault_agent.server.app_keys import ACCESS, CALLER, SESSIONS, STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
+from vault_agent.vaults.event_stream import StreamItem
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Iterator
 
     from vault_agent.api.caller import CallerKind
+    from vault_agent.api.vaults import Feed
     from vault_agent.server.connection import Limits
-    from vault_agent.vaults.event_stream import StreamItem
+    from vault_agent.vaults.event_stream import Item
 
     StreamCaller = tuple[str, CallerKind]  # the client's address, and who calls
 
@@ -37,27 +40,17 @@ WARNINGS_WHILE_RUNNING = 10
 """Warnings in an event of a running job. The last event lists all that are kept."""
 
 
-async def send_events(
-    request: web.Request, job_id: str, watch: Callable[[str], AsyncIterator[Job]]
-) -> web.StreamResponse:
-    """Send each state of a job as an event `job`, until the job ends or the server stops."""
+async def send_feed(request: web.Request, feed: Feed) -> web.StreamResponse:
+    """Send a feed as events, until it ends or the server stops."""
 
     async def events() -> AsyncIterator[bytes]:
-        async for job in watch(job_id):
-            yield _event(job)
-
-    return await _send(request, events())
-
-
-async def send_news(
-    request: web.Request, last_id: str, news: AsyncIterator[StreamItem]
-) -> web.StreamResponse:
-    """Send the news of a vault as events with IDs, until the server stops."""
-
-    async def events() -> AsyncIterator[bytes]:
-        yield f"id: {last_id}\n\n".encode()  # for a client that reconnects before the first event
-        async for item in news:
-            yield _news_event(item)
+        if feed.last_id is not None:  # for a client that reconnects before the first event
+            yield f"id: {feed.last_id}\n\n".encode()
+        async for news in feed.follow(request.headers.get("Last-Event-ID")):
+            if isinstance(news, StreamItem):
+                yield f"id: {news.id}\n".encode() + _event(news.item)
+            else:
+                yield _event(news)
 
     return await _send(request, events())
 
@@ -109,27 +102,27 @@ class OpenStreams:
 OPEN_STREAMS = web.AppKey("open_streams", OpenStreams)
 
 
-def _event(job: Job) -> bytes:
-    if not job.state.final:
-        job = replace(job, warnings=job.warnings[:WARNINGS_WHILE_RUNNING])
-    return b"event: job\ndata: " + dump(shown_job(job)) + b"\n\n"
+_NAMES = {
+    NoneType: "resync",
+    Job: "job",
+    Revision: "revision",
+    LoggedWrite: "write",
+    MemoryNews: "memory",
+    WatchStatus: "watch",
+}
+"""What events are called, by the class of the news."""
 
 
-def _news_event(news: StreamItem) -> bytes:
-    item = news.item
-    if item is None:
-        event = b"event: resync\ndata: {}\n\n"
-    elif isinstance(item, Job):
-        event = _event(item)
-    elif isinstance(item, Revision):
-        event = b"event: revision\ndata: " + dump(item) + b"\n\n"
-    elif isinstance(item, LoggedWrite):
-        event = b"event: write\ndata: " + dump(_write_news(item)) + b"\n\n"
-    elif isinstance(item, MemoryNews):
-        event = b"event: memory\ndata: " + dump(item) + b"\n\n"
-    else:
-        event = b"event: watch\ndata: " + dump(item) + b"\n\n"
-    return b"id: " + news.id.encode() + b"\n" + event
+def _event(news: Item | None) -> bytes:
+    data: Any = {} if news is None else news
+    if isinstance(news, LoggedWrite):
+        data = _write_news(news)
+    elif isinstance(news, Job):
+        warnings = news.warnings
+        if not news.state.final:
+            warnings = warnings[:WARNINGS_WHILE_RUNNING]
+        data = shown_job(replace(news, warnings=warnings))
+    return f"event: {_NAMES[type(news)]}\ndata: ".encode() + dump(data) + b"\n\n"
 
 
 def _write_news(logged: LoggedWrite) -> WriteNews:

@@ -12,12 +12,12 @@ from aiohttp import web
 from vault_agent.api.caller import OWNER, CallContext
 from vault_agent.api.graph import GraphToBuild
 from vault_agent.api.operation import OCTETS, Operation, Result, encode, perform
-from vault_agent.api.vaults import EventFeed, JobFeed
+from vault_agent.api.vaults import Feed
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.search import Answer
 from vault_agent.server.app_keys import APP, CALLER, TRACE
 from vault_agent.server.connection import while_client_waits
-from vault_agent.server.events import send_events, send_news
+from vault_agent.server.events import send_feed
 from vault_agent.server.replies import (
     SAFE_HEADERS,
     accepts_gzip,
@@ -137,23 +137,16 @@ async def _send_attachment(call: RouteCall, opened: OpenAttachment) -> web.Strea
         return await send_file(call.request, opened)
 
 
-async def _send_job(call: RouteCall, feed: JobFeed) -> web.StreamResponse:
-    """Send a job's states as events until its end."""
-    return await send_events(call.request, feed.job_id, feed.watch)
-
-
-async def _send_news(call: RouteCall, feed: EventFeed) -> web.StreamResponse:
-    """Send the news of the vault as events, after the one that `Last-Event-ID` names."""
-    after = call.request.headers.get("Last-Event-ID")
-    return await send_news(call.request, feed.last_id, feed.follow(after))
+async def _send_feed(call: RouteCall, feed: Feed) -> web.StreamResponse:
+    """Send a feed as events."""
+    return await send_feed(call.request, feed)
 
 
 _SENT_AS: Mapping[type, Callable[[RouteCall, Any], Awaitable[web.StreamResponse]]] = {
     GraphToBuild: _send_graph,
     Layout: _send_layout,
     OpenAttachment: _send_attachment,
-    JobFeed: _send_job,
-    EventFeed: _send_news,
+    Feed: _send_feed,
 }
 """How results are sent that are not JSON."""
 

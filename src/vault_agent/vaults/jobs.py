@@ -44,12 +44,14 @@ STALL_SECONDS = 15.0
 """After so long without progress, a job has no rate and no time left."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobOptions:
-    """The options of an index job."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexBody:
+    """How notes are indexed."""
 
     require_embeddings: bool = False
+    """Fail the job if embeddings cannot be made."""
     fresh_embeddings: bool = False
+    """Embed every text again and reuse no vectors."""
 
 
 class Jobs:

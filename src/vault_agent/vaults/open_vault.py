@@ -37,7 +37,7 @@ from vault_agent.vaults.following import Following
 from vault_agent.vaults.health import Checks, health
 from vault_agent.vaults.index_reader import IndexReader, LinksOfVault, TypingHelp
 from vault_agent.vaults.indexer import Indexer
-from vault_agent.vaults.jobs import JobOptions, Jobs
+from vault_agent.vaults.jobs import IndexBody, Jobs
 from vault_agent.vaults.links import GraphLayout, Links
 from vault_agent.vaults.pages import Pages
 from vault_agent.vaults.runs import NOTES_EXCLUDED, Background, IndexedVault, Runs
@@ -284,7 +284,7 @@ class OpenVault:
     async def submit(
         self,
         kind: JobKind,
-        options: JobOptions | None = None,
+        options: IndexBody | None = None,
         trigger: Trigger = Trigger.USER,
     ) -> Job:
         """Start a job that indexes the whole vault, and return it.
@@ -294,7 +294,7 @@ class OpenVault:
             Failed: `DISK_FULL`, `INDEX_IO_ERROR` if it cannot be recorded.
             Unavailable: `EMBEDDING_UNAVAILABLE` if the options ask for embeddings that are off.
         """
-        chosen = options or JobOptions()
+        chosen = options or IndexBody()
         if chosen.require_embeddings or chosen.fresh_embeddings:
             self.runs.embeddings.require_on()
         chosen = replace(

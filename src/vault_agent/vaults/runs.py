@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.embeddings import Embeddings
     from vault_agent.vaults.event_stream import EventStream
     from vault_agent.vaults.indexer import Indexer, OnCrash, RunEvent
-    from vault_agent.vaults.jobs import ActiveJob, JobOptions
+    from vault_agent.vaults.jobs import ActiveJob, IndexBody
 
 NOTES_EXCLUDED = "NOTES_EXCLUDED"
 _UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
@@ -153,7 +153,7 @@ class Runs:
     async def job(
         self,
         kind: JobKind,
-        options: JobOptions,
+        options: IndexBody,
         progress: ActiveJob,
     ) -> JobSummary:
         """Index the whole vault, and embed if that is enabled."""
