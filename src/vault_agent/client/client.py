@@ -47,7 +47,6 @@ MAX_REPLY_BYTES = 128 * 1024 * 1024
 """Limit of a JSON reply. A note has up to 64 MiB, and a line end takes two bytes in JSON."""
 DOWNLOAD_LIMIT = 10 * 1024 * 1024
 """Limit of an attachment without `allow_large`. The server has the same limit."""
-MAX_ERROR_BYTES = 1024 * 1024
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 
@@ -241,7 +240,7 @@ class Client:
                 self._is_other_version = response.headers.get("x-vault-agent") != __version__
                 self._report_vault(response.headers.get("x-vault-id"))
                 if response.status >= 300:
-                    content = self._content(response, MAX_ERROR_BYTES)
+                    content = self._content(response, MAX_REPLY_BYTES)
                     raise self._error(_object(content))
                 yield response
         except NotConnected:
@@ -412,13 +411,24 @@ class BrokenReply(Exception):
 class Response:
     """A reply whose head has arrived."""
 
-    def __init__(self, wire: _Wire, head: h11.Response) -> None:
+    def __init__(self, connection: socket.socket, request: h11.Request, body: bytes) -> None:
+        """Send a request, and wait for the head of its reply."""
+        self._connection = connection
+        self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEAD_BYTES)
+        parts = (request, h11.Data(data=body), h11.EndOfMessage())
+        content = b"".join(self._protocol.send(part) or b"" for part in parts)
+        # A server that refuses a request may reply before it has read all of it.
+        with _broken(), suppress(ConnectionError):
+            connection.sendall(content)
+        while isinstance(head := self._event(), h11.InformationalResponse):
+            pass  # it only announces the reply
+        if not isinstance(head, h11.Response):
+            raise BrokenReply
         self.status = head.status_code
         self.headers = {
             name.decode("ascii"): value.decode("latin-1") for name, value in head.headers
         }
         """By name in lower case."""
-        self._wire = wire
 
     @property
     def content_length(self) -> int | None:
@@ -432,8 +442,14 @@ class Response:
         Raises:
             BrokenReply: if it ends early, or pauses for too long.
         """
-        while isinstance(event := self._wire.event(), h11.Data):
+        while isinstance(event := self._event(), h11.Data):
             yield bytes(event.data)
+
+    def _event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        with _broken():
+            while (event := self._protocol.next_event()) is h11.NEED_DATA:
+                self._protocol.receive_data(self._connection.recv(_BLOCK))
+            return event
 
 
 @contextmanager
@@ -461,18 +477,13 @@ def exchange(
     except (OSError, UnicodeError):
         raise NotConnected from None
     try:
-        wire = _Wire(connection)
         sent_headers = {"Host": address.authority, **headers, "Connection": "close"}
         if body is not None:
             sent_headers["Content-Length"] = str(len(body))
         request = h11.Request(
             method=method, target=address.prefix + path, headers=list(sent_headers.items())
         )
-        content = wire.encoded(request, body or b"")
-        # A server that refuses a request may reply before it has read all of it.
-        with _broken(), suppress(ConnectionError):
-            connection.sendall(content)
-        yield Response(wire, wire.head())
+        yield Response(connection, request, body or b"")
     finally:
         connection.close()
 
@@ -491,31 +502,6 @@ def _connected(address: Address, connect: float, silence: float) -> socket.socke
         plain.close()
         raise
     return plain
-
-
-class _Wire:
-    """The protocol's state, and the bytes that arrive."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-        self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEAD_BYTES)
-
-    def encoded(self, request: h11.Request, body: bytes) -> bytes:
-        parts = (request, h11.Data(data=body), h11.EndOfMessage())
-        return b"".join(self._protocol.send(part) or b"" for part in parts)
-
-    def head(self) -> h11.Response:
-        while isinstance(event := self.event(), h11.InformationalResponse):
-            pass  # it only announces the reply
-        if not isinstance(event, h11.Response):
-            raise BrokenReply
-        return event
-
-    def event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        with _broken():
-            while (event := self._protocol.next_event()) is h11.NEED_DATA:
-                self._protocol.receive_data(self._connection.recv(_BLOCK))
-            return event
 
 
 @contextmanager
