@@ -12,7 +12,6 @@ from vault_agent.api.note_writes import (
     WriteBody,
     make_write,
     path_of,
-    visible_path,
     write_result,
 )
 from vault_agent.api.operation import Result, operation, write
@@ -34,7 +33,6 @@ from vault_agent.model.fields import (
 from vault_agent.model.sent import Between, Form, Length, Unreadable, Validator
 from vault_agent.model.writing import Right, TemplateList, TemplateRow, Written
 from vault_agent.search.lists import open_tasks_of
-from vault_agent.search.resolve import resolve
 from vault_agent.vaults.typed_notes import NewNote
 from vault_agent.writing import notes as task_writes
 from vault_agent.writing import templates as template_files
@@ -120,7 +118,7 @@ class TemplateBody(WriteBody):
 @write("/write/tasks/add")
 async def add_task(call: CallContext, request: AddTaskBody) -> Result[Written]:
     """Add a task to a note."""
-    path = await path_of(call, request)
+    path = await path_of(call, request.path, request.note_id)
     write = make_write(call.caller, request, "tasks/add", Right.APPEND, retries=True)
     task = NewTask(
         request.text,
@@ -147,20 +145,15 @@ async def add_task(call: CallContext, request: AddTaskBody) -> Result[Written]:
 @write("/write/tasks/set")
 async def set_task(call: CallContext, request: SetTaskBody) -> Result[Written]:
     """Complete, cancel or open a task."""
+    note_id = request.note_id
     if request.task_id is not None:
         note_id, line, digest = request.task_id.split(":")
         wanted = TaskAddress(int(line), digest, only_this_line=request.only_this_line)
     else:
-        note_id = request.note_id or ""
         wanted = TaskAddress(
             request.line or 0, text=request.text, only_this_line=request.only_this_line
         )
-    if request.path is None:
-        resolved = await call.vault.read(resolve, note_id, roots=call.vault.roots)
-        path = call.vault.scope.outer(resolved.notes[0].path)
-    else:
-        path = request.path
-    path = visible_path(call.caller, path)
+    path = await path_of(call, request.path, note_id)
     write = make_write(call.caller, request, "tasks/set", Right.EDIT, retries=True)
     result = await task_writes.set_task(
         call.vault.writing,

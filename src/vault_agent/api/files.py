@@ -65,7 +65,7 @@ class AttachmentBody(WriteBody):
 @write("/write/move")
 async def write_move(call: CallContext, request: MoveBody) -> Result[Written | OneJob]:
     """Move a note, an attachment or a folder, and change the links that would lead elsewhere."""
-    path = await path_of(call, request)
+    path = await path_of(call, request.path, request.note_id)
     write = make_write(call.caller, request, "move", Right.MOVE, hash_required=True)
     done = await move(
         call.vault.files,
@@ -84,7 +84,7 @@ async def write_delete(call: CallContext, request: DeleteBody) -> Result[Written
     """Move a note, an attachment or a folder to `.trash/`, or with `permanent` delete a file."""
     if not request.confirm:
         raise InvalidRequest("CONFIRM_REQUIRED", "A deletion must be confirmed.")
-    path = await path_of(call, request)
+    path = await path_of(call, request.path, request.note_id)
     right = Right.PERMANENT if request.permanent else Right.DELETE
     write = make_write(call.caller, request, "delete", right, hash_required=True)
     result = await call.vault.files.delete(

@@ -212,26 +212,16 @@ def make_write(
     )
 
 
-async def path_of(call: CallContext, request: NoteBody) -> str:
-    """Return the path that a request names by itself or by a note's ID.
+async def path_of(call: CallContext, path: str | None, note_id: str | None) -> str:
+    """Return the path of a note that is named by its path, or by its ID.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for what the caller does not see.
     """
-    path = request.path
     if path is None:
-        named = await call.vault.read(resolve, request.note_id or "", roots=call.vault.roots)
+        named = await call.vault.read(resolve, note_id or "", roots=call.vault.roots)
         path = call.vault.scope.outer(named.notes[0].path)
-    return visible_path(call.caller, path)
-
-
-def visible_path(caller: Caller, path: str) -> str:
-    """Return the path of an existing note.
-
-    Raises:
-        NotFound: `NOTE_NOT_FOUND` if the caller does not see it.
-    """
-    if not caller.scope.contains(path):
+    if not call.caller.scope.contains(path):
         raise NotFound("NOTE_NOT_FOUND", "There is no such note.")
     return path
 
@@ -268,7 +258,7 @@ async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Writte
             raise InvalidRequest("INVALID_REQUEST", f"`{mode}` needs a `path`.")
         path = request.path
     else:
-        path = await path_of(call, request)
+        path = await path_of(call, request.path, request.note_id)
     writing, blank = call.vault.writing, request.blank_line
     match mode:
         case "create":
@@ -297,7 +287,7 @@ async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Writte
 @write("/write/frontmatter")
 async def write_frontmatter(call: CallContext, request: FrontmatterBody) -> Result[Written]:
     """Set and delete keys of a note's frontmatter."""
-    path = await path_of(call, request)
+    path = await path_of(call, request.path, request.note_id)
     write = make_write(call.caller, request, "frontmatter", Right.EDIT, retries=True)
     plan = partial(set_keys, values=request.set, delete=request.delete)
     return write_result(await call.vault.writing.edit(path, write, plan))
@@ -306,7 +296,7 @@ async def write_frontmatter(call: CallContext, request: FrontmatterBody) -> Resu
 @write("/write/replace")
 async def write_replace(call: CallContext, request: ReplaceBody) -> Result[Written]:
     """Replace text in a note."""
-    path = await path_of(call, request)
+    path = await path_of(call, request.path, request.note_id)
     several = request.expected_count != 1
     write = make_write(
         call.caller, request, "replace", Right.EDIT, hash_required=request.regex and several
@@ -327,7 +317,7 @@ async def write_replace(call: CallContext, request: ReplaceBody) -> Result[Writt
 @write("/write/tags")
 async def write_tags(call: CallContext, request: TagsBody) -> Result[Written]:
     """Add and remove tags of a note."""
-    path = await path_of(call, request)
+    path = await path_of(call, request.path, request.note_id)
     write = make_write(call.caller, request, "tags", Right.EDIT, retries=True)
     work = partial(edit_tags, add=request.add, remove=request.remove, where=request.where)
     return write_result(await call.vault.writing.edit(path, write, Costly(work)))
@@ -336,7 +326,7 @@ async def write_tags(call: CallContext, request: TagsBody) -> Result[Written]:
 @write("/write/section")
 async def write_section(call: CallContext, request: SectionBody) -> Result[Written]:
     """Change a section or a block of a note."""
-    path = await path_of(call, request)
+    path = await path_of(call, request.path, request.note_id)
     address = PartAddress(
         request.heading_path or (), request.heading_id or "", request.block_id or ""
     )
