@@ -57,20 +57,12 @@ class PathParams:
 # --- reading ------------------------------------------------------------------------------------
 
 _CODES = {
+    **dict.fromkeys(("id", "noteId", "chunkIndex", "jobId", "from", "to"), "INVALID_ID"),
+    **dict.fromkeys(("limit", "depth", "contexts", "max"), "INVALID_LIMIT"),
     "query": "INVALID_QUERY",
     "mode": "INVALID_MODE",
-    "limit": "INVALID_LIMIT",
     "cursor": "INVALID_CURSOR",
-    "id": "INVALID_ID",
-    "noteId": "INVALID_ID",
-    "chunkIndex": "INVALID_ID",
-    "jobId": "INVALID_ID",
     "path": "INVALID_PATH",
-    "from": "INVALID_ID",
-    "to": "INVALID_ID",
-    "depth": "INVALID_LIMIT",
-    "contexts": "INVALID_LIMIT",
-    "max": "INVALID_LIMIT",
 }
 """The error code of a field. Other fields have INVALID_REQUEST."""
 _MOST_DIGITS = 20

@@ -82,7 +82,7 @@ async def gate(
             _log(request, trace, began)
             raise ConnectionResetError from None
         reply = rpc_error_reply if MCP in request.app and is_mcp(request.path) else error_reply
-        response = reply(coded, trace.request_id, _headers_of(error))
+        response = reply(coded, trace.request_id, _headers_of(coded))
         if request.body_exists and not request.content.is_eof():
             response.force_close()
     trace.fields.setdefault("status", response.status)
@@ -167,12 +167,12 @@ def _known(error: Exception) -> VaultAgentError:
     return internal_error()
 
 
-def _headers_of(error: Exception) -> dict[str, str]:
-    if isinstance(error, VaultAgentError) and error.code == "METHOD_NOT_ALLOWED":
+def _headers_of(error: VaultAgentError) -> dict[str, str]:
+    if error.code == "METHOD_NOT_ALLOWED":
         return {"Allow": ", ".join(error.details.get("allowed", ()))}
-    if isinstance(error, VaultAgentError) and error.code == "RANGE_NOT_SATISFIABLE":
+    if error.code == "RANGE_NOT_SATISFIABLE":
         return {"Content-Range": f"bytes */{error.details.get('size')}"}
-    if isinstance(error, VaultAgentError) and error.code in _RETRY_AFTER:
+    if error.code in _RETRY_AFTER:
         seconds = error.details.get("retryAfter", _RETRY_AFTER[error.code])
         return {"Retry-After": str(seconds)}
     return {}

@@ -93,11 +93,6 @@ class EventLog:
             pass  # a closed stderr must not fail a request
 
 
-def level_named(name: str) -> Level:
-    """Return the level with this name in the settings."""
-    return Level[name.upper()]
-
-
 @contextmanager
 def private_stderr() -> Iterator[TextIO]:
     """Reserve standard error for the log, and yield it as a stream.

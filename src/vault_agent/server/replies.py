@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 import orjson
 from aiohttp import web
-from multidict import CIMultiDict
 
 from vault_agent.codes import CODES
 from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
@@ -115,12 +114,8 @@ def _refusal(
     body: Mapping[str, object], code: str, headers: Mapping[str, str] | None
 ) -> web.Response:
     status = status_of(code)
-    every: CIMultiDict[str] = CIMultiDict({**SAFE_HEADERS, **_UNSTORED, **(headers or {})})
-    if status == 401:
-        every["WWW-Authenticate"] = "Bearer"
-    return web.Response(
-        body=orjson.dumps(body), status=status, headers=every, content_type="application/json"
-    )
+    challenge = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    return bytes_reply(orjson.dumps(body), status=status, headers={**challenge, **(headers or {})})
 
 
 def internal_error() -> Failed:

@@ -24,7 +24,6 @@ from vault_agent.server.log import (
     EventLog,
     Level,
     captured_logging,
-    level_named,
     private_stderr,
     report_crash,
 )
@@ -111,7 +110,7 @@ async def serve(
     removed.
     """
     with private_stderr() as stream:
-        log = EventLog(level_named(config.server.log_level), stream)
+        log = EventLog(Level[config.server.log_level.upper()], stream)
         sys.setswitchinterval(_SWITCH_SECONDS)
         with captured_logging(log), _stop_signals() as stopped, ExitStack() as kept:
             # A Ctrl-C during the imports ends the server here, while nothing is open.
@@ -124,7 +123,7 @@ async def serve(
             while True:
                 try:
                     port.bind(config)
-                    log.level = level_named(config.server.log_level)
+                    log.level = Level[config.server.log_level.upper()]
                     async with listening(
                         config, open_app=opening, log=log, sockets=port.sockets
                     ) as server:
