@@ -31,7 +31,7 @@ from vault_agent.vault.attachments import OpenAttachment
 from vault_agent.vaults.links import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
     from vault_agent.api.caller import Caller
     from vault_agent.server.log import Fields
@@ -84,11 +84,20 @@ async def reply(call: RouteCall) -> web.StreamResponse:
 
 async def send(call: RouteCall, result: Any) -> web.StreamResponse:
     """Send what an operation has returned."""
-    if isinstance(result, web.StreamResponse):
-        return result
-    if isinstance(result, Result):
-        return await _send_json(call, *encode(call.operation, result))
-    return await _SENT_AS[type(result)](call, result)
+    match result:
+        case Result():
+            return await _send_json(call, *encode(call.operation, result))
+        case GraphToBuild():
+            return await _send_graph(call, result)
+        case Layout():
+            return _send_layout(call, result)
+        case Feed():
+            return await send_feed(call.request, result)
+        case OpenAttachment():
+            with result.file:
+                return await send_file(call.request, result)
+    assert isinstance(result, web.StreamResponse)  # noqa: S101 - for the type
+    return result
 
 
 async def _send_json(call: RouteCall, result: Result[Any], body: bytes) -> web.StreamResponse:
@@ -123,32 +132,12 @@ async def _send_graph(call: RouteCall, graph: GraphToBuild[Any]) -> web.StreamRe
     return bytes_reply(body, headers=varying, etag=etag)
 
 
-async def _send_layout(call: RouteCall, layout: Layout) -> web.StreamResponse:
+def _send_layout(call: RouteCall, layout: Layout) -> web.StreamResponse:
     """Send the positions of the notes of the graph, in binary."""
     if unchanged := not_modified(call.request, layout.revision):
         return unchanged
     headers = {**SAFE_HEADERS, **caching(layout.revision)}
     return web.Response(body=layout.body, headers=headers, content_type=OCTETS)
-
-
-async def _send_attachment(call: RouteCall, opened: OpenAttachment) -> web.StreamResponse:
-    """Send the bytes of an attachment."""
-    with opened.file:
-        return await send_file(call.request, opened)
-
-
-async def _send_feed(call: RouteCall, feed: Feed) -> web.StreamResponse:
-    """Send a feed as events."""
-    return await send_feed(call.request, feed)
-
-
-_SENT_AS: Mapping[type, Callable[[RouteCall, Any], Awaitable[web.StreamResponse]]] = {
-    GraphToBuild: _send_graph,
-    Layout: _send_layout,
-    OpenAttachment: _send_attachment,
-    Feed: _send_feed,
-}
-"""How results are sent that are not JSON."""
 
 
 async def _send(
