@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from docs.make.markdown import joined, sentence, table, wrapped
 
-from vault_agent.api.note_writes import WriteBody
+from vault_agent.model.writing import WriteBody
 from vault_agent.server.openapi import describe
 from vault_agent.server.routes import ROUTES
 

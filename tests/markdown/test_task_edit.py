@@ -13,7 +13,6 @@ from vault_agent.errors import Conflict, Failed, VaultAgentError
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.edit import append, editable, spliced
 from vault_agent.markdown.task_edit import (
-    NewTask,
     Status,
     TaskAddress,
     TaskEdit,
@@ -22,6 +21,7 @@ from vault_agent.markdown.task_edit import (
     set_status,
 )
 from vault_agent.markdown.tasks import line_digest, task_fields
+from vault_agent.model.writing import AddTaskBody
 
 TODAY = date(2025, 5, 6)
 
@@ -297,35 +297,46 @@ def test_code_across_two_lines_does_not_join_them():
     assert edited("- [ ] a `b\n  c` d\n", Status.DONE) == "- [x] a `b ✅ 2025-05-06\n  c` d\n"
 
 
-def added(note: str, task: NewTask, form: str = "auto") -> str:
+def new_task(text: str, due: str | None = None, **fields: str) -> AddTaskBody:
+    return AddTaskBody(path="a.md", text=text, due=due, **fields)
+
+
+def added(note: str, task: AddTaskBody, form: str = "auto") -> str:
     return new_line(editable(note.encode()), task, form)
 
 
 @pytest.mark.parametrize(
     ("note", "task", "line"),
     [
-        ("", NewTask("a"), "- [ ] a"),
-        ("* [x] b", NewTask("a"), "* [ ] a"),
-        ("1. [ ] b", NewTask("a"), "- [ ] a"),
+        ("", new_task("a"), "- [ ] a"),
+        ("* [x] b", new_task("a"), "* [ ] a"),
+        ("1. [ ] b", new_task("a"), "- [ ] a"),
         (
             "",
-            NewTask("a #t", "2025-01-03", "2025-01-02", "2025-01-01", "high", "every week"),
+            new_task(
+                "a #t",
+                "2025-01-03",
+                scheduled="2025-01-02",
+                start="2025-01-01",
+                priority="high",
+                recurrence="every week",
+            ),
             "- [ ] a #t ⏫ 🔁 every week 🛫 2025-01-01 ⏳ 2025-01-02 📅 2025-01-03",
         ),
         (
             "",
-            NewTask("a [id:: x]", "2025-01-03", priority="low"),
+            new_task("a [id:: x]", "2025-01-03", priority="low"),
             "- [ ] a [id:: x]  [priority:: low]  [due:: 2025-01-03]",
         ),
-        ("", NewTask("a ^b", "2025-01-03"), "- [ ] a 📅 2025-01-03 ^b"),
+        ("", new_task("a ^b", "2025-01-03"), "- [ ] a 📅 2025-01-03 ^b"),
         (
             "",
-            NewTask("a [start:: 2025-01-01]", "2025-01-03"),
+            new_task("a [start:: 2025-01-01]", "2025-01-03"),
             "- [ ] a [start:: 2025-01-01]  [due:: 2025-01-03]",
         ),
     ],
 )
-def test_a_new_task_is_one_line_with_its_fields(note: str, task: NewTask, line: str):
+def test_a_new_task_is_one_line_with_its_fields(note: str, task: AddTaskBody, line: str):
     assert added(note, task) == line
     splices = append(note.encode(), line)
     assert line_of(note.encode(), splices[0], line) == (2 if note else 1)
@@ -334,15 +345,15 @@ def test_a_new_task_is_one_line_with_its_fields(note: str, task: NewTask, line: 
 @pytest.mark.parametrize(
     ("task", "code"),
     [
-        (NewTask(" "), "INVALID_REQUEST"),
-        (NewTask("a\nb"), "INVALID_REQUEST"),
-        (NewTask("a\n"), "INVALID_REQUEST"),
-        (NewTask("a\u2028b"), "INVALID_REQUEST"),
-        (NewTask("a\0"), "INVALID_REQUEST"),
-        (NewTask("a", recurrence="daily"), "TASK_UNSUPPORTED"),
+        (new_task(" "), "INVALID_REQUEST"),
+        (new_task("a\nb"), "INVALID_REQUEST"),
+        (new_task("a\n"), "INVALID_REQUEST"),
+        (new_task("a\u2028b"), "INVALID_REQUEST"),
+        (new_task("a\0"), "INVALID_REQUEST"),
+        (new_task("a", recurrence="daily"), "TASK_UNSUPPORTED"),
     ],
 )
-def test_a_text_that_is_no_line_is_refused(task: NewTask, code: str):
+def test_a_text_that_is_no_line_is_refused(task: AddTaskBody, code: str):
     with pytest.raises(VaultAgentError) as refused:
         added("", task)
     assert refused.value.code == code

@@ -10,7 +10,6 @@ import pytest
 from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.api import authoring, note_writes
-from vault_agent.api.authoring import TemplateBody
 from vault_agent.api.caller import OWNER, CallContext
 from vault_agent.api.note_writes import WriteNoteBody
 from vault_agent.api.operation import perform
@@ -19,7 +18,7 @@ from vault_agent.app import App
 from vault_agent.config.registry import Role
 from vault_agent.errors import Forbidden, InvalidRequest
 from vault_agent.markdown.frontmatter_edit import read_keys
-from vault_agent.model.writing import Right, Write
+from vault_agent.model.writing import Right, TemplateBody, Write
 from vault_agent.vaults.open_vault import OpenVault
 
 WRITE = {"enabled": True, "folders": ["."], "quiet_seconds": 0}

@@ -8,7 +8,8 @@ import pytest
 from tests.writing.authored import OpenedVault, write
 
 from vault_agent.errors import IndexUnavailable, VaultAgentError
-from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress
+from vault_agent.markdown.task_edit import Status, TaskAddress
+from vault_agent.model.writing import AddTaskBody
 from vault_agent.writing.notes import add_task, set_task
 
 TODAY = date(2025, 5, 6)
@@ -16,7 +17,12 @@ TODAY = date(2025, 5, 6)
 
 async def added(vault: OpenedVault, text: str, section: tuple[str, ...] | None = None, **fields):
     return await add_task(
-        vault.writing, "a.md", write(), NewTask(text, **fields), section=section, form="auto"
+        vault.writing,
+        "a.md",
+        write(),
+        AddTaskBody(path="a.md", text=text, **fields),
+        section=section,
+        form="auto",
     )
 
 

@@ -20,8 +20,8 @@ from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.edit import append
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.tag_edit import edit_tags
-from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress
-from vault_agent.model.writing import Right
+from vault_agent.markdown.task_edit import Status, TaskAddress
+from vault_agent.model.writing import AddTaskBody, Right
 from vault_agent.system.workers import SMALL_BYTES, Allowance
 from vault_agent.writing.notes import add_task, set_task
 from vault_agent.writing.plan import Costly, Planned
@@ -149,7 +149,14 @@ async def test_every_edit_of_a_large_note_does_what_it_does_to_a_small_one(vault
         writing, "Large.md", made, TaskAddress(0, text="buy milk"), Status.CANCELLED,
         today=date(2026, 1, 2), form="tasks", open_tasks=open_tasks,
     )  # fmt: skip
-    added = await add_task(writing, "Large.md", made, NewTask("call"), section=("A",), form="tasks")
+    added = await add_task(
+        writing,
+        "Large.md",
+        made,
+        AddTaskBody(path="Large.md", text="call"),
+        section=("A",),
+        form="tasks",
+    )
     text = vault.bytes("Large.md").decode()
     assert text.startswith("---\ntags: [t]\n---\n")
     assert "# A\nfirst\n\nAny text.\n\n- [-] buy milk" in text

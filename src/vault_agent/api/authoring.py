@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from vault_agent.api.caller import CallContext
 from vault_agent.api.note_writes import (
-    NoteBody,
-    WriteBody,
     make_write,
     path_of,
     write_result,
@@ -17,52 +15,29 @@ from vault_agent.api.note_writes import (
 from vault_agent.api.operation import Result, operation, write
 from vault_agent.api.requests import NoParams
 from vault_agent.errors import InvalidRequest
-from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress
+from vault_agent.markdown.task_edit import Status, TaskAddress
 from vault_agent.model.fields import (
-    Content,
-    Date,
     FilePath,
-    Heading,
     Line,
-    Name,
     NoteId,
-    Properties,
     TaskId,
-    without_nul,
 )
-from vault_agent.model.sent import Between, Form, Length, Unreadable, Validator
-from vault_agent.model.writing import Right, TemplateList, TemplateRow, Written
+from vault_agent.model.sent import Between, Length, Unreadable
+from vault_agent.model.writing import (
+    AddTaskBody,
+    Right,
+    TemplateBody,
+    TemplateList,
+    TemplateRow,
+    WriteBody,
+    Written,
+)
 from vault_agent.search.lists import open_tasks_of
-from vault_agent.vaults.typed_notes import NewNote
 from vault_agent.writing import notes as task_writes
 from vault_agent.writing import templates as template_files
 
 if TYPE_CHECKING:
     from vault_agent.vaults.typed_notes import TypedNotes
-
-
-def _variables(values: dict[str, str]) -> dict[str, str]:
-    for text in (*values, *values.values()):
-        without_nul(text)
-    return values
-
-
-Priority = Literal["highest", "high", "medium", "low", "lowest"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddTaskBody(NoteBody):
-    """The body of `POST /write/tasks/add`."""
-
-    text: Annotated[Line, Length(0, 2000)]
-    section: Heading | None = None
-    """The heading to append it under; else the end of the note."""
-    due: Date | None = None
-    scheduled: Date | None = None
-    start: Date | None = None
-    priority: Priority | None = None
-    recurrence: Annotated[Line, Length(0, 200)] | None = None
-    """As `every week`."""
 
 
 TaskState = Literal["done", "open", "cancelled", "toggle"]
@@ -92,42 +67,11 @@ class SetTaskBody(WriteBody):
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateBody(WriteBody):
-    """The body of `POST /write/template`: a new note from a template.
-
-    In the vaults of projects and in the global one `type` and `title` are enough.
-    """
-
-    template: Name | None = None
-    """By default that of the type."""
-    path: FilePath | None = None
-    """By default in the folder of the type, named after the title."""
-    type: Annotated[str, Form("[a-z][a-z0-9-]{0,31}", "must be a type of notes")] | None = None
-    title: Annotated[Line, Length(0, 500)] | None = None
-    """By default the name in `path`."""
-    content: Content | None = None
-    """With a type: the text below the frontmatter, without a template."""
-    frontmatter: Properties | None = None
-    """With a type: more keys of the frontmatter."""
-    variables: Annotated[dict[str, str], Length(0, 100), Validator(_variables)] = field(
-        default_factory=dict
-    )
-
-
 @write("/write/tasks/add")
 async def add_task(call: CallContext, request: AddTaskBody) -> Result[Written]:
     """Add a task to a note."""
     path = await path_of(call, request.path, request.note_id)
     write = make_write(call.caller, request, "tasks/add", Right.APPEND, retries=True)
-    task = NewTask(
-        request.text,
-        request.due,
-        request.scheduled,
-        request.start,
-        request.priority,
-        request.recurrence,
-    )
     section = None
     if request.section is not None:
         section = tuple(heading.strip() for heading in request.section.split(" > "))
@@ -135,7 +79,7 @@ async def add_task(call: CallContext, request: AddTaskBody) -> Result[Written]:
         call.vault.writing,
         path,
         write,
-        task,
+        request,
         section=section,
         form=call.vault.config.write.tasks_format,
     )
@@ -173,16 +117,7 @@ async def new_from_template(call: CallContext, request: TemplateBody) -> Result[
     """Make a note from a template."""
     write = make_write(call.caller, request, "template", Right.CREATE)
     if (typed := _typed(call)) is not None:
-        note = NewNote(
-            request.template,
-            request.path,
-            request.type,
-            request.title,
-            request.variables,
-            request.content,
-            request.frontmatter,
-        )
-        return write_result(await typed.create(call.vault, write, note))
+        return write_result(await typed.create(call.vault, write, request))
     typed_fields = (request.type, request.title, request.content, request.frontmatter)
     if (
         request.template is None

@@ -7,8 +7,6 @@ from hashlib import blake2b
 
 from vault_agent.api.caller import CallContext
 from vault_agent.api.note_writes import (
-    NoteBody,
-    WriteBody,
     done_or_job,
     make_write,
     path_of,
@@ -19,7 +17,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.model.fields import FilePath
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Unsent
-from vault_agent.model.writing import Right, Written
+from vault_agent.model.writing import NoteBody, Right, WriteBody, Written
 from vault_agent.vaults.write_access import move
 
 

@@ -23,13 +23,9 @@ from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.model.fields import (
     BlockId,
     Content,
-    ExpectedHash,
-    FilePath,
     Heading,
     HeadingId,
-    IdempotencyKey,
     Name,
-    NoteId,
     Properties,
     TagName,
 )
@@ -37,7 +33,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Between, Length, Unreadable
 from vault_agent.model.values import dump
-from vault_agent.model.writing import Right, Write, Written
+from vault_agent.model.writing import NoteBody, Right, Write, WriteBody, Written
 from vault_agent.search.resolve import resolve
 from vault_agent.text.names import is_note
 from vault_agent.vault.paths import note_path
@@ -48,33 +44,6 @@ from vault_agent.writing.sections import edit_section
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
     from vault_agent.model.jobs import Job
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteBody:
-    """What every request to change something may say."""
-
-    expected_hash: ExpectedHash | None = None
-    """The `contentHash` of the note as you know it, or its first 16 digits. If the note has
-    changed, nothing is written. A section is compared by its `sectionHash`."""
-    dry_run: bool = False
-    """Check everything and return the diff, but write nothing."""
-    idempotency_key: IdempotencyKey | None = None
-    """A name for this request. The same request with the same key is done once."""
-    wait_ms: Annotated[int, Between(0, 10_000)] = 2_000
-    """How long to wait until a search finds the change."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteBody(WriteBody):
-    """A request to change a note that exists."""
-
-    path: FilePath | None = None
-    note_id: NoteId | None = None
-
-    def __post_init__(self) -> None:
-        if (self.path is None) == (self.note_id is None):
-            raise Unreadable("one_name", "must have either `path` or `noteId`")
 
 
 WriteMode = Literal["create", "overwrite", "append", "prepend", "upsert"]

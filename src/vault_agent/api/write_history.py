@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.note_writes import WriteBody, done_or_job, make_write
+from vault_agent.api.note_writes import done_or_job, make_write
 from vault_agent.api.operation import Result, operation, write
 from vault_agent.api.pages import encode_cursor, position_of
 from vault_agent.model.fields import Cursor, FilePath, WriteId
@@ -19,6 +19,7 @@ from vault_agent.model.writing import (
     LogPage,
     OneWrite,
     Right,
+    WriteBody,
     WritesForgotten,
     Written,
     WrittenFile,

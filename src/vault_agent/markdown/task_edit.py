@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from vault_agent.markdown.edit import Splice, Text
     from vault_agent.markdown.tasks import Field, Placed, TaskLine
+    from vault_agent.model.writing import AddTaskBody
 
 AUTO = "auto"
 """The setting by which a line without fields gets emoji."""
@@ -276,19 +277,7 @@ def _unsupported(what: str) -> Conflict:
     return Conflict("TASK_UNSUPPORTED", f"{what} Nothing was changed. Supported: {SUPPORTED}.")
 
 
-@dataclass(frozen=True, slots=True)
-class NewTask:
-    """A task to add. Days are ISO dates."""
-
-    text: str
-    due: str | None = None
-    scheduled: str | None = None
-    start: str | None = None
-    priority: str | None = None
-    recurrence: str | None = None
-
-
-def new_line(note: Text, task: NewTask, form: str = AUTO) -> str:
+def new_line(note: Text, task: AddTaskBody, form: str = AUTO) -> str:
     """Return the line of a new task, without a line end.
 
     Raises:

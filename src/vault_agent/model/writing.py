@@ -7,8 +7,21 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
+from vault_agent.model.fields import (
+    Content,
+    Date,
+    ExpectedHash,
+    FilePath,
+    Heading,
+    IdempotencyKey,
+    Line,
+    Name,
+    NoteId,
+    Properties,
+    without_nul,
+)
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.sent import OneOf, Unsent
+from vault_agent.model.sent import Between, Form, Length, OneOf, Unreadable, Unsent, Validator
 from vault_agent.model.warning import Warning
 
 DEFAULT_WAIT_MS = 2_000
@@ -462,3 +475,77 @@ class TemplateList:
     """The templates for new notes."""
 
     templates: tuple[TemplateRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteBody:
+    """What every request to change something may say."""
+
+    expected_hash: ExpectedHash | None = None
+    """The `contentHash` of the note as you know it, or its first 16 digits. If the note has
+    changed, nothing is written. A section is compared by its `sectionHash`."""
+    dry_run: bool = False
+    """Check everything and return the diff, but write nothing."""
+    idempotency_key: IdempotencyKey | None = None
+    """A name for this request. The same request with the same key is done once."""
+    wait_ms: Annotated[int, Between(0, 10_000)] = 2_000
+    """How long to wait until a search finds the change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteBody(WriteBody):
+    """A request to change a note that exists."""
+
+    path: FilePath | None = None
+    note_id: NoteId | None = None
+
+    def __post_init__(self) -> None:
+        if (self.path is None) == (self.note_id is None):
+            raise Unreadable("one_name", "must have either `path` or `noteId`")
+
+
+Priority = Literal["highest", "high", "medium", "low", "lowest"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddTaskBody(NoteBody):
+    """The body of `POST /write/tasks/add`."""
+
+    text: Annotated[Line, Length(0, 2000)]
+    section: Heading | None = None
+    """The heading to append it under; else the end of the note."""
+    due: Date | None = None
+    scheduled: Date | None = None
+    start: Date | None = None
+    priority: Priority | None = None
+    recurrence: Annotated[Line, Length(0, 200)] | None = None
+    """As `every week`."""
+
+
+def _variables(values: dict[str, str]) -> dict[str, str]:
+    for text in (*values, *values.values()):
+        without_nul(text)
+    return values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateBody(WriteBody):
+    """The body of `POST /write/template`: a new note from a template.
+
+    In the vaults of projects and in the global one `type` and `title` are enough.
+    """
+
+    template: Name | None = None
+    """By default that of the type."""
+    path: FilePath | None = None
+    """By default in the folder of the type, named after the title."""
+    type: Annotated[str, Form("[a-z][a-z0-9-]{0,31}", "must be a type of notes")] | None = None
+    title: Annotated[Line, Length(0, 500)] | None = None
+    """By default the name in `path`."""
+    content: Content | None = None
+    """With a type: the text below the frontmatter, without a template."""
+    frontmatter: Properties | None = None
+    """With a type: more keys of the frontmatter."""
+    variables: Annotated[dict[str, str], Length(0, 100), Validator(_variables)] = field(
+        default_factory=dict
+    )

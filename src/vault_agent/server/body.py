@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from vault_agent.api.note_writes import WriteBody
 from vault_agent.api.operation import MAX_BODY_BYTES
 from vault_agent.api.requests import parse
 from vault_agent.api.sessions import WAITS_HEADER, SessionEventBody
 from vault_agent.errors import InvalidRequest, TooLarge, Unsupported
+from vault_agent.model.writing import WriteBody
 from vault_agent.server.app_keys import LIMITS
 from vault_agent.server.connection import ClientConnection
 

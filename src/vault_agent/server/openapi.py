@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from vault_agent import __version__
-from vault_agent.api.note_writes import WriteBody
 from vault_agent.api.operation import JSON, OCTETS
 from vault_agent.api.schema import REF, Schemas
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.reply import ErrorReply
 from vault_agent.model.warning import Warning
+from vault_agent.model.writing import WriteBody
 from vault_agent.server.routes import ROUTES
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
 
-from vault_agent.api.note_writes import WriteBody
 from vault_agent.api.operation import Operation, check_switch, operation, operations_of
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.api.requests import NoParams, parse_strings, repeatable, unknown_field
 from vault_agent.config.setting_names import MAX_WRITE_BYTES
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
+from vault_agent.model.writing import WriteBody
 from vault_agent.server import ui
 from vault_agent.server.app_keys import APP, CONFIG, OPENAPI, TRACE
 from vault_agent.server.body import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
@@ -23,10 +23,8 @@ from vault_agent.vault.paths import note_path
 from vault_agent.writing.templates import choose_template, merge_templates, templates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from vault_agent.markdown.yaml_values import Json
-    from vault_agent.model.writing import Write, Written
+    from vault_agent.model.writing import TemplateBody, Write, Written
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
     from vault_agent.writing.templates import Template
@@ -34,18 +32,6 @@ if TYPE_CHECKING:
 FOLDER = "templates"
 _NAMES_TRIED = 100
 _TYPE = re.compile(r"^type:[ \t]*([a-z][a-z0-9-]{0,31})[ \t]*$", re.MULTILINE)
-
-
-class NewNote(NamedTuple):
-    """What is asked for: a template or a type, and a path or a title."""
-
-    template: str | None
-    path: str | None
-    type: str | None
-    title: str | None
-    variables: Mapping[str, str]
-    content: str | None = None  # instead of the template's text
-    properties: Mapping[str, Json] | None = None  # more keys of the frontmatter
 
 
 class TypedNotes:
@@ -66,7 +52,7 @@ class TypedNotes:
             pass  # there is none, or it cannot be opened now
         return merge_templates(own)
 
-    async def create(self, vault: OpenVault, write: Write, note: NewNote) -> Written:
+    async def create(self, vault: OpenVault, write: Write, note: TemplateBody) -> Written:
         """Create a note with `id`, `type`, `title` and dates, in the folder of its type.
 
         Raises:
@@ -98,7 +84,7 @@ class TypedNotes:
                     raise
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
-    async def _template(self, vault: OpenVault, note: NewNote) -> str:
+    async def _template(self, vault: OpenVault, note: TemplateBody) -> str:
         stored = await self.templates(vault)
         if note.template is not None:
             return choose_template(stored, note.template).text
@@ -106,7 +92,7 @@ class TypedNotes:
         return next(same, "# {{title}}\n")
 
 
-def _text(template: str, note: NewNote, path: str, project: str) -> bytes:
+def _text(template: str, note: TemplateBody, path: str, project: str) -> bytes:
     """Return the text of a new note, with what every note of such a vault has."""
     now = datetime.now().astimezone()
     utc = now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -119,7 +105,7 @@ def _text(template: str, note: NewNote, path: str, project: str) -> bytes:
     if note.content is not None:
         insertable(note.content)
         text = text[: frontmatter.bounds(text).end] + note.content
-    own = {**keys_of(text), **(note.properties or {})}
+    own = {**keys_of(text), **(note.frontmatter or {})}
     values: dict[str, Json] = {
         "id": identifier,
         "type": kind,
@@ -132,7 +118,7 @@ def _text(template: str, note: NewNote, path: str, project: str) -> bytes:
     missing = {name: value for name, value in values.items() if own.get(name) in (None, "")}
     missing |= {"type": kind} if note.type else {}
     head = text[: (end := frontmatter.bounds(text).end)]
-    if "#" in head and not note.properties:  # comments of the template's author stay
+    if "#" in head and not note.frontmatter:  # comments of the template's author stay
         return spliced(text.encode(), set_keys(text.encode(), missing))
     order = {name: place for place, name in enumerate(FIELDS)}
     merged = {**own, **missing}

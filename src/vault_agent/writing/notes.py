@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from vault_agent.markdown.edit import Splice
-    from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress, TaskEdit
+    from vault_agent.markdown.task_edit import Status, TaskAddress, TaskEdit
     from vault_agent.markdown.yaml_values import Json
-    from vault_agent.model.writing import Write, Written
+    from vault_agent.model.writing import AddTaskBody, Write, Written
     from vault_agent.writing.vault_writer import VaultWriter
 
     Properties: TypeAlias = Mapping[str, Json]
@@ -72,7 +72,7 @@ async def add_task(
     writing: VaultWriter,
     path: str,
     write: Write,
-    task: NewTask,
+    task: AddTaskBody,
     *,
     section: tuple[str, ...] | None,
     form: str,
@@ -131,7 +131,7 @@ async def set_task(
     return replace(reply, warnings=(*reply.warnings, warning))
 
 
-def _add(note: bytes, task: NewTask, form: str, address: PartAddress | None) -> Planned:
+def _add(note: bytes, task: AddTaskBody, form: str, address: PartAddress | None) -> Planned:
     """Return the edit that adds a task to a note."""
     text = edit.editable(note)
     line = task_edit.new_line(text, task, form)
