@@ -19,6 +19,7 @@ from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Unsent
 from vault_agent.model.writing import NoteBody, Right, WriteBody, Written
 from vault_agent.vaults.write_access import move
+from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ async def write_folder(call: CallContext, request: FolderBody) -> Result[Written
     return write_result(await call.vault.files.make_folder(request.path, write))
 
 
-@write("/write/attachment", octets=True)
+@write("/write/attachment", octets=True, max_body=MAX_ATTACHMENT_BYTES)
 async def write_attachment(call: CallContext, request: AttachmentBody) -> Result[Written]:
     """Add an attachment of at most 50 MiB. An existing file is never replaced."""
     digest = blake2b(request.content).digest()

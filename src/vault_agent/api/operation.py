@@ -72,6 +72,8 @@ class Result(NamedTuple, Generic[Data]):
 
 _PARTS = re.compile(r"\{(\w+)\}")
 MAX_BODY_BYTES = 64 * 1024
+MAX_WRITE_BYTES = 1024 * 1024
+"""The most bytes of a request to change a note."""
 JSON = "application/json"
 OCTETS = "application/octet-stream"
 
@@ -197,6 +199,7 @@ def write(
     path: str, **rules: Any
 ) -> Callable[[Callable[[Any, Sent], Awaitable[Got]]], Operation[Sent, Got]]:
     """Return the decorator of an operation that changes notes."""
+    rules = {"max_body": MAX_WRITE_BYTES, **rules}
     return operation("POST", path, writes=True, needs=_WRITE, for_agents=True, **rules)
 
 

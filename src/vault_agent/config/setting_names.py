@@ -25,9 +25,6 @@ Toolset = Literal["vault-agent", "agentiso", "obsidian-vault-mcp", "co-cli", "sy
 
 DEFAULT_PORT = 8787
 
-MAX_WRITE_BYTES = 1024 * 1024
-"""The most bytes of a request to change a note."""
-
 
 class Key(NamedTuple):
     """A setting: its dotted name, a summary in one line, and the kind of its value.

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from vault_agent.api.operation import MAX_BODY_BYTES
-from vault_agent.api.requests import parse
 from vault_agent.api.sessions import WAITS_HEADER, SessionEventBody
 from vault_agent.errors import InvalidRequest, TooLarge, Unsupported
 from vault_agent.model.writing import WriteBody
@@ -18,8 +16,6 @@ from vault_agent.server.app_keys import LIMITS
 from vault_agent.server.connection import ClientConnection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from vault_agent.api.files import AttachmentBody
     from vault_agent.api.requests import Request
 
@@ -59,30 +55,13 @@ def check_media(request: web.BaseRequest, octets: bool = False) -> None:
         )
 
 
-def check_size(request: web.BaseRequest, limit: int = MAX_BODY_BYTES) -> None:
+def check_size(request: web.BaseRequest, limit: int) -> None:
     """Raise BODY_TOO_LARGE if Content-Length is too large, before the body is read."""
     if (request.content_length or 0) > limit:
         raise _too_large(limit)
 
 
-async def read_model(
-    request: web.Request,
-    kind: type[Request],
-    limit: int = MAX_BODY_BYTES,
-    in_path: Mapping[str, str] | None = None,
-) -> Request:
-    """Parse the body as `kind`. An absent body is parsed as `{}`.
-
-    `in_path` has the fields that are in the path of the request, and not in its body.
-
-    Raises INVALID_REQUEST or a more specific code, also for a body that arrives too slowly, and
-    BODY_TOO_LARGE.
-    """
-    body = await read_body(request, limit) if request.body_exists else b"{}"
-    return parse(kind, body, in_path)
-
-
-async def read_body(request: web.Request, limit: int = MAX_BODY_BYTES) -> bytes:
+async def read_body(request: web.Request, limit: int) -> bytes:
     """Return the body, of at most `limit` bytes.
 
     Raises INVALID_REQUEST if it arrives too slowly, and BODY_TOO_LARGE.
@@ -107,6 +86,10 @@ async def read_body(request: web.Request, limit: int = MAX_BODY_BYTES) -> bytes:
     if isinstance(request.protocol, ClientConnection):
         request.protocol.complete()
     return bytes(body)
+
+
+async def await_gate(_: web.Request) -> None:
+    """Do nothing: aiohttp would reply to `Expect: 100-continue` before the gate runs."""
 
 
 async def _send_continue(request: web.Request) -> None:

@@ -52,10 +52,6 @@ async def send_feed(request: web.Request, feed: Feed) -> web.StreamResponse:
             else:
                 yield _event(news)
 
-    return await _send(request, events())
-
-
-async def _send(request: web.Request, events: AsyncIterator[bytes]) -> web.StreamResponse:
     caller = (request.remote or "", request[CALLER].kind)
     with request.app[OPEN_STREAMS].one_more_of(caller):
         response = web.StreamResponse(
@@ -68,7 +64,7 @@ async def _send(request: web.Request, events: AsyncIterator[bytes]) -> web.Strea
         response.force_close()
         await response.prepare(request)
         if request.method != "HEAD":
-            await _forward(request, response, events)
+            await _forward(request, response, events())
         await response.write_eof()
     return response
 

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
-from vault_agent.api.operation import MAX_BODY_BYTES
+from vault_agent.api.operation import MAX_BODY_BYTES, MAX_WRITE_BYTES
 from vault_agent.config.agents import not_in_vault
 from vault_agent.config.registry import GLOBAL
 from vault_agent.config.rights import allowed_rights
-from vault_agent.config.setting_names import MAX_WRITE_BYTES
 from vault_agent.errors import Misconfigured, NotFound, Unsupported, switched_off
 from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Right
 from vault_agent.server.app_keys import APP, CONFIG, TRACE
-from vault_agent.server.body import check_media, check_size, read_body
+from vault_agent.server.body import await_gate, check_media, check_size, read_body
 from vault_agent.server.connection import while_client_waits
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.system.cancelling import in_thread
@@ -91,12 +90,8 @@ def add_mcp(router: web.UrlDispatcher) -> None:
     """Register the endpoint."""
     for path in (PATH, f"{PATH}/{{agent:[^/]*}}"):
         resource = router.add_resource(path)
-        resource.add_route("POST", _post, expect_handler=_expect)
-        resource.add_route("*", _other, expect_handler=_expect)
-
-
-async def _expect(_: web.Request) -> None:
-    """Do nothing: aiohttp would reply to `Expect: 100-continue` before the gate runs."""
+        resource.add_route("POST", _post, expect_handler=await_gate)
+        resource.add_route("*", _other, expect_handler=await_gate)
 
 
 async def _other(request: web.Request) -> web.StreamResponse:

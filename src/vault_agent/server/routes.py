@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
@@ -9,27 +10,22 @@ from aiohttp import web
 
 from vault_agent.api.operation import Operation, check_switch, operation, operations_of
 from vault_agent.api.operations import OPERATIONS
-from vault_agent.api.requests import NoParams, parse_strings, repeatable, unknown_field
-from vault_agent.config.setting_names import MAX_WRITE_BYTES
+from vault_agent.api.requests import NoParams, parse, parse_strings, repeatable, unknown_field
 from vault_agent.errors import InvalidRequest, NotFound, Unsupported
-from vault_agent.model.writing import WriteBody
 from vault_agent.server import ui
 from vault_agent.server.app_keys import APP, CONFIG, OPENAPI, TRACE
 from vault_agent.server.body import (
+    await_gate,
     check_media,
     check_size,
     read_body,
-    read_model,
     with_content,
     with_headers,
 )
 from vault_agent.server.replies import SAFE_HEADERS, bytes_reply
 from vault_agent.server.sending import RouteCall, reply, send
-from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from vault_agent.vaults.open_vault import OpenVault
 
 _VAULT = "vault"
@@ -58,8 +54,7 @@ async def _respond(route: Operation[Any, Any], request: web.Request) -> web.Stre
     check_media(request, route.octets)
     if route.needs is not None:
         check_switch(route.needs, request.app[CONFIG])
-    limit = _limit(route)
-    check_size(request, limit)
+    check_size(request, route.max_body)
     if not (route.takes_body or route.octets) and request.body_exists:
         raise InvalidRequest("INVALID_REQUEST", "This route takes no body.")
     in_query = _query_values(request, repeatable(route.fields))
@@ -67,11 +62,12 @@ async def _respond(route: Operation[Any, Any], request: web.Request) -> web.Stre
         raise unknown_field(route.in_query)
     in_path = _path_values(route, request)
     if route.takes_body:
-        parsed = with_headers(request, await read_model(request, route.request, limit, in_path))
+        body = await read_body(request, route.max_body) if request.body_exists else b"{}"
+        parsed = with_headers(request, parse(route.request, body, in_path))
     else:
         parsed = parse_strings(route.request, {**in_path, **in_query})
     if route.octets:
-        parsed = with_content(request, parsed, await read_body(request, limit))
+        parsed = with_content(request, parsed, await read_body(request, route.max_body))
     vaults = request.app[APP].vaults
     if not of_vault:
         return await _answer(route, request, vaults.default, parsed)
@@ -86,13 +82,6 @@ async def _answer(
     if route in _OF_HTTP:
         return await send(call, await route.run(call, parsed))
     return await reply(call)
-
-
-def _limit(route: Operation[Any, Any]) -> int:
-    """Return the most bytes of a body."""
-    if route.octets:
-        return MAX_ATTACHMENT_BYTES
-    return MAX_WRITE_BYTES if issubclass(route.request, WriteBody) else route.max_body
 
 
 def pattern_of(path: str) -> str:
@@ -124,51 +113,34 @@ def add_routes(router: web.UrlDispatcher) -> None:
     for pattern, routes in by_pattern.items():
         if pattern not in OF_THE_SERVER:
             _add(router, f"{_OF_VAULT}{pattern}", routes)
-    router.add_route("*", "/{path:(?s:.*)}", _unknown, expect_handler=_expect)
+    router.add_route("*", "/{path:(?s:.*)}", _unknown, expect_handler=await_gate)
 
 
 def _add(router: web.UrlDispatcher, place: str, routes: list[Operation[Any, Any]]) -> None:
     """Register the routes of one place."""
     resource = router.add_resource(place)
-    methods: list[str] = []
+    allowed: list[str] = []
     for route in routes:
-        methods += ["GET", "HEAD"] if route.method == "GET" else [route.method]
-        resource.add_route(route.method, _entry(route), expect_handler=_expect)
-        if route.method == "GET":
-            resource.add_route("HEAD", _entry(route), expect_handler=_expect)
-    resource.add_route("*", _other_method((*methods, "OPTIONS")), expect_handler=_expect)
+        methods = ["GET", "HEAD"] if route.method == "GET" else [route.method]
+        for method in methods:
+            resource.add_route(method, partial(_respond, route), expect_handler=await_gate)
+        allowed += methods
+    refuse = partial(_other_method, (*allowed, "OPTIONS"))
+    resource.add_route("*", refuse, expect_handler=await_gate)
 
 
-def _entry(
-    route: Operation[Any, Any],
-) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    async def entry(request: web.Request) -> web.StreamResponse:
-        return await _respond(route, request)
-
-    return entry
-
-
-def _other_method(
-    allowed: tuple[str, ...],
-) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    async def other_method(request: web.Request) -> web.StreamResponse:
-        if request.method == "OPTIONS":
-            return web.Response(status=204, headers={**SAFE_HEADERS, "Allow": ", ".join(allowed)})
-        raise Unsupported(
-            "METHOD_NOT_ALLOWED", f"Use {', '.join(allowed)} here.", {"allowed": list(allowed)}
-        )
-
-    return other_method
+async def _other_method(allowed: tuple[str, ...], request: web.Request) -> web.StreamResponse:
+    if request.method == "OPTIONS":
+        return web.Response(status=204, headers={**SAFE_HEADERS, "Allow": ", ".join(allowed)})
+    raise Unsupported(
+        "METHOD_NOT_ALLOWED", f"Use {', '.join(allowed)} here.", {"allowed": list(allowed)}
+    )
 
 
 async def _unknown(request: web.Request) -> web.StreamResponse:
     if ui.is_ui(request.path):
         check_switch(ui.NEEDS, request.app[CONFIG])
     raise NotFound("ROUTE_NOT_FOUND", "There is no such route.")
-
-
-async def _expect(_request: web.Request) -> None:
-    """Do nothing: aiohttp would reply to `Expect: 100-continue` before the gate runs."""
 
 
 def _path_values(route: Operation[Any, Any], request: web.Request) -> dict[str, str]:
