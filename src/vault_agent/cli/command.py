@@ -19,7 +19,7 @@ from vault_agent.errors import Misconfigured, Unavailable, explained
 from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from vault_agent.client.client import Client, Reply
     from vault_agent.config.layers import Layer
@@ -109,7 +109,7 @@ def _tell_first_index() -> None:
     tell("The first index is being built. This goes on when it is ready …")
 
 
-def _configured_vault(layers: Iterable[Layer]) -> tuple[str, Path] | None:
+def _configured_vault(layers: Sequence[Layer]) -> tuple[str, Path] | None:
     """Return the identity and the folder of the vault that the settings name, or None."""
     from vault_agent.config import rules
     from vault_agent.config.fast_settings import vault_root
@@ -121,7 +121,7 @@ def _configured_vault(layers: Iterable[Layer]) -> tuple[str, Path] | None:
     return None if folder is None else (rules.vault_identity(folder), folder)
 
 
-def _check_vault(layers: Iterable[Layer], endpoint: str, served: str, *, refuse: bool) -> None:
+def _check_vault(layers: Sequence[Layer], endpoint: str, served: str, *, refuse: bool) -> None:
     """Warn if the server serves another vault than the settings name, or raise VAULT_MISMATCH."""
     configured = _configured_vault(layers)
     if configured is None or configured[0] == served:

@@ -14,7 +14,7 @@ from vault_agent.errors import Misconfigured
 from vault_agent.system.address import live_address, noted_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
     from pathlib import Path
 
     from vault_agent.config.layers import Layer
@@ -24,7 +24,7 @@ _LONG = 200
 """Longer texts, and those with outer white space, are never plainly valid."""
 
 
-def setting(layers: Iterable[Layer], name: str) -> Any:
+def setting(layers: Sequence[Layer], name: str) -> Any:
     """Return one setting in its normal form, or its default. Raises CONFIG_INVALID."""
     key = KEYS[name]
     for layer in layers:
@@ -79,45 +79,42 @@ class ServerAccess(NamedTuple):
         return f"ServerAccess(endpoint={self.endpoint!r})"
 
 
-def connection(layers: Iterable[Layer]) -> ServerAccess:
+def connection(layers: Sequence[Layer]) -> ServerAccess:
     """Return the server's address and key, checked like the full settings, or CONFIG_INVALID.
 
     Without `server.endpoint`, the address is that of the server that serves `vault.root` now, else
     the one of `server.host` and `server.port`.
     """
-    ordered = tuple(layers)
-    endpoint = setting(ordered, "server.endpoint")
+    endpoint = setting(layers, "server.endpoint")
     if endpoint is None:
-        endpoint = _elsewhere(ordered, configured_endpoint(ordered))
-    return ServerAccess(endpoint, setting(ordered, "server.api_key"))
+        endpoint = _elsewhere(layers, configured_endpoint(layers))
+    return ServerAccess(endpoint, setting(layers, "server.api_key"))
 
 
-def own_server(layers: Iterable[Layer]) -> ServerAccess | None:
+def own_server(layers: Sequence[Layer]) -> ServerAccess | None:
     """Return the server that the settings name, or else the one that serves `vault.root` now.
 
     None if neither is there: whatever else listens at the usual port may serve another vault, and
     may be another user's.
     """
-    ordered = tuple(layers)
-    if names_any(ordered, "server.endpoint"):
-        return connection(ordered)
-    folder = index_folder(ordered)
+    if names_any(layers, "server.endpoint"):
+        return connection(layers)
+    folder = index_folder(layers)
     live = live_address(folder) if folder is not None else None
-    return None if live is None else ServerAccess(live.endpoint, setting(ordered, "server.api_key"))
+    return None if live is None else ServerAccess(live.endpoint, setting(layers, "server.api_key"))
 
 
-def names_any(layers: Iterable[Layer], *settings: str) -> bool:
+def names_any(layers: Sequence[Layer], *settings: str) -> bool:
     """Whether one of these settings is set anywhere."""
     return any(name in layer.values for layer in layers for name in settings)
 
 
-def is_mcp_off(layers: Iterable[Layer]) -> bool:
+def is_mcp_off(layers: Sequence[Layer]) -> bool:
     """Whether `mcp.enabled` was set to false. Unset, a relay may still start a server with it."""
-    layers = tuple(layers)
     return names_any(layers, "mcp.enabled") and not setting(layers, "mcp.enabled")
 
 
-def several_vaults(layers: Iterable[Layer]) -> bool:
+def several_vaults(layers: Sequence[Layer]) -> bool:
     """Return `vaults.enabled`."""
     return bool(setting(layers, "vaults.enabled"))
 
@@ -130,45 +127,42 @@ class HookSettings(NamedTuple):
     folder: Path
 
 
-def hook_settings(layers: Iterable[Layer]) -> HookSettings:
+def hook_settings(layers: Sequence[Layer]) -> HookSettings:
     """Return what an agent's hook needs, checked like the full settings, or CONFIG_INVALID."""
-    ordered = tuple(layers)
-    used = [setting(ordered, f"{section}.enabled") for section in ("memory", "journal")]
+    used = [setting(layers, f"{section}.enabled") for section in ("memory", "journal")]
     return HookSettings(
-        enabled=several_vaults(ordered) and any(used),
-        timeout_seconds=setting(ordered, "memory.hook_timeout_ms") / 1_000,
-        folder=rules.data_folder(setting(ordered, "index.dir")),
+        enabled=several_vaults(layers) and any(used),
+        timeout_seconds=setting(layers, "memory.hook_timeout_ms") / 1_000,
+        folder=rules.data_folder(setting(layers, "index.dir")),
     )
 
 
-def vault_root(layers: Iterable[Layer]) -> Path | None:
+def vault_root(layers: Sequence[Layer]) -> Path | None:
     """Return `vault.root`, or None if it is not set."""
     root: Path | None = setting(layers, "vault.root")
     return root
 
 
-def index_folder(layers: Iterable[Layer]) -> Path | None:
+def index_folder(layers: Sequence[Layer]) -> Path | None:
     """Return the folder of the index of `vault.root`, or None if that is not set."""
-    ordered = tuple(layers)
-    root = vault_root(ordered)
-    return None if root is None else rules.index_folder(root, setting(ordered, "index.dir"))
+    root = vault_root(layers)
+    return None if root is None else rules.index_folder(root, setting(layers, "index.dir"))
 
 
-def index_folders(layers: Iterable[Layer]) -> list[Path]:
+def index_folders(layers: Sequence[Layer]) -> list[Path]:
     """Return the folders in which indexes of this user may be: by `index.dir`, and by default."""
     parent = setting(layers, "index.dir")
     parents = dict.fromkeys(rules.data_folder(place) for place in (parent, None))
     return [place / "indexes" for place in parents]
 
 
-def configured_endpoint(layers: Iterable[Layer]) -> str:
+def configured_endpoint(layers: Sequence[Layer]) -> str:
     """Return the URL by `server.host` and `server.port`, whoever listens there."""
-    ordered = tuple(layers)
-    port = setting(ordered, "server.port") or DEFAULT_PORT
-    return rules.endpoint_of(setting(ordered, "server.host"), port)
+    port = setting(layers, "server.port") or DEFAULT_PORT
+    return rules.endpoint_of(setting(layers, "server.host"), port)
 
 
-def _elsewhere(layers: tuple[Layer, ...], expected: str) -> str:
+def _elsewhere(layers: Sequence[Layer], expected: str) -> str:
     """Return the URL of the server that serves the configured vault, or else `expected`."""
     try:
         folder = index_folder(layers)

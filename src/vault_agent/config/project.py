@@ -36,6 +36,9 @@ OURS: Final = ".vault-agent"
 THEIRS: Final = ".synk"
 VAULT: Final = "vault"
 _MAX_GIT_FILE: Final = 4_096
+_TWO_VAULTS: Final = (
+    f"The project has {OURS}/{VAULT} and {THEIRS}/{VAULT}. Only the first one is used."
+)
 
 
 class Project(NamedTuple):
@@ -85,7 +88,7 @@ def project_at(folder: Path) -> Project | None:
     """
     ours, theirs = folder / OURS / VAULT, folder / THEIRS / VAULT
     if is_folder(ours):
-        warnings = (_two_vaults(),) if is_folder(theirs) else ()
+        warnings = (_warning("TWO_PROJECT_VAULTS", _TWO_VAULTS),) if is_folder(theirs) else ()
         return Project(folder, _inside(ours, folder), warnings)
     if is_folder(theirs):
         return Project(folder, _inside(theirs, folder))
@@ -139,10 +142,7 @@ def _in_main_checkout(start: Path) -> Path:
     Any other folder is returned as it is. Where the main checkout has no such folder, the nearest
     one above it is taken.
     """
-    device = _device(start)
-    for _, folder in zip(range(MAX_LEVELS), (start, *start.parents), strict=False):
-        if _device(folder) != device:
-            return start
+    for folder in _upwards(start, None):
         marker = folder / ".git"
         if is_folder(marker):
             return start
@@ -204,13 +204,6 @@ def _inside(vault: Path, folder: Path) -> Path:
     return resolved
 
 
-def _two_vaults() -> Warning:
-    from vault_agent.model.warning import Warning
-
-    what = f"The project has {OURS}/{VAULT} and {THEIRS}/{VAULT}. Only the first one is used."
-    return Warning("TWO_PROJECT_VAULTS", what)
-
-
 def _home(home: Path | None) -> Path | None:
     try:
         return _resolved(home if home is not None else Path.home())
@@ -256,7 +249,8 @@ def read_project_file(folder: Path) -> ProjectFile:
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
-        return ProjectFile(warnings=(_ignored("The project's config file is not valid TOML."),))
+        what = "The project's config file is not valid TOML."
+        return ProjectFile(warnings=(_warning("PROJECT_CONFIG_IGNORED", what),))
     values = {
         f"{section}.{option}": value
         for section, table in tables.items()
@@ -267,7 +261,8 @@ def read_project_file(folder: Path) -> ProjectFile:
     warnings: tuple[Warning, ...] = ()
     if ignored:
         what = f"{ignored} settings of the project's config file are ignored. It may only have"
-        warnings = (_ignored(f"{what} {', '.join(PROJECT_KEYS)}.", ignored=ignored),)
+        what += f" {', '.join(PROJECT_KEYS)}."
+        warnings = (_warning("PROJECT_CONFIG_IGNORED", what, ignored=ignored),)
     name = used.get("project.name")
     return ProjectFile(
         name=clean_name(name) if name is not None else None,
@@ -328,10 +323,10 @@ def _is_valid(name: str, value: object) -> bool:
     return False
 
 
-def _ignored(what: str, **details: int) -> Warning:
+def _warning(code: str, what: str, **details: int) -> Warning:
     from vault_agent.model.warning import Warning
 
-    return Warning("PROJECT_CONFIG_IGNORED", what, details)
+    return Warning(code, what, details)
 
 
 def _settings_text(path: Path) -> str | None:

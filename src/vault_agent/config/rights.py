@@ -40,7 +40,7 @@ def allowed_rights(
 
 
 def tool_settings(
-    layers: Iterable[Layer], agent: str | None
+    layers: Sequence[Layer], agent: str | None
 ) -> tuple[str, frozenset[Right]] | None:
     """Return the toolset and the rights of the owner or an agent; None if there is no such agent.
 
@@ -48,18 +48,17 @@ def tool_settings(
         ValueError: if a setting of the agent is wrong. The server names it.
         Misconfigured: `CONFIG_INVALID`.
     """
-    ordered = tuple(layers)
-    agents = {name: table for layer in ordered for name, table in layer.agents.items()}
+    agents = {name: table for layer in layers for name, table in layer.agents.items()}
     own = agents.get(agent, {}) if agent is not None else {}
     if (agent is not None and agent not in agents) or not isinstance(own, dict):
         return None
     rights: frozenset[Right] = frozenset()
-    if setting(ordered, "write.enabled"):
-        allow = setting(ordered, "write.allow")
+    if setting(layers, "write.enabled"):
+        allow = setting(layers, "write.allow")
         rights = frozenset(map(Right, allow))
         if agent is not None:
-            writable = setting(ordered, "write.folders")
+            writable = setting(layers, "write.folders")
             seen = rules.seen_folders(own.get("folders", own.get("folder")))
             rights = allowed_rights(allow, writable, seen, own.get("write", ()))
-    toolset = own.get("toolset") or setting(ordered, "mcp.toolset")
+    toolset = own.get("toolset") or setting(layers, "mcp.toolset")
     return str(toolset), rights

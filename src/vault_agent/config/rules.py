@@ -261,9 +261,7 @@ def endpoint_of(bind_host: str, bind_port: int) -> str:
     except ValueError:
         return f"http://{bind_host}:{bind_port}"
     if address.is_unspecified:
-        return (
-            f"http://127.0.0.1:{bind_port}" if address.version == 4 else f"http://[::1]:{bind_port}"
-        )
+        address = ip_address("127.0.0.1" if address.version == 4 else "::1")
     name = f"[{address}]" if address.version == 6 else str(address)
     return f"http://{name}:{bind_port}"
 

@@ -227,10 +227,7 @@ def index_directory(config: Config) -> Path:
     inside the vault.
     """
     if config.vault.root is None:
-        raise Misconfigured(
-            "VAULT_NOT_FOUND",
-            "no vault is set.",
-        )
+        raise Misconfigured("VAULT_NOT_FOUND", "no vault is set.")
     directory = rules.index_folder(config.vault.root, config.index.dir)
     if rules.holds_index(config.vault.root, config.index.dir):
         if config.index.dir is not None:

@@ -84,11 +84,6 @@ class Message(NamedTuple):
         meta = self.params.get("_meta") if self.params is not None else None
         return meta if isinstance(meta, dict) else {}
 
-    @property
-    def client(self) -> str | None:
-        """The name of the program that calls, if the request carries one of plain characters."""
-        return client_name(self.meta.get(CLIENT_META))
-
 
 def parse_message(body: bytes) -> Message:
     """Parse one JSON-RPC request or notification.
@@ -125,11 +120,6 @@ def parse_message(body: bytes) -> Message:
     if params is not None and not isinstance(params, dict):
         raise RpcError(INVALID_PARAMS, "The parameters must be an object.", to=request_id)
     return Message(request_id, method, params)
-
-
-def result_body(request_id: RequestId | None, result: Mapping[str, Any]) -> bytes:
-    """Return the reply to a request."""
-    return orjson.dumps({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
 def _is_id(value: object) -> bool:
@@ -214,8 +204,9 @@ async def exchange(server: Server[Any], view: Any, post: Post) -> PostReply:
             connection = _classified(message, post)
         except RpcError as error:
             return _refused(error)
-    if message.client is not None:
-        view = view.of_client(message.client)
+    client = client_name(message.meta.get(CLIENT_META))
+    if client is not None:
+        view = view.of_client(client)
     call = Call(view, legacy=not modern)
     try:
         result = await serve_one(
@@ -230,7 +221,8 @@ async def exchange(server: Server[Any], view: Any, post: Post) -> PostReply:
         rpc_error = _known(error, message.id)
         # Before 2026-07-28 the status says only that the message was read.
         return _refused(rpc_error) if modern else PostReply(200, rpc_error.body())
-    return PostReply(200, result_body(message.id, result))
+    reply = {"jsonrpc": "2.0", "id": message.id, "result": result}
+    return PostReply(200, orjson.dumps(reply))
 
 
 def _classified(message: Message, post: Post) -> Connection:

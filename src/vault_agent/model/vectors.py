@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,7 @@ class VectorSpace:
 
     def matches(self, other: VectorSpace) -> bool:
         """Whether vectors of both are comparable: equal, with a cosine of the probes over 0.999."""
-        return (
-            self.model == other.model
-            and self.dimension == other.dimension
-            and self.query_prefix == other.query_prefix
-            and self.document_prefix == other.document_prefix
-            and self.cosine(other) > 0.999
-        )
+        return replace(other, probe=self.probe) == self and self.cosine(other) > 0.999
 
     def cosine(self, other: VectorSpace) -> float:
         """Return the cosine of the two probe vectors, or 0 if their dimensions differ."""

@@ -60,7 +60,12 @@ class ModelClient:
             Misconfigured: `CONFIG_INVALID` for an endpoint or model that would send text away.
         """
         self.model = model.strip()
-        check_model(service.section, self.model)
+        if self.model.lower().endswith((":cloud", "-cloud")):
+            raise Misconfigured(
+                "CONFIG_INVALID",
+                f"{service.section}.model names a cloud model, which sends the notes' text away;"
+                " choose one that runs on this machine.",
+            )
         self._service = service
         self._policy = AddressPolicy(allow_private=allow_private, section=service.section)
         self._url = self._policy.endpoint(url)
@@ -169,10 +174,6 @@ class ModelClient:
             if len(self._replies) > _REPLIES_KEPT:
                 self._replies.popitem(last=False)
             return reply
-
-    def forget(self) -> None:
-        """Forget the replies that are answered from memory."""
-        self._replies.clear()
 
     def unavailable(self, fault: EndpointFault) -> Unavailable:
         """Return the error for a fault of the endpoint as a whole."""
@@ -321,17 +322,3 @@ class AddressPolicy:
 
     def _invalid(self, what: str) -> Misconfigured:
         return Misconfigured("CONFIG_INVALID", f"{self._section}.endpoint {what}.")
-
-
-def check_model(section: str, model: str) -> None:
-    """Refuse a model that Ollama runs elsewhere.
-
-    Raises:
-        Misconfigured: `CONFIG_INVALID`.
-    """
-    if model.lower().endswith((":cloud", "-cloud")):
-        raise Misconfigured(
-            "CONFIG_INVALID",
-            f"{section}.model names a cloud model, which sends the notes' text away; choose one"
-            " that runs on this machine.",
-        )

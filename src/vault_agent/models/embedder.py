@@ -145,7 +145,7 @@ class Embedder(ModelClient):
     async def recover(self) -> None:
         """Ask for the probe text. Vectors of queries are forgotten if the model has changed."""
         if not await self.probe(self.settings.timeout):
-            self.forget()
+            self._replies.clear()
 
     # --- the space of the vectors -----------------------------------------------------------------
 

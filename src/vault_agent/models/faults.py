@@ -63,23 +63,17 @@ class EndpointFault(Exception):
 
 _BUSY: Final = frozenset({408, 429, 502, 503, 504})
 
-# Messages of Ollama, llama.cpp, vLLM, text-embeddings-inference and LM Studio.
-_TOO_LONG: Final = re.compile(
-    r"context (length|size|window)|input length|too (large|long)|maximum (context|length|input)"
-    r"|max(imum)?[ _](seq|input|length|tokens)|must have less than \d+ tokens"
-    r"|exceeds? .{0,40}(token|context|length)|(token|context|length).{0,40} exceed"
-    r"|larger than .{0,40}(batch|context) size",
-    re.IGNORECASE,
-)
-_BATCH: Final = re.compile(
-    r"batch size \d+ >|maximum (allowed )?batch|too many inputs", re.IGNORECASE
-)
-_MODEL_MISSING: Final = re.compile(
-    r"try pulling|model\b.{0,120}\b(not found|does not exist|not exist)|no such model"
-    r"|no models? (is |are )?loaded|unknown model",
-    re.IGNORECASE | re.DOTALL,
-)
-_CRASHED: Final = re.compile(r"crashed|exit code|runner .{0,20}terminated|NaN|\bEOF\b")
+_TABLES: Final = tomllib.loads(files(__package__).joinpath("services.toml").read_text("utf-8"))
+
+
+def _pattern(name: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
+    return re.compile("|".join(_TABLES["replies"][name]), flags)
+
+
+_TOO_LONG: Final = _pattern("too_long", re.IGNORECASE)
+_BATCH: Final = _pattern("batch", re.IGNORECASE)
+_MODEL_MISSING: Final = _pattern("model_missing", re.IGNORECASE | re.DOTALL)
+_CRASHED: Final = _pattern("crashed")
 
 
 def fault_of(status: int, body: bytes, retry_after: str | None) -> EndpointFault:
@@ -148,9 +142,8 @@ class ModelService(NamedTuple):
     @classmethod
     def of(cls, name: str) -> Self:
         """Return a service of `services.toml`."""
-        tables = tomllib.loads(files(__package__).joinpath("services.toml").read_text("utf-8"))
-        fields = tables[name]
-        fields["messages"] = tables["messages"] | fields["messages"]
+        fields = dict(_TABLES[name])
+        fields["messages"] = _TABLES["messages"] | fields["messages"]
         fields["of_one_request"] = frozenset(fields["of_one_request"])
         return cls(**fields)
 

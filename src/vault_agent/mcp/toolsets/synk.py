@@ -17,7 +17,7 @@ from vault_agent.mcp.reading import named_note, note_at, properties_of
 from vault_agent.mcp.text import excerpt, warnings_of
 from vault_agent.mcp.toolsets.whole import overwrite_body, text_fields, whole_note
 from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
-from vault_agent.mcp.writing import at_this_moment, change, perform, write_warnings
+from vault_agent.mcp.writing import at_this_moment, change, given, perform, write_warnings
 from vault_agent.model.graph import GraphQuery
 from vault_agent.model.identifiers import identify
 from vault_agent.model.warning import Warning
@@ -183,10 +183,8 @@ async def _graph(view: View, arguments: Mapping[str, Any]) -> Shown:
 
 
 async def _create(view: View, arguments: Mapping[str, Any]) -> Shown:
-    body: dict[str, Any] = {"type": arguments["type"], "title": arguments["title"]}
-    if "content" in arguments:
-        body["content"] = arguments["content"]
-    more = {name: arguments[name] for name in ("tags", "files", "links") if name in arguments}
+    body: dict[str, Any] = given(arguments, "type", "title", "content")
+    more = given(arguments, "tags", "files", "links")
     if more:
         body["frontmatter"] = more
     reply = await perform(view, authoring.new_from_template, body)
@@ -203,9 +201,7 @@ async def _create(view: View, arguments: Mapping[str, Any]) -> Shown:
 async def _update(view: View, arguments: Mapping[str, Any]) -> str:
     note = await _named(view, arguments["noteId"])
     path = visible(note.path)
-    more = {
-        name: arguments[name] for name in ("title", "tags", "files", "links") if name in arguments
-    }
+    more = given(arguments, "title", "tags", "files", "links")
     lines = []
     # The content first: what is refused then has changed nothing, and the hash is still that of
     # the note as it was read.
@@ -213,8 +209,7 @@ async def _update(view: View, arguments: Mapping[str, Any]) -> str:
         now = await whole_note(view, note)
         body = {"path": path, "mode": "overwrite", "content": now.text[: now.body]}
         body["content"] += arguments["content"]
-        expected = {name: arguments[name] for name in ("expectedHash",) if name in arguments}
-        body = await overwrite_body(view, {**body, **expected})
+        body = await overwrite_body(view, {**body, **given(arguments, "expectedHash")})
         lines.append(await change(view, note_writes.write_note, body))
     if more:
         lines.append(await change(view, note_writes.write_frontmatter, {"path": path, "set": more}))
