@@ -25,7 +25,7 @@ from vault_agent.search.resolve import named_handle, named_note
 from vault_agent.search.snippet import snippet_around
 from vault_agent.store.index import links as links_reading
 from vault_agent.store.index import notes as notes_reading
-from vault_agent.store.index.links import LinkFilter, LinkRow, resolver_for
+from vault_agent.store.index.links import LinkRow, resolver_for
 from vault_agent.text.names import fold
 from vault_agent.vault.paths import folders_of
 
@@ -73,8 +73,9 @@ async def links(
         into: list[LinkRow] = []
         out: list[WebLink] = []
         if wants_inside:
-            wanted = LinkFilter(own, status)
-            into = links_reading.outgoing(connection, note.rowid, wanted, start=inside, limit=some)
+            into = links_reading.outgoing(
+                connection, note.rowid, kinds=own, status=status, start=inside, limit=some
+            )
         if wants_outside:
             out = links_reading.external(connection, note.rowid, start=outside, limit=some)
         both: tuple[Sequence[_AnyLink], Sequence[_AnyLink]] = (into, out)

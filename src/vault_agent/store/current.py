@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.model.scope import EVERYTHING
-from vault_agent.store.database import connect_reader, mapped_files, translated
-from vault_agent.store.failures import is_damage
+from vault_agent.store.database import connect_reader, translated
+from vault_agent.store.failures import MappedFiles, is_damage
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.searching import RevisionRows
 from vault_agent.store.index.meta import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Callable,
         Iterator,
     )
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from vault_agent.model.scope import Scope
@@ -150,15 +151,13 @@ class Snapshot:
 
         return await self.threads.run(work)
 
-    @contextmanager
-    def connection(self) -> Iterator[sqlite3.Connection]:
+    def connection(self) -> AbstractContextManager[sqlite3.Connection]:
         """Lend a read-only connection to the calling thread.
 
         Raises:
             IndexUnavailable: `INDEX_INCOMPATIBLE` if a mapped file was truncated.
         """
-        with self._readers.lend() as connection:
-            yield connection
+        return self._readers.lend()
 
     @contextmanager
     def unchanged(self) -> Iterator[sqlite3.Connection]:
@@ -201,37 +200,25 @@ class CurrentIndex:
         self._vectors = vectors
         self._vault = vault
         self._fingerprint = fingerprint
-        self._snapshot: Snapshot | None = None
+        self.latest: Snapshot | None = None
+        """The current state, only for use without an `await`; to read, use `snapshot`."""
         self._held = ExitStack()  # the current snapshot
-        self._refusal: VaultAgentError | None = None
-        self._damaged: int | None = None
+        self.refusal: VaultAgentError | None = None
+        """The reason why an existing index is not served."""
+        self.damaged: int | None = None
+        """The generation that turned out to be damaged. It is not served again."""
         self._refreshing = asyncio.Lock()
         self._threads = Threads(_SEARCH_THREADS, "search")
 
     @property
     def meta(self) -> Meta | None:
         """The metadata of the current state, or None."""
-        return self._snapshot.meta if self._snapshot else None
-
-    @property
-    def latest(self) -> Snapshot | None:
-        """The current state, only for use without an `await`; to read, use `snapshot`."""
-        return self._snapshot
-
-    @property
-    def refusal(self) -> VaultAgentError | None:
-        """The reason why an existing index is not served, or None."""
-        return self._refusal
+        return self.latest.meta if self.latest else None
 
     @property
     def is_outdated(self) -> bool:
         """Whether the index was made by another version, or with other settings."""
-        return self._refusal is not None and self._refusal.details == BY_VERSION
-
-    @property
-    def damaged(self) -> int | None:
-        """The generation that turned out to be damaged, or None. It is not served again."""
-        return self._damaged
+        return self.refusal is not None and self.refusal.details == BY_VERSION
 
     async def refresh(self) -> None:
         """Open the newest complete state. Readers of the old one can finish."""
@@ -241,22 +228,22 @@ class CurrentIndex:
             if number is None:
                 self._replace(None, None)
                 return
-            if number == self._damaged:
+            if number == self.damaged:
                 return  # even if a run that did not notice the damage has added a revision
             try:
                 snapshot = await open_in_thread(partial(self._open, number))
             except IndexUnavailable as refusal:
-                self._damaged = number if is_damage(refusal) else None
+                self.damaged = number if is_damage(refusal) else None
                 self._replace(None, refusal)
             else:
-                self._damaged = None
+                self.damaged = None
                 self._replace(snapshot, None)
 
     async def refuse(self, refusal: VaultAgentError, generation: int) -> None:
         """Permanently stop serving a generation whose files are damaged."""
         async with self._refreshing:
-            self._damaged = generation
-            if self._snapshot is None or self._snapshot.meta.generation == generation:
+            self.damaged = generation
+            if self.latest is None or self.latest.meta.generation == generation:
                 self._replace(None, refusal)
 
     def check(self) -> None:
@@ -265,7 +252,7 @@ class CurrentIndex:
         Raises:
             IndexUnavailable: `INDEX_INCOMPATIBLE`.
         """
-        if (refusal := self._refusal) is not None:
+        if (refusal := self.refusal) is not None:
             raise refusal.again()
 
     @asynccontextmanager
@@ -276,7 +263,7 @@ class CurrentIndex:
             IndexUnavailable: `INDEX_NOT_FOUND` or `INDEX_INCOMPATIBLE`.
         """
         self.check()
-        snapshot = self._snapshot
+        snapshot = self.latest
         if snapshot is None:
             raise IndexUnavailable("INDEX_NOT_FOUND", "There is no index yet.")
         with snapshot:
@@ -291,7 +278,7 @@ class CurrentIndex:
         old = self._held.pop_all()
         if snapshot is not None:
             self._held.enter_context(snapshot)
-        self._snapshot, self._refusal = snapshot, refusal
+        self.latest, self.refusal = snapshot, refusal
         old.close()
 
     def _open(self, number: int) -> Snapshot:
@@ -325,7 +312,8 @@ class Readers:
 
     def __init__(self, path: Path, count: int) -> None:
         self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
-        self._files = mapped_files(path)
+        # The one file that SQLite maps for a reader: the index of its write-ahead log.
+        self._files = MappedFiles([path.with_name(f"{path.name}-shm")])
         try:
             for _ in range(count):
                 self._idle.put(connect_reader(path))

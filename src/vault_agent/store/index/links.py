@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -79,22 +78,6 @@ class WebLink(NamedTuple):
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class LinkFilter:
-    """Which links of a note are read. None means any."""
-
-    kinds: tuple[str, ...] | None = None
-    status: str | None = None  # resolved, ambiguous, unresolved
-
-    def condition(self) -> tuple[str, list[str]]:
-        """Return the SQL condition and its parameters."""
-        clauses, values = [_STATUS[self.status]], []
-        if self.kinds is not None:
-            clauses.append("link.kind IN (SELECT value FROM json_each(?))")
-            values.append(json_array(self.kinds))
-        return " AND ".join(clauses), values
-
-
 # --- links with their places ---------------------------------------------------------------------
 
 
@@ -112,16 +95,20 @@ def rows_of(
 def outgoing(
     connection: sqlite3.Connection,
     rowid: int,
-    wanted: LinkFilter | None = None,
     *,
+    kinds: tuple[str, ...] | None = None,
+    status: str | None = None,
     start: int = 0,
     limit: int = -1,
 ) -> list[LinkRow]:
-    """Return the links of a note in order, from its link number `start` on."""
+    """Return the links of a note in order, from its link number `start` on.
+
+    `status` is resolved, ambiguous or unresolved. None means any kind or status.
+    """
     first, end = keys_of(rowid)
-    condition, values = (wanted or LinkFilter()).condition()
-    condition = f"link.key >= ? AND link.key < ? AND {condition} ORDER BY link.key LIMIT ?"
-    return rows_of(connection, "link", condition, first + start, end, *values, limit)
+    condition = SQL["outgoing_condition"].format(status=_STATUS[status])
+    wanted = None if kinds is None else json_array(kinds)
+    return rows_of(connection, "link", condition, first + start, end, wanted, limit)
 
 
 def with_keys(connection: sqlite3.Connection, keys: Iterable[int]) -> list[LinkRow]:

@@ -24,6 +24,12 @@ LEFT JOIN note AS there ON there.handle = link.dest
 LEFT JOIN attachment ON attachment.handle = link.dest
 WHERE {condition}
 
+-- name: outgoing_condition
+-- Links of a note, of some kinds or of all.
+link.key >= ?1 AND link.key < ?2 AND {status}
+    AND (?3 IS NULL OR link.kind IN (SELECT value FROM json_each(?3)))
+ORDER BY link.key LIMIT ?4
+
 -- name: external
 -- The web links of a note from a number on.
 SELECT key, url, text, line, col FROM external_link
