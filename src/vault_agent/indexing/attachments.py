@@ -18,7 +18,6 @@ from vault_agent.indexing.protocol import AttachmentsRead
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import open_reader
-from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool
@@ -125,7 +124,7 @@ def sweep_texts(task: IndexTask) -> None:
     if number is None:
         return
     with open_reader(directory.database(number)) as connection:
-        contents = {file.hash for file in documents.files(connection)}
+        contents = {file.hash for file in reading.files(connection, "document")}
     KeptTexts(directory.texts).sweep(contents)
 
 

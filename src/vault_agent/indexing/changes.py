@@ -16,7 +16,6 @@ from vault_agent.indexing.protocol import Compared
 from vault_agent.model.link_resolver import names_of
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import open_reader
-from vault_agent.store.index import documents
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.store.index.rows import name_hash
@@ -79,7 +78,9 @@ def read_stored(
             check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
             if paths is not None:
                 paths = outermost((*paths, *_other_spellings(connection, paths)))
-            files = reading.files(connection, paths=paths) + documents.files(connection, paths)
+            files = reading.files(connection, paths=paths) + reading.files(
+                connection, "document", paths=paths
+            )
             left_out = reading.left_out(connection, paths)
             return Stored(
                 meta,

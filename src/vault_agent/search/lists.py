@@ -115,7 +115,7 @@ async def _among(snapshot: Snapshot, query: ListQuery) -> set[int] | None:
         if query.tasks == "open":
             yield sorting.with_open_tasks(connection)
         if query.linked is not None:
-            linked = links.connected(connection)
+            linked = links.all_connections(connection)
             paths = reading.order(connection)
             yield {rowid for rowid, _ in paths if (rowid in linked) is query.linked}
         if not query.recursive:

@@ -121,7 +121,10 @@ async def _history(folder: Path, work: Work) -> History:
     if not commits:
         return History(top=top)
     ids = "\n".join(commit.id for commit in commits)
-    numbers = await _git(folder, *_NUMBERS, "--root", "--no-commit-id", "--stdin", stdin=ids)
+    command = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
+    numbers = await _git(
+        folder, *command, "--numstat", "--root", "--no-commit-id", "--stdin", stdin=ids
+    )
     return History(tuple(commits), _files(numbers), top)
 
 
@@ -139,7 +142,14 @@ async def _wanted(folder: Path, work: Work, end: str) -> list[str]:
 
 async def _listed(folder: Path, wanted: Sequence[str]) -> list[Commit]:
     command = ("rev-list", "--no-commit-header", "--format=%H%x00%ct%x00%s", *wanted)
-    return _commits(await _git(folder, *command))
+    output = await _git(folder, *command)
+    commits = []
+    for line in output.decode("utf-8", "replace").splitlines():
+        commit, _, rest = line.partition("\0")
+        at, _, subject = rest.partition("\0")
+        if COMMIT.fullmatch(commit) and at.isdecimal():
+            commits.append(Commit(commit, float(at), subject))
+    return commits
 
 
 async def hashes_at(folder: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:
@@ -154,25 +164,11 @@ async def hashes_at(folder: Path, commit: str, paths: Sequence[str]) -> dict[str
     return hashes
 
 
-_DIFF: Final = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
-_NUMBERS: Final = (*_DIFF, "--numstat")
-
-
 async def commit_of(folder: Path, name: str) -> str | None:
     """Return the hash of a commit that exists, by its name, or None. Raises OSError."""
     output = await _git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
     text = output.decode("ascii", "replace").strip()
     return text if COMMIT.fullmatch(text) else None
-
-
-def _commits(output: bytes) -> list[Commit]:
-    commits = []
-    for line in output.decode("utf-8", "replace").splitlines():
-        commit, _, rest = line.partition("\0")
-        at, _, subject = rest.partition("\0")
-        if COMMIT.fullmatch(commit) and at.isdecimal():
-            commits.append(Commit(commit, float(at), subject))
-    return commits
 
 
 def _files(output: bytes) -> tuple[FileChange, ...]:

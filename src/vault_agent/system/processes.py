@@ -48,13 +48,7 @@ class ChildProcess(Process):
         self.transport = transport
 
 
-async def start_process(
-    *command: str,
-    stdin: int | None = None,
-    stdout: int | None = None,
-    stderr: int | None = None,
-    **options: Any,
-) -> ChildProcess:
+async def start_process(*command: str, **options: Any) -> ChildProcess:
     """Start a process like `asyncio.create_subprocess_exec`, with the same options.
 
     If the caller is cancelled meanwhile, the process is killed; asyncio alone would leave it to the
@@ -69,10 +63,7 @@ async def start_process(
         transport, protocol = await loop.subprocess_exec(
             lambda: SubprocessStreamProtocol(limit=_LINE_LIMIT, loop=loop),
             *command,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            **options,
+            **{"stdin": None, "stdout": None, "stderr": None, **options},
         )
         return ChildProcess(transport, protocol, loop)
 

@@ -12,12 +12,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    from vault_agent.store.index.notes import StoredFile, StoredNote
-
-
-def files(connection: sqlite3.Connection, paths: Iterable[str] | None = None) -> list[StoredFile]:
-    """Return the file of every document as it was last seen, or of those at or below `paths`."""
-    return notes.files(connection, "document", paths=paths)
+    from vault_agent.store.index.notes import StoredNote
 
 
 def readable(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, StoredNote]:

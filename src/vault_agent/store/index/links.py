@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
@@ -245,11 +245,6 @@ def circles(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, 
     return circle_of
 
 
-def connected(connection: sqlite3.Connection) -> set[int]:
-    """Return the notes that link to another note, or that another note links to."""
-    return set(all_connections(connection))
-
-
 def count_connections(connection: sqlite3.Connection, rowids: Sequence[int]) -> dict[int, int]:
     """Return how many other notes each of these notes links to, or is linked from."""
     listed = json_array(rowids)
@@ -329,15 +324,13 @@ class LinkReader:
 
     def files_at(self, path: str) -> list[NamedFile]:
         """Return the file at a path, or all files below the folder at it."""
-        notes = self._rows(SQL["notes_at"], path)
-        attachments = self._rows(SQL["attachments_at"], path)
-        return [
-            *(
-                NamedFile(path, tuple(orjson.loads(aliases)) if aliases else ())
-                for path, aliases in notes
-            ),
-            *(NamedFile(path, None) for (path,) in attachments),
+        notes = fetch(self._connection, SQL["notes_at"], (path,))
+        attachments = fetch(self._connection, SQL["attachments_at"], (path,))
+        files = [
+            NamedFile(path, tuple(orjson.loads(aliases)) if aliases else ())
+            for path, aliases in notes
         ]
+        return files + [NamedFile(path, None) for (path,) in attachments]
 
     def files_named(self, names: Iterable[str]) -> list[NamedFile]:
         """Return the files with one of these names, which are as `names_of` returns them."""
@@ -366,10 +359,8 @@ class LinkReader:
 
     def attachments_ending(self, suffix: str) -> list[str]:
         """Return the paths of the attachments that end in `suffix`, in order."""
-        return [path for (path,) in self._rows(SQL["attachments_ending"], suffix)]
-
-    def _rows(self, statement: str, value: str | int) -> list[tuple[Any, ...]]:
-        return fetch(self._connection, statement, (value,))
+        rows = fetch(self._connection, SQL["attachments_ending"], (suffix,))
+        return [path for (path,) in rows]
 
 
 def _plain(rows: Iterable[LinkRow]) -> list[LinkFrom]:

@@ -185,9 +185,8 @@ class HeadingRow(NamedTuple):
 
 def counts(connection: sqlite3.Connection) -> Counts:
     """Return the numbers of rows that no total has."""
-    rows = fetch(connection, SQL["counts"])
-    ((attachments, external, tags, tasks),) = rows
-    return Counts(attachments, external, tags, tasks)
+    [row] = fetch(connection, SQL["counts"])
+    return Counts(*row)
 
 
 def types(connection: sqlite3.Connection) -> list[tuple[str | None, int]]:
