@@ -28,7 +28,6 @@ from vault_agent.system.files import is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from vault_agent.cli.connecting import KnownAgent
     from vault_agent.config import Config
@@ -203,7 +202,7 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
         if error.code == "CONFIG_INVALID":
             yield Diagnosis("disk", False, error.message, _repair_of(error, invocation))
         return
-    nearest = _nearest(folder)
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
     free = shutil.disk_usage(nearest).free
     what = f"{free / 1e9:,.1f} GB are free for the index in {in_home(index_parent(config))}"
     if not os.access(nearest, os.W_OK):
@@ -216,13 +215,6 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
     for file in (*index_parent(config).glob("*.damaged"), *folder.glob("*.damaged")):
         what = f"a damaged {file.stem}.db was set aside as {in_home(file)}"
         yield Diagnosis("state", None, what, "remove it when you no longer need it")
-
-
-def _nearest(folder: Path) -> Path:
-    """Return the folder, or the nearest one above it that exists."""
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    return folder
 
 
 def _server(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
@@ -272,10 +264,6 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
     yield Diagnosis("watch", works, watch_state(health, reply.warnings), fix)
 
 
-def _is_there(config: Config) -> bool:
-    return config.vault.root is not None and is_folder(config.vault.root)
-
-
 def _port(invocation: Invocation, config: Config) -> Diagnosis:
     from vault_agent.system.address import require_bindable
 
@@ -286,7 +274,8 @@ def _port(invocation: Invocation, config: Config) -> Diagnosis:
     except Misconfigured as error:
         return Diagnosis("server", False, error.message)
     what = f"none runs; port {config.server.port} is free"
-    return Diagnosis("server", False, what, START if _is_there(config) else "")
+    can_start = config.vault.root is not None and is_folder(config.vault.root)
+    return Diagnosis("server", False, what, START if can_start else "")
 
 
 def _embedding(config: Config) -> Diagnosis:

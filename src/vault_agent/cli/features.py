@@ -154,34 +154,6 @@ def _idle(now: Config, names: Iterable[str]) -> Iterator[str]:
             )
 
 
-def set_all(
-    invocation: Invocation, settings: Sequence[tuple[str, str]], *, must_serve: bool = False
-) -> None:
-    """Write settings into the config file in one step, if all settings are valid with them.
-
-    With `must_serve`, and while a server runs, a server must be able to start with them.
-
-    Raises:
-        VaultAgentError: what is wrong. Nothing was written.
-    """
-    from vault_agent.config import build_config
-    from vault_agent.config.edit import set_values
-
-    server = server_here(invocation.layers())
-    in_use = server.in_use if server is not None else None
-
-    def accept(file: Layer) -> None:
-        flags, variables, _ = invocation.layers()
-        config = build_config((flags, variables, file))
-        if in_use is not None:
-            values = {**flags_to_repeat(in_use), **flags.values}
-            require_servable(build_config((flags._replace(values=values), variables, file)))
-        elif must_serve:
-            require_servable(config)
-
-    set_values(config_path(invocation.config), dict(settings), accept=accept)
-
-
 class Feature(NamedTuple):
     """A feature that can be turned on and off: a row of `features.toml`."""
 
@@ -217,15 +189,30 @@ def switch(names: Iterable[str], *, on: bool) -> list[tuple[str, str]]:
 def apply(
     invocation: Invocation, settings: Sequence[tuple[str, str]], *, must_serve: bool = False
 ) -> Applied:
-    """Write settings, and wait until the running server has taken them over.
+    """Write settings in one step, and wait until the running server has taken them over.
 
-    They are checked before. With `must_serve`, a server must be able to start with them.
+    All settings must be valid with them. With `must_serve`, and while a server runs, a server must
+    be able to start with them.
 
     Raises:
         VaultAgentError: what is wrong with them. Nothing was written.
     """
+    from vault_agent.config import build_config
+    from vault_agent.config.edit import set_values
+
     before = before_change(invocation)
-    set_all(invocation, settings, must_serve=must_serve)
+    in_use = before.server.in_use if before.server is not None else None
+
+    def accept(file: Layer) -> None:
+        flags, variables, _ = invocation.layers()
+        config = build_config((flags, variables, file))
+        if in_use is not None:
+            values = {**flags_to_repeat(in_use), **flags.values}
+            require_servable(build_config((flags._replace(values=values), variables, file)))
+        elif must_serve:
+            require_servable(config)
+
+    set_values(config_path(invocation.config), dict(settings), accept=accept)
     lines = tuple(after_change(invocation, before, [name for name, _ in settings]))
     server = server_here(invocation.layers())
     return Applied(lines, server.address.endpoint if server is not None else None)

@@ -122,8 +122,10 @@ def command(invocation: Invocation, private: bool, private_journals: bool, yes: 
     build_config(invocation.layers())  # raises before anything is made
     report = Report()
     project = _project(is_private=private or private_journals)
-    if private or private_journals:
-        _require_no_link(_gitignore(project.folder))
+    # In a clone, it may lead to a file elsewhere.
+    if (private or private_journals) and _gitignore(project.folder).is_symlink():
+        what = f"{OURS}/.gitignore is a link. Replace it by a file."
+        raise InvalidRequest("INVALID_REQUEST", what)
     vaults = read_registry()
     is_known = trusted_entry(project, vaults) is not None
     # All questions come first: who leaves at one leaves nothing behind.
@@ -224,14 +226,6 @@ def _ignore(report: Report, project: Project, line: str) -> None:
 
 def _gitignore(project: Path) -> Path:
     return project / OURS / ".gitignore"
-
-
-def _require_no_link(path: Path) -> None:
-    """Refuse a `.gitignore` of a clone that leads to a file elsewhere."""
-    if path.is_symlink():
-        raise InvalidRequest(
-            "INVALID_REQUEST", f"{OURS}/.gitignore is a link. Replace it by a file."
-        )
 
 
 def _make_global(invocation: Invocation, report: Report) -> None:

@@ -299,27 +299,20 @@ def unknown_setting(error: VaultAgentError) -> str | None:
 
 def _candidates(error: VaultAgentError) -> list[str]:
     """Return what the user may have meant, or is to type, as lines."""
-    notes, similar = (
-        value if isinstance(value, list) else []
-        for value in (error.details.get("notes"), error.details.get("suggestions"))
-    )
-    paths = [note.get("path") for note in notes if isinstance(note, dict)]
-    lines = [f"  {clean(path)}" for path in (*paths, *similar) if isinstance(path, str)]
-    snippet = error.details.get("snippet")  # what to type, or to write into a file
-    if isinstance(snippet, str):
-        lines += [f"  {clean(line)}" for line in snippet.split("\n")]
-    variables = error.details.get("variables")  # of a template
-    for variable in variables if isinstance(variables, list) else ():
-        lines.append(f"  --var {clean(quote(f'{variable}=VALUE'))}")
-    headings = error.details.get("headings")
-    for heading in headings if isinstance(headings, list) else ():
+    details = error.details
+    notes = details.get("notes")  # those that have a name, or how many a move would change
+    paths = [note["path"] for note in notes] if isinstance(notes, list) else []
+    similar = details.get("suggestions", [])
+    # A snippet is to be typed, or written into a file. The variables are those of a template.
+    texts = [*paths, *similar, *details.get("snippet", "").splitlines()]
+    texts += [f"--var {quote(f'{variable}=VALUE')}" for variable in details.get("variables", [])]
+    for heading in details.get("headings", []):
         if isinstance(heading, dict):
-            path = " > ".join(map(str, heading.get("headingPath", ())))
-            lines.append(
-                f"  {heading.get('line')}: {clean(path)}  {clean(str(heading.get('headingId')))}"
-            )
+            path = " > ".join(heading["headingPath"])
+            texts.append(f"{heading['line']}: {path}  {heading['headingId']}")
         else:
-            lines.append(f"  {clean(str(heading))}")
+            texts.append(heading)
+    lines = [f"  {clean(text)}" for text in texts]
     return ["Similar names:", *lines] if similar else lines
 
 

@@ -144,8 +144,7 @@ def at_login(invocation: Invocation, action: str) -> int:
         _tell(invocation, installed, "removed", running=False)
         return Exit.SUCCESS
     if installed is None:
-        service = _service(invocation, Path.home())
-        _tell(invocation, service, "not installed", running=False)
+        _tell(invocation, _service(invocation, Path.home()), "not installed", running=False)
         return Exit.NOT_FOUND
     _tell(invocation, installed, "installed", running=is_running(installed))
     return Exit.SUCCESS
@@ -166,7 +165,9 @@ def install_service(invocation: Invocation) -> tuple[SystemService, str]:
     folder = index_directory(config)
     service = _service(invocation, folder)
     old = service.file.read_bytes() if service.file.is_file() else None
-    _require_control(service)
+    program = service.start[0][0]
+    if shutil.which(program) is None:
+        raise Misconfigured("SERVICE_UNSUPPORTED", f"This computer has no {program}.")
     require_servable(config)
     try:
         make_private_folder(service.file.parent)
@@ -246,12 +247,6 @@ def _service(invocation: Invocation, folder: Path) -> SystemService:
     if (file := invocation.named_config()) is not None:
         variables[CONFIG_ENV] = str(file)
     return service_of(sys.platform, Path.home(), variables, folder / LOG)
-
-
-def _require_control(service: SystemService) -> None:
-    program = service.start[0][0]
-    if shutil.which(program) is None:
-        raise Misconfigured("SERVICE_UNSUPPORTED", f"This computer has no {program}.")
 
 
 def _control(commands: Sequence[tuple[str, ...]], *, check: bool = True) -> None:

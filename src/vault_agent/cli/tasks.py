@@ -114,14 +114,16 @@ _add_verb("cancel", "cancelled", "Cancel a task, dated today.")
 
 def _set(invocation: Invocation, task: str, status: str, options: dict[str, Any]) -> int | None:
     body: dict[str, Any] = {"status": status}
+    unnamed = click.UsageError("name the task by its note and line, as in Plan.md:12")
+    if task.isdecimal():  # the number of a search result
+        raise unnamed
     with client_here(invocation) as client:
         if _TASK_ID.fullmatch(task):
             body["taskId"] = task
         else:
-            is_number = task.isdecimal()  # of a search result
-            place = None if is_number else find(invocation, client, task)
-            if place is None or place.line is None:
-                raise click.UsageError("name the task by its note and line, as in Plan.md:12")
+            place = find(invocation, client, task)
+            if place.line is None:
+                raise unnamed
             body |= {"noteId": place.note_id, "line": place.line}
         return change(invocation, client, "POST /write/tasks/set", body, options)
 

@@ -156,11 +156,8 @@ def _of_vaults(invocation: Invocation, folders: list[Path]) -> Iterator[Step]:
     """Yield the folders for temporary files in vaults. Servers that use them are stopped before."""
     for vault in _vaults(invocation, folders):
         if (vault / SPARE).is_dir():
-            yield Step(
-                "the folder for temporary files",
-                in_home(vault / SPARE),
-                partial(remove_spare, vault),
-            )
+            what, place = "the folder for temporary files", in_home(vault / SPARE)
+            yield Step(what, place, partial(remove_spare, vault))
 
 
 def remove_spare(vault: Path) -> bool:
@@ -213,14 +210,12 @@ def _of_data(folders: list[Path]) -> Iterator[Step]:
             yield Step(
                 ", with ".join((f"the index of {vault}", *index.irreplaceable)),
                 place,
-                lambda index=index: shutil.rmtree(index.folder),  # type: ignore[misc]
+                partial(_delete, [index.folder]),
             )
         paths = [path for pattern in _DATA for path in sorted(folder.glob(pattern))]
         if paths:
             yield Step(
-                "what is known of agents' sessions",
-                in_home(folder),
-                lambda paths=paths: _delete(paths),  # type: ignore[misc]
+                "what is known of agents' sessions", in_home(folder), partial(_delete, paths)
             )
 
 
@@ -233,7 +228,7 @@ def _of_settings(invocation: Invocation) -> Iterator[Step]:
         ("the list of vaults", registry_path()),
     ):
         if path.is_file():
-            yield Step(what, in_home(path), lambda path=path: path.unlink())  # type: ignore[misc]
+            yield Step(what, in_home(path), partial(_delete, [path]))
 
 
 def _how_to_remove() -> str:
