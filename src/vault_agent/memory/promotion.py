@@ -67,13 +67,6 @@ MAX_SECRETS = 20
 _NAMES_TRIED = 100
 
 
-class _Source(NamedTuple):
-    """A note to promote, and where it is."""
-
-    writing: VaultWriter
-    original: Original
-
-
 class _Copy(NamedTuple):
     """A note of the global vault, and what it says about its original."""
 
@@ -121,19 +114,19 @@ class Promotion:
             VaultAgentError: as `VaultWriter.create` and `VaultWriter.edit`.
         """
         async with self._turn, self._global() as shared:
-            source = await self._original(vault, note_id, section, writer)
-            copy = await self._copy(source, shared, writer)
+            original = await self._original(vault, note_id, section, writer)
+            copy = await self._copy(original, shared, writer)
             if copy is not None:
-                has_marks = source.original.names_copy(copy.path)
-                done = () if has_marks else await self._mark(source, copy.path, writer)
+                has_marks = original.names_copy(copy.path)
+                done = () if has_marks else await self._mark(vault, original, copy.path, writer)
                 return Promoted(copy.shown, warnings=tuple(done))
-            self._check_secrets(source.original)
+            self._check_secrets(original)
             if not force:
-                await self._check_similar(source.original, shared)
+                await self._check_similar(original, shared)
             # Before anything is written: whether the original can be marked at all.
-            await in_thread(marked, source.original.text.encode(), "x.md")
-            made, created, warnings = await self._create(source, shared, writer, folder)
-            warnings += await self._mark(source, made.path, writer)
+            await in_thread(marked, original.text.encode(), "x.md")
+            made, created, warnings = await self._create(original, shared, writer, folder)
+            warnings += await self._mark(vault, original, made.path, writer)
             return Promoted(made.shown, created=created, warnings=tuple(warnings))
 
     async def undo(
@@ -145,8 +138,8 @@ class Promotion:
             VaultAgentError: as `promote`.
         """
         async with self._turn, self._global() as shared:
-            source = await self._original(vault, note_id, section, writer)
-            copy = await self._copy(source, shared, writer)
+            original = await self._original(vault, note_id, section, writer)
+            copy = await self._copy(original, shared, writer)
             warnings: list[Warning] = []
             trash = None
             if copy is not None and await self._was_copied(shared, copy.path):
@@ -154,7 +147,7 @@ class Promotion:
                 removed = await shared.writes.by_itself.remove(copy.path, write)
                 trash = removed.trash_path
                 warnings += removed.warnings
-            changed, more = await self._unmark(source, writer, copy)
+            changed, more = await self._unmark(vault, original, writer, copy)
             return Demoted(
                 changed=changed or trash is not None,
                 copy=copy.shown if copy is not None else None,
@@ -209,14 +202,14 @@ class Promotion:
             )
 
     async def _create(
-        self, source: _Source, shared: OpenVault, writer: Writer, folder: str | None
+        self, original: Original, shared: OpenVault, writer: Writer, folder: str | None
     ) -> tuple[_Copy, bool, list[Warning]]:
         """Create the copy under a free name, or find one that a crash has left without marks."""
-        place = place_of_copy(source.original, folder)
+        place = place_of_copy(original, folder)
         write = _write(PROMOTE, Right.CREATE, writer)
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        identifier = new_note_id(type_of_copy(source.original), now[:10])
-        note = await in_thread(copy_of, source.original, identifier=identifier, now=now)
+        identifier = new_note_id(type_of_copy(original), now[:10])
+        note = await in_thread(copy_of, original, identifier=identifier, now=now)
         for number in range(1, _NAMES_TRIED):
             path = f"{place}.md" if number == 1 else f"{place}-{number}.md"
             try:
@@ -225,43 +218,44 @@ class Promotion:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
                 left = await self._read_copy(shared, str(error.details.get("path", path)), writer)
-                if left is not None and left.key == source.original.key:
+                if left is not None and left.key == original.key:
                     return left, False, []
                 continue
-            return _Copy(change.path, source.original.key, identifier), True, list(change.warnings)
+            return _Copy(change.path, original.key, identifier), True, list(change.warnings)
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
-    async def _mark(self, source: _Source, path: str, writer: Writer) -> Sequence[Warning]:
+    async def _mark(
+        self, vault: OpenVault, original: Original, path: str, writer: Writer
+    ) -> Sequence[Warning]:
         write = _write(PROMOTE, Right.EDIT, writer)
-        marked_path = source.original.path
-        whole = not source.original.section
-        change = await source.writing.edit(
-            marked_path, write, lambda note: marked(note, path, whole=whole)
+        whole = not original.section
+        change = await vault.writes.by_itself.edit(
+            original.path, write, lambda note: marked(note, path, whole=whole)
         )
         return change.warnings
 
     async def _unmark(
-        self, source: _Source, writer: Writer, copy: _Copy | None
+        self, vault: OpenVault, original: Original, writer: Writer, copy: _Copy | None
     ) -> tuple[bool, Sequence[Warning]]:
         """Remove the marks of a note: as the log knows what was there before, else by their names.
 
         Return whether it had any.
         """
-        path = source.original.path
+        path, writing = original.path, vault.writes.by_itself
         write = _write(UNDO, Right.EDIT, writer)
-        if source.original.section:
+        if original.section:
             if copy is None:
                 return False, ()
-            change = await source.writing.edit(path, write, lambda note: unmarked(note, copy.path))
+            change = await writing.edit(path, write, lambda note: unmarked(note, copy.path))
             return change.changed, change.warnings
-        if not await in_thread(is_marked, source.original.text.encode()):
+        if not await in_thread(is_marked, original.text.encode()):
             return False, ()
-        undone = await _undo_last(source.writing, path, _write(PROMOTE, Right.EDIT, writer))
+        undone = await _undo_last(writing, path, _write(PROMOTE, Right.EDIT, writer))
         if undone is not None:
-            note = await source.writing.read(path, write)
+            note = await writing.read(path, write)
             if not await in_thread(is_marked, note):
                 return True, undone.warnings  # else somebody had made the marks before
-        change = await source.writing.edit(path, write, unmarked)
+        change = await writing.edit(path, write, unmarked)
         return True, change.warnings
 
     # --- finding --------------------------------------------------------------------------------
@@ -284,7 +278,7 @@ class Promotion:
 
     async def _original(
         self, vault: OpenVault, note_id: str, section: str | None, writer: Writer
-    ) -> _Source:
+    ) -> Original:
         entry = self._vaults.entry_of(vault)
         if entry is not None and entry.role is Role.GLOBAL:
             raise InvalidRequest(
@@ -297,7 +291,7 @@ class Promotion:
         original = await in_thread(read_original, note, path, entry.uid, entry.name)
         if section is not None:
             original = await in_thread(part_of, original, section)
-        return _Source(writing, original)
+        return original
 
     async def _writable(self, vault: OpenVault, note_id: str) -> tuple[VaultWriter, str]:
         """Return what writes into a vault, once it can, and the path of a note in it."""
@@ -305,14 +299,14 @@ class Promotion:
         await ready(vault, writing)
         return writing, (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
 
-    async def _copy(self, source: _Source, shared: OpenVault, writer: Writer) -> _Copy | None:
+    async def _copy(self, original: Original, shared: OpenVault, writer: Writer) -> _Copy | None:
         """Return the copy of a note: the one that it names, or one that names it."""
-        key = source.original.key
+        key = original.key
         rows = await ask(
             shared,
             lambda connection: notes_with_value(connection, FROM, key, limit=MAX_SIMILAR),
         )
-        for path in (source.original.promoted_path, *(path for _, path in rows)):
+        for path in (original.promoted_path, *(path for _, path in rows)):
             copy = await self._read_copy(shared, path, writer) if path is not None else None
             if copy is not None and copy.key == key:
                 return copy
