@@ -21,7 +21,7 @@ from vault_agent.vaults.open_vault import index_now, is_unwatched
 from vault_agent.vaults.several import left_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from contextlib import AsyncExitStack
     from pathlib import Path
 
@@ -149,9 +149,6 @@ MAX_FILES: Final = 20
 """Files that a task is compared by."""
 _SAME_NAME = 5
 """So many files with one name are not told apart by it, such as `__init__.py`."""
-
-KINDS: Final[Mapping[str, str]] = {"journal": "Session"}
-"""What a preamble calls notes of a type, if not by the type itself."""
 
 
 class FactIndex:

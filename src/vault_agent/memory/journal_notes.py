@@ -102,7 +102,11 @@ def body(draft: Draft, linked: Sequence[Related]) -> str:
         if text.strip():
             parts.append(f"## {section}\n{text}")
     if linked:
-        parts.append(f"## Related\n{related_section(linked)}")
+        lines = ["## Related"]
+        for link in linked:
+            label = f"|{link.title}" if link.title else ""
+            lines.append(f"- [[{link.target}{label}]] — {link.why}")
+        parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
@@ -202,16 +206,6 @@ def tags_of(
             tags.setdefault(known_tags[word])
     usable = (re.sub(r"[^\w/-]+", "-", tag).strip("-/") for tag in tags)
     return list(dict.fromkeys(tag for tag in usable if tag and not tag.isdecimal()))[:MAX_TAGS]
-
-
-def related_section(linked: Iterable[Related]) -> str:
-    """Return the list of links."""
-    return "\n".join(
-        f"- [[{link.target}|{link.title}]] — {link.why}"
-        if link.title
-        else f"- [[{link.target}]] — {link.why}"
-        for link in linked
-    )
 
 
 def _modules(modules: Sequence[NoteFacts], changed: Sequence[str]) -> list[NoteFacts]:

@@ -239,24 +239,22 @@ class Journals:
         self, session: Session, collected: Collected, notes: VaultNotes
     ) -> tuple[Draft, str, str | None]:
         """Return the text, who wrote it, and why it is incomplete, if it is."""
-        lacking = _lacking(session, collected)
+        lacking, clean = _lacking(session, collected), self._collector.clean
         if session.sections is not None:
-            clean = self._collector.clean
-            sections = {clean(name): clean(t) for name, t in session.sections.sections.items()}
-            title = session.sections.title
-            cleaned = Sections(session.sections.at, clean(title) if title else None, sections)
-            return written(cleaned, collected, is_known=notes.is_known), "agent", None
+            at, title, texts = session.sections
+            texts = {clean(name): clean(text) for name, text in texts.items()}
+            sections = Sections(at, clean(title) if title else None, texts)
+            return written(sections, collected, is_known=notes.is_known), "agent", None
         draft = dialogue(collected)
         if self._settings.command is None:
             return draft, "dialogue", lacking
         facts = body(draft, ())
         reply = await reply_of(self._settings.command, f"{INSTRUCTIONS}\n{facts}")
-        made = answered(self._collector.clean(reply)) if reply is not None else None
+        made = answered(clean(reply)) if reply is not None else None
         if made is None:
             return draft, "dialogue", COMMAND_FAILED
-        title, texts = made
-        sections_made = Sections(collected.ended_at, title, texts)
-        return written(sections_made, collected, is_known=notes.is_known), "command", lacking
+        sections = Sections(collected.ended_at, *made)
+        return written(sections, collected, is_known=notes.is_known), "command", lacking
 
     async def _skip(self, session: Session, reason: str) -> None:
         if session.journal is not None and session.journal.is_written:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from vault_agent.config.registry import GLOBAL, Role
 from vault_agent.memory.facts import (
-    KINDS,
     MAX_FILES,
     Facts,
     frequencies,
@@ -471,7 +470,7 @@ def _remembered(
 ) -> Remembered:
     candidate, note = scored.candidate, scored.candidate.note
     return Remembered(
-        kind=KINDS.get(candidate.type, candidate.type.capitalize()),
+        kind="Session" if candidate.type == "journal" else candidate.type.capitalize(),
         title=redact(note.title, more=secrets).text,
         day=candidate.day.isoformat() if candidate.day is not None else None,
         # A note of a person, or of an older version, may have secrets; prompts may not.

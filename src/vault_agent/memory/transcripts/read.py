@@ -209,7 +209,9 @@ def take_over_sessions(
         told = read_transcript(agent, str(path), str, home=home)
         if told is None or not told.exchanges:
             continue
-        session_id = _id_of(agent, path, told.session_id)
+        session_id = told.session_id
+        if agent == "claude-code" or session_id is None:  # as its hooks tell it
+            session_id = path.stem
         if (data / FOLDER / name_of(agent, session_id)).exists():
             continue
         start = SessionEvent(
@@ -228,11 +230,6 @@ def take_over_sessions(
         append_line(data, agent, session_id, to_line(start._replace(event=END, at=ended)))
         made.append(session_id)
     return made
-
-
-def _id_of(agent: str, path: Path, told: str | None) -> str:
-    """Return the ID of a session as its hooks tell it."""
-    return path.stem if agent == "claude-code" or told is None else told
 
 
 def _transcripts(agent: str, folder: Path, project: Path) -> Iterator[Path]:
