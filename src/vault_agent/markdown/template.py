@@ -39,11 +39,11 @@ _TOKEN = re.compile(r"\[([^\[\]]*)\]|YYYY|MMMM|MMM|MM|DD|dddd|ddd|dd|HH|mm|ss|WW
 _OTHER_TOKENS = frozenset("YMDdHhmsSWwEeGgQAakZzXxLlNyo")
 """Letters with a meaning in formats of Obsidian that is not supported here."""
 _FORMAT = "Use YYYY MM MMM MMMM DD dd ddd dddd WW HH mm ss, and brackets around text."
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_DIRECTIVES = {
+    "YYYY": "%Y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "DD": "%d", "dddd": "%A", "ddd": "%a",
+    "dd": "%a", "HH": "%H", "mm": "%M", "ss": "%S", "WW": "%V",
+}  # fmt: skip
+"""The tokens of a format as `strftime` has them. Nothing sets a locale, so names are English."""
 
 
 def with_known(template: str) -> str:
@@ -108,21 +108,6 @@ def formatted(now: datetime, form: str) -> str:
     """
     if len(form) > MAX_FORMAT:
         raise _unsupported(f"A format of dates has over {MAX_FORMAT} characters.", _FORMAT)
-    day, month = _DAYS[now.weekday()], _MONTHS[now.month - 1]
-    tokens = {
-        "YYYY": f"{now.year:04}",
-        "MMMM": month,
-        "MMM": month[:3],
-        "MM": f"{now.month:02}",
-        "DD": f"{now.day:02}",
-        "dddd": day,
-        "ddd": day[:3],
-        "dd": day[:2],
-        "HH": f"{now.hour:02}",
-        "mm": f"{now.minute:02}",
-        "ss": f"{now.second:02}",
-        "WW": f"{now.isocalendar().week:02}",
-    }
 
     def token(match: re.Match[str]) -> str:
         if match[1] is not None:
@@ -130,7 +115,8 @@ def formatted(now: datetime, form: str) -> str:
         if match[0] in _OTHER_TOKENS:
             what = f"The format of dates has {match[0]}, which is not supported."
             raise _unsupported(what, _FORMAT)
-        return tokens.get(match[0], match[0])
+        text = now.strftime(_DIRECTIVES[match[0]]) if match[0] in _DIRECTIVES else match[0]
+        return text[:2] if match[0] == "dd" else text
 
     return _TOKEN.sub(token, form)
 
