@@ -8,7 +8,9 @@ end, so that one in the middle of the text is text. Dataview fields stand in bra
 from __future__ import annotations
 
 import re
+import tomllib
 from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.model.lists import TaskFields
@@ -78,12 +80,10 @@ def task_lines(source: str, text: str, lines: Lines, body: int) -> Iterator[Task
 
 EMOJI, DATAVIEW = "emoji", "dataview"
 
-_DATES = {
-    "📅": "due", "📆": "due", "🗓": "due", "⏳": "scheduled", "⌛": "scheduled", "🛫": "start",
-    "➕": "created", "✅": "done", "❌": "cancelled",
-}  # fmt: skip
-_PRIORITIES = {"🔺": "highest", "⏫": "high", "🔼": "medium", "🔽": "low", "⏬": "lowest"}
-_TEXTS = {"🔁": "recurrence", "🏁": "on_completion", "🆔": "id", "⛔": "depends_on"}
+_FIELDS: dict[str, dict[str, str]] = tomllib.loads(
+    files(__package__).joinpath("task_fields.toml").read_text("utf-8")
+)
+_DATES, _TEXTS, _PRIORITIES = _FIELDS["dates"], _FIELDS["texts"], _FIELDS["priorities"]
 _NAMES = {**_DATES, **_TEXTS}
 _FIELD = re.compile(
     rf"""(?:(?P<priority>{"|".join(_PRIORITIES)})\ufe0f?
@@ -107,12 +107,7 @@ _INLINE = re.compile(
     r"\[\s*+([A-Za-z]{2,20})::\s*+([^\])]{0,200}+)\]"
     r"|\(\s*+([A-Za-z]{2,20})::\s*+([^\])]{0,200}+)\)"
 )
-_INLINE_NAMES = {
-    "due": "due", "scheduled": "scheduled", "start": "start", "created": "created",
-    "completion": "done", "cancelled": "cancelled", "priority": "priority", "repeat": "recurrence",
-    "onCompletion": "on_completion", "id": "id", "dependsOn": "depends_on",
-}  # fmt: skip
-_INLINE_DATES = {"due", "scheduled", "start", "created", "done", "cancelled"}
+_INLINE_NAMES = _FIELDS["dataview"]
 _DAY = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 
@@ -223,6 +218,6 @@ def _inline(text: str) -> Iterator[Field]:
     for match in _INLINE.finditer(text):
         key = 1 if match[1] is not None else 3
         name, value = _INLINE_NAMES.get(match[key]), match[key + 1].rstrip()
-        if name is None or not value or (name in _INLINE_DATES and not _DAY.match(value)):
+        if name is None or not value or (name in _DATES.values() and not _DAY.match(value)):
             continue
         yield Field(name, value, *match.span(), match.start(key + 1), DATAVIEW)
