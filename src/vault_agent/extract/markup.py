@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import posixpath
 import re
+import tomllib
 import zipfile
 import zlib
 from html.parser import HTMLParser
+from importlib.resources import files
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
@@ -25,15 +27,9 @@ if TYPE_CHECKING:
 
     from vault_agent.extract.parts import Extracted
 
-_HIDDEN: Final = frozenset({"script", "style", "template", "noscript", "svg", "head"})
-_HEADINGS: Final = frozenset({"h1", "h2", "h3"})
-_LINES: Final = frozenset(
-    {
-        *("address", "article", "aside", "blockquote", "br", "caption", "dd", "div", "dl"),
-        *("dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3"),
-        *("h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol"),
-        *("p", "pre", "section", "table", "tr", "ul"),
-    }
+_HTML: Final = tomllib.loads(files(__package__).joinpath("html.toml").read_text("utf-8"))
+_HIDDEN, _HEADINGS, _LINES = (
+    frozenset(_HTML[name].split()) for name in ("hidden", "headings", "lines")
 )
 _SPACES: Final = re.compile(r"[^\S\n]+")
 _BLANK_LINES: Final = re.compile(r"\s*\n\s*")
