@@ -60,21 +60,21 @@ class MappedText:
         self._starts: list[int] = []  # of pieces in the view
         self._pieces: list[tuple[int, int]] = []  # in the source: start, width if replaced
         at = done = 0
-        for match in pattern.finditer(source):
-            plain = "" if match.lastgroup == "gone" else _shown(match[0])
-            if match.start() > done:
-                self._starts.append(at)
-                self._pieces.append((done, 0))
-                parts.append(source[done : match.start()])
-                at += match.start() - done
+
+        def add(text: str, start: int, width: int = 0) -> None:
+            nonlocal at
             self._starts.append(at)
-            self._pieces.append((match.start(), match.end() - match.start()))
-            parts.append(plain)
-            at += len(plain)
-            done = match.end()
-        self._starts.append(at)
-        self._pieces.append((done, 0))
-        parts.append(source[done:])
+            self._pieces.append((start, width))
+            parts.append(text)
+            at += len(text)
+
+        for match in pattern.finditer(source):
+            start, end = match.span()
+            if start > done:
+                add(source[done:start], done)
+            add("" if match.lastgroup == "gone" else _shown(match[0]), start, end - start)
+            done = end
+        add(source[done:], done)
         self.text = "".join(parts)
         self.is_same = len(self._starts) == 1
 
