@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
 from vault_agent.model.fields import FirstDay, LastDay, Texts
+from vault_agent.model.notes import TitledNote
 from vault_agent.model.search import Filters
 from vault_agent.model.sent import Between, IfAny, JsonKey, Length, OneOf, Trimmed, Unsent
 from vault_agent.model.warning import Warning
@@ -166,12 +167,9 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Backlink:
+class Backlink(TitledNote):
     """A note that links to another one, with the number of links and the first places."""
 
-    note_id: str
-    path: str
-    title: str
     count: int
     places: tuple[Place, ...]
 
@@ -184,12 +182,9 @@ class Mention(Backlink):
 
 
 @dataclass(frozen=True, slots=True)
-class GraphNote:
+class GraphNote(TitledNote):
     """A note of the graph. `in` and `out` count notes, not links."""
 
-    note_id: str
-    path: str
-    title: str
     incoming: Annotated[int, JsonKey("in")]
     outgoing: Annotated[int, JsonKey("out")]
     type: Unsent[str | None] = None

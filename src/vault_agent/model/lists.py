@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Literal, NamedTuple
 
 from vault_agent.model.fields import Cursor, FirstDay, LastDay, Texts
+from vault_agent.model.notes import TitledNote
 from vault_agent.model.search import Filters
 from vault_agent.model.sent import Between, IfAny, OneOf, Unreadable, Unsent, Validator
 from vault_agent.model.warning import Warning
@@ -93,12 +94,9 @@ class ListQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedNote:
+class ListedNote(TitledNote):
     """A note in a list."""
 
-    note_id: str
-    path: str
-    title: str
     type: str | None
     tags: tuple[str, ...]
     created: str | None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, cast
 
 from vault_agent.model.fields import NoteId, some_of
+from vault_agent.model.notes import TitledNote
 from vault_agent.model.sent import Between, Length
 
 Match = Literal["id", "path", "name", "alias", "title"]
@@ -13,12 +14,9 @@ Match = Literal["id", "path", "name", "alias", "title"]
 
 
 @dataclass(frozen=True, slots=True)
-class NamedNote:
+class NamedNote(TitledNote):
     """A note found by a name. `match` says how."""
 
-    note_id: str
-    path: str
-    title: str
     match: Match
 
 

@@ -125,6 +125,21 @@ class ParsedNote:
     warnings: tuple[Warning, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class NotePath:
+    """The ID and the path of a note, with which many values begin."""
+
+    note_id: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class TitledNote(NotePath):
+    """The ID, the path and the title of a note."""
+
+    title: str
+
+
 class FileEntry(NamedTuple):
     """One file as found by a walk of the vault, without opening it.
 

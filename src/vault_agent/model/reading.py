@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
 from vault_agent.model.fields import AtLeastOne, FilePath, NoteId
-from vault_agent.model.notes import LinkKind
+from vault_agent.model.notes import LinkKind, NotePath, TitledNote
 from vault_agent.model.sent import IfAny, JsonKey, Length, Unsent
 from vault_agent.model.warning import Warning
 
@@ -35,16 +35,13 @@ class PartQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class NotePart:
+class NotePart(TitledNote):
     """A page of a part of a note.
 
     `start_line` and `end_line` are those of the page, and `lines` is the number of lines of the
     whole note. Of `note_hash` and `section_hash`, the page that completes the part has one.
     """
 
-    note_id: str
-    path: str
-    title: str
     text: str
     start_line: int
     end_line: int
@@ -82,22 +79,18 @@ class OutlineBlock(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class NoteOutline:
+class NoteOutline(NotePath):
     """The headings and blocks of a note's current file."""
 
-    note_id: str
-    path: str
     headings: tuple[OutlineHeading, ...]
     blocks: tuple[OutlineBlock, ...]
     content_hash: Unsent[str] = ""
 
 
 @dataclass(frozen=True, slots=True)
-class NoteFrontmatter:
+class NoteFrontmatter(NotePath):
     """The frontmatter and the tags of a note's current file."""
 
-    note_id: str
-    path: str
     frontmatter: Mapping[str, Any]
     """Values as YAML 1.2 reads them; dates as they are written."""
     tags: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from vault_agent.model.fields import Cursor, FirstDay, LastDay, NoteOrChunkId, Query, Text, Texts
 from vault_agent.model.modes import Linked, Mode, Reason
+from vault_agent.model.notes import NotePath
 from vault_agent.model.reading import Metadata
 from vault_agent.model.sent import (
     Between,
@@ -295,11 +296,9 @@ class GrepPlace(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GrepLine:
+class GrepLine(NotePath):
     """A matching line, cut to 240 characters around its first match."""
 
-    note_id: str
-    path: str
     line: int
     """The line in the note's file, counted from 1."""
     text: str
