@@ -20,11 +20,13 @@ from vault_agent.model.memory import (
     RecallQuery,
 )
 from vault_agent.model.sent import Length
+from vault_agent.model.writing import Writer
 from vault_agent.vaults.shared import project_address
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from vault_agent.api.caller import Caller
     from vault_agent.app import App
     from vault_agent.memory.deliveries import Deliveries
     from vault_agent.memory.promotion import Promotion
@@ -122,13 +124,18 @@ def _promotion_of(call: CallContext) -> Promotion:
     return call.app.promotion
 
 
+def _writer(caller: Caller) -> Writer:
+    """Return the owner as one who writes. Only the owner promotes, whatever tools may write."""
+    return Writer(client=caller.client)
+
+
 @operation("POST", "/notes/{noteId}/promote", creates=True, writes=True, needs="memory.enabled")
 async def promote(call: CallContext, request: PromoteBody) -> Result[Promoted]:
     """Copy a note of a project's vault to the global vault."""
     done = await _promotion_of(call).promote(
         call.vault,
         request.note_id,
-        call.caller.writer,
+        _writer(call.caller),
         section=request.section,
         folder=request.folder,
         force=request.force,
@@ -140,7 +147,7 @@ async def promote(call: CallContext, request: PromoteBody) -> Result[Promoted]:
 async def promote_undo(call: CallContext, request: DemoteRequest) -> Result[Demoted]:
     """Take a promotion back: its copy goes to the trash."""
     done = await _promotion_of(call).undo(
-        call.vault, request.note_id, call.caller.writer, section=request.section
+        call.vault, request.note_id, _writer(call.caller), section=request.section
     )
     return Result(done)
 
