@@ -139,6 +139,10 @@ def test_grep_groups_lines_by_note_at_a_terminal(served: Program):
         "\x1b[1mGarden/Late frost.md\x1b[0m\n"
         "\x1b[2m8:\x1b[0m\x1b[33m\x1b[1mFleece\x1b[0m keeps two degrees.\n"
     )
+    apart = at_terminal(served, "grep", "^# Late|Dig", "-C", "1", "--path", "Garden")
+    assert [re.sub(r"\x1b\[\d*m", "", line)[:3] for line in apart.splitlines()[1:]] == [
+        *("6:#", "7-", "--", "10-", "11:"),
+    ]
 
 
 def test_list_and_tasks_print_what_scripts_can_use(served: Program):

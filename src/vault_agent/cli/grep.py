@@ -109,7 +109,8 @@ def _with_rest(
 def _print(rows: Sequence[dict[str, Any]], last: tuple[str, int]) -> tuple[str, int]:
     """Print `path:line:text`, and `path-line-text` once for each line around.
 
-    At a terminal the path is a heading. Take and return the path and the number of the last line
+    At a terminal the path is a heading, and `--` is between groups of lines around that do not
+    touch. Take and return the path and the number of the last line
     that is printed.
     """
     at_terminal = is_terminal(sys.stdout)
@@ -125,6 +126,8 @@ def _print(rows: Sequence[dict[str, Any]], last: tuple[str, int]) -> tuple[str, 
             if last[0]:
                 say()
             say(style(path, "strong"))
+        elif at_terminal and row["before"] and lines[0][0] > last[1] + 1:
+            say(style("--", "faint"))
         for line, mark, text in lines:
             if line < end and (row["path"], line) > last:
                 marked_text = clean(text) if mark == "-" else marked(text, row["matches"])
