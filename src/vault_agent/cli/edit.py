@@ -10,14 +10,7 @@ import asyncclick as click
 from vault_agent.cli.command import Group, Invocation, Noun
 from vault_agent.cli.names import find
 from vault_agent.cli.terminal import clean, envelope, quoted, say, style, tell, warn
-from vault_agent.cli.write import (
-    change,
-    existing,
-    how_options,
-    json_value,
-    text_of,
-    text_options,
-)
+from vault_agent.cli.write import change_note, how_options, json_value, text_of, text_options
 from vault_agent.errors import NotFound
 
 _ACTIONS = {
@@ -54,7 +47,9 @@ def command() -> None:
     help="Use of the text. For rename it is the new heading.",
 )
 @text_options
-@click.option("--create", is_flag=True, help="Make the heading if it is missing.")
+@click.option(
+    "--create", "create_if_missing", is_flag=True, help="Make the heading if it is missing."
+)
 @click.option("--deep", is_flag=True, help="Append after the subsections.")
 @how_options(asks=True)
 @click.pass_obj
@@ -64,20 +59,16 @@ def section(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     Without --heading, --heading-id and --block it lists the headings and blocks with their IDs.
     Replacing shows the difference and asks.
     """
-    names = ("heading", "headingId", "blockId")
-    place = {name: options[name] for name in names if options[name] is not None}
-    if not place:
+    places = sum(options[name] is not None for name in ("heading", "headingId", "blockId"))
+    if not places:
         _list_sections(invocation, note)
         return None
-    if len(place) > 1:
+    if places > 1:
         raise click.UsageError("name one place: --heading, --heading-id or --block")
-    action = _ACTIONS[options["action"]]
-    body: dict[str, Any] = {**place, "action": action, "content": text_of(options)}
-    body |= {"createIfMissing": options["create"], "deep": options["deep"]}
-    with invocation.client() as client:
-        body |= existing(invocation, client, note)
-        asks = "Replace this section?" if action == "replace" else ""
-        return change(invocation, client, "POST /write/section", body, options, asks=asks)
+    asks = "Replace this section?" if options["action"] == "replace" else ""
+    options["action"] = _ACTIONS[options["action"]]
+    body = {"content": text_of(options)}
+    return change_note(invocation, note, "POST /write/section", body, options, asks=asks)
 
 
 def _list_sections(invocation: Invocation, note: str) -> None:
@@ -102,8 +93,10 @@ def _list_sections(invocation: Invocation, note: str) -> None:
 @click.argument("replacement", metavar="REPLACE")
 @click.option("-E", "--regex", is_flag=True, help=r"SEARCH is a regular expression; \1 is a group.")
 @click.option("-i", "--ignore-case", is_flag=True, help="Ignore letter case.")
-@click.option("-w", "--word", is_flag=True, help="Only whole words.")
-@click.option("--frontmatter", is_flag=True, help="Replace in the frontmatter, too.")
+@click.option("-w", "--word", "whole_word", is_flag=True, help="Only whole words.")
+@click.option(
+    "--frontmatter", "in_frontmatter", is_flag=True, help="Replace in the frontmatter, too."
+)
 @click.option(
     "--count", type=int, default=1, show_default=True, help="How many matches there must be."
 )
@@ -114,19 +107,15 @@ def replace(
     invocation: Invocation, /, note: str, search: str, replacement: str, **options: Any
 ) -> int | None:
     """Replace text in a note. A regular expression shows the difference and asks."""
-    body: dict[str, Any] = {
+    every, count = options.pop("every"), options.pop("count")
+    body = {
         "search": search,
         "replace": replacement,
-        "regex": options["regex"],
-        "caseSensitive": not options["ignore_case"],
-        "wholeWord": options["word"],
-        "inFrontmatter": options["frontmatter"],
-        "expectedCount": None if options["every"] else options["count"],
+        "caseSensitive": not options.pop("ignore_case"),
+        "expectedCount": None if every else count,
     }
     asks = "Replace this?" if options["regex"] else ""
-    with invocation.client() as client:
-        body |= existing(invocation, client, note)
-        return change(invocation, client, "POST /write/replace", body, options, asks=asks)
+    return change_note(invocation, note, "POST /write/replace", body, options, asks=asks)
 
 
 properties = Noun("properties")
@@ -169,9 +158,7 @@ def set_property(
 ) -> int | None:
     """Set a key. VALUE is JSON, or else text: done, 3, true, '["a", "b"]', '"3"'."""
     body = {"set": {key: json_value(value)}}
-    with invocation.client() as client:
-        named = existing(invocation, client, note)
-        return change(invocation, client, "POST /write/frontmatter", {**named, **body}, options)
+    return change_note(invocation, note, "POST /write/frontmatter", body, options)
 
 
 @properties.command("delete")
@@ -183,7 +170,5 @@ def delete_property(
     invocation: Invocation, /, note: str, keys: tuple[str, ...], **options: Any
 ) -> int | None:
     """Delete keys."""
-    with invocation.client() as client:
-        named = existing(invocation, client, note)
-        body = {**named, "delete": list(keys)}
-        return change(invocation, client, "POST /write/frontmatter", body, options)
+    body = {"delete": list(keys)}
+    return change_note(invocation, note, "POST /write/frontmatter", body, options)

@@ -32,7 +32,7 @@ command = Noun("graph")
 @click.option("--depth", type=int, help="Links from the note, 1 to 5. Default: 1.")
 @click.option("-n", "--limit", type=int, help="Notes, 1 to 2,000. Default: 300.")
 @click.pass_obj
-def local(invocation: Invocation, note: str, depth: int | None, limit: int | None) -> None:
+def local(invocation: Invocation, /, note: str, **options: Any) -> None:
     """List the notes near a note, the nearest first.
 
     NOTE is a path or its end, a title, an ID, or the number of a result. The graph of the whole
@@ -40,7 +40,7 @@ def local(invocation: Invocation, note: str, depth: int | None, limit: int | Non
     """
     with invocation.client() as client:
         chosen = (find(invocation, client, note)).note_id
-        reply = client.call("GET /notes/{noteId}/graph", note_id=chosen, depth=depth, limit=limit)
+        reply = client.call("GET /notes/{noteId}/graph", note_id=chosen, **options)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
@@ -62,18 +62,16 @@ def local(invocation: Invocation, note: str, depth: int | None, limit: int | Non
 @click.argument("start", metavar="FROM")
 @click.argument("end", metavar="TO")
 @click.option("--directed", is_flag=True, help="Follow links only forwards.")
-@click.option("--max", "longest", type=int, help="Links, 1 to 50. Default: 12.")
+@click.option("--max", type=int, help="Links, 1 to 50. Default: 12.")
 @click.pass_obj
-def path(invocation: Invocation, start: str, end: str, directed: bool, longest: int | None) -> None:
+def path(invocation: Invocation, /, start: str, end: str, **options: Any) -> None:
     """Find a shortest path of links between two notes.
 
     FROM and TO are paths or their ends, titles, IDs, or numbers of results.
     """
     with invocation.client() as client:
         ends = [(find(invocation, client, name)).note_id for name in (start, end)]
-        reply = client.call(
-            "GET /graph/path", from_=ends[0], to=ends[1], directed=directed, max=longest
-        )
+        reply = client.call("GET /graph/path", from_=ends[0], to=ends[1], **options)
     if invocation.passed_on(reply):
         return
     for step, note in enumerate(reply.envelope["data"]["notes"]):
@@ -84,32 +82,23 @@ def path(invocation: Invocation, start: str, end: str, directed: bool, longest: 
 
 @command.command("export")
 @output_option(required=True)
-@click.option("--objects", is_flag=True, help="One object for each note and link, not columns.")
+@click.option(
+    "--objects",
+    "format",
+    flag_value="objects",
+    help="One object for each note and link, not columns.",
+)
 @click.option("--member", is_flag=True, help="Add the community of each note.")
 @click.option("--unresolved", is_flag=True, help="Add the notes that links name, but are missing.")
 @note_filters("paths", "tags", "types", "after", "before")
 @click.pass_obj
-def export(
-    invocation: Invocation,
-    /,
-    output: str,
-    objects: bool,
-    member: bool,
-    unresolved: bool,
-    **filters: Any,
-) -> None:
+def export(invocation: Invocation, /, output: str, **options: Any) -> None:
     """Write the whole graph as JSON.
 
     The columns are described in the HTTP reference.
     """
     with client_here(invocation) as client:
-        reply = client.call(
-            "GET /graph",
-            format="objects" if objects else None,
-            member=member,
-            unresolved=unresolved,
-            **filters,
-        )
+        reply = client.call("GET /graph", **options)
     data = reply.envelope["data"]
     if output == "-":
         pass_on(reply.body)

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
-    from vault_agent.client.client import Client, Reply
+    from vault_agent.client.client import Client
     from vault_agent.model.jobs import Job, JobSummary, PhaseProgress, Waiting
 
 _SECONDS_BETWEEN_LINES = 3.0
@@ -274,26 +274,17 @@ job_options = with_options(
 @click.command("index", cls=Command)
 @job_options
 @click.pass_obj
-def index(invocation: Invocation, require_embeddings: bool, detach: bool) -> int:
+def index(invocation: Invocation, /, **options: Any) -> int:
     """Bring the index up to date with the notes. Inside a project, that of its vault.
 
     Shows the progress until the end, also of a job that runs already. Ctrl-C leaves the job
     running.
     """
-    return run_job(
-        invocation,
-        lambda client: client.call("POST /index", require_embeddings=require_embeddings),
-        detach=detach,
-        follows_other=True,
-    )
+    return run_job(invocation, "POST /index", follows_other=True, **options)
 
 
 def run_job(
-    invocation: Invocation,
-    submit: Callable[[Client], Reply],
-    *,
-    detach: bool,
-    follows_other: bool = False,
+    invocation: Invocation, route: str, *, follows_other: bool, detach: bool, **options: Any
 ) -> int:
     """Submit a job, and follow it unless `detach`.
 
@@ -301,7 +292,7 @@ def run_job(
     """
     with client_here(invocation, changes_index=True) as client:
         try:
-            reply = submit(client)
+            reply = client.call(route, **options)
         except Busy as error:
             running = error.details.get("jobId")
             if detach or not follows_other or not isinstance(running, str):
@@ -325,23 +316,13 @@ def run_job(
     "--fresh-embeddings", is_flag=True, help="Embed every text again and reuse no vectors."
 )
 @click.pass_obj
-def reindex(
-    invocation: Invocation, require_embeddings: bool, fresh_embeddings: bool, detach: bool
-) -> int:
+def reindex(invocation: Invocation, /, **options: Any) -> int:
     """Rebuild the whole index.
 
     The old index serves until the new one is complete. Shows the progress until the end. Ctrl-C
     leaves the job running.
     """
-    return run_job(
-        invocation,
-        lambda client: client.call(
-            "POST /reindex",
-            require_embeddings=require_embeddings,
-            fresh_embeddings=fresh_embeddings,
-        ),
-        detach=detach,
-    )
+    return run_job(invocation, "POST /reindex", follows_other=False, **options)
 
 
 command = Noun("jobs")

@@ -244,8 +244,10 @@ _SORTS = ("path", "updated", "created", "title", "connections")
 @click.command("list", cls=Command)
 @click.argument("folders", nargs=-1, metavar="[FOLDER]...")
 @note_filters("tags", "types", "properties", "after", "before")
-@click.option("--orphans", is_flag=True, help="Only notes that no link leads to or from.")
-@click.option("--open-tasks", is_flag=True, help="Only notes with open tasks.")
+@click.option(
+    "--orphans", "linked", flag_value="false", help="Only notes that no link leads to or from."
+)
+@click.option("--open-tasks", "tasks", flag_value="open", help="Only notes with open tasks.")
 @click.option("--folders", "only_folders", is_flag=True, help="The folders, not the notes.")
 @click.option(
     "-s", "--sort", type=click.Choice(_SORTS), default="path", show_default=True, help="Order."
@@ -262,29 +264,21 @@ def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any)
     vault-agent list --sort updated -n 10
     vault-agent list --folders
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    if options["only_folders"]:
+    limit, tags = options.pop("limit"), options.pop("tags")
+    if options.pop("only_folders"):
         if len(folders) > 1:
             raise click.UsageError("--folders takes one FOLDER")
         prefix = folders[0] if folders else None
-        show_tree(invocation, "GET /folders", "folder", prefix=prefix, limit=options["limit"])
+        show_tree(invocation, "GET /folders", "folder", prefix=prefix, limit=limit)
         return Exit.SUCCESS
-    arguments = {
-        "path": folders,
-        "tag": options["tags"],
-        "type": options["types"],
-        "property": tuple(map(":".join, options["properties"])),
-        "after": options["after"],
-        "before": options["before"],
-        "linked": "false" if options["orphans"] else None,
-        "tasks": "open" if options["open_tasks"] else None,
-        "sort": options["sort"],
-    }
-    listing = Listing(invocation, "notes", options["limit"], options["cursor"])
+    listing = Listing(invocation, "notes", limit, options.pop("cursor"))
+    options |= {"path": folders, "tag": tags, "type": options.pop("types")}
+    options["property"] = tuple(map(":".join, options.pop("properties")))
     with client_here(invocation) as client:
-        for notes in listing.rows(partial(client.call, "GET /notes", **arguments)):
+        for notes in listing.rows(partial(client.call, "GET /notes", **options)):
             for note in notes:
                 _show(note)
-    return listing.close(no_rows("notes", options["tags"]), "note")
+    return listing.close(no_rows("notes", tags), "note")
 
 
 def _show(note: dict[str, Any]) -> None:

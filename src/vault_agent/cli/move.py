@@ -41,7 +41,7 @@ def command(invocation: Invocation, /, source: str, to: str, **options: Any) -> 
     vault-agent move "Late frost" "Frost in May"
     vault-agent move "Late frost" Archive/
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    body: dict[str, Any] = {"to": to, "rewriteLinks": not options["keep_links"]}
+    body: dict[str, Any] = {"to": to, "rewriteLinks": not options.pop("keep_links")}
     with invocation.client() as client:
         move = partial(
             change, invocation, client, "POST /write/move",
@@ -88,15 +88,11 @@ def delete(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     NOTE is an ID, a path or its end, a title, or the number of a result of your last search at a
     terminal. An attachment is named by its path.
     """
-    body: dict[str, Any] = {
-        "confirm": True,
-        "permanent": options["permanent"],
-        "missingOk": options["missing_ok"],
-    }
+    options["confirm"] = True
     with invocation.client() as client:
-        body |= _named(invocation, client, note, missing_ok=options["missing_ok"])
+        file = _named(invocation, client, note, missing_ok=options["missing_ok"])
         return change(
-            invocation, client, "POST /write/delete", body, options, asks="Delete this file?"
+            invocation, client, "POST /write/delete", file, options, asks="Delete this file?"
         )
 
 

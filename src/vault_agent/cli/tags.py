@@ -13,7 +13,7 @@ from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.list import Listing, no_rows, show_tree
 from vault_agent.cli.names import client_here, find, is_title
 from vault_agent.cli.terminal import clean, is_terminal, quoted, say, tell, warn
-from vault_agent.cli.write import change, existing, how_options
+from vault_agent.cli.write import change_note, how_options
 from vault_agent.errors import NotFound
 from vault_agent.model.reading import NoteFrontmatter
 from vault_agent.text.names import is_note
@@ -110,12 +110,10 @@ def _add_verb(verb: str, summary: str) -> None:
     @how_options()
     @click.pass_obj
     def change_tags(
-        invocation: Invocation, /, note: str, tags: tuple[str, ...], where: str, **options: Any
+        invocation: Invocation, /, note: str, tags: tuple[str, ...], **options: Any
     ) -> int | None:
-        body = {verb: [tag.removeprefix("#") for tag in tags], "where": where}
-        with invocation.client() as client:
-            body |= existing(invocation, client, note)
-            return change(invocation, client, "POST /write/tags", body, options)
+        body = {verb: [tag.removeprefix("#") for tag in tags]}
+        return change_note(invocation, note, "POST /write/tags", body, options)
 
 
 _add_verb("add", "Add tags to a note.")

@@ -13,7 +13,7 @@ from vault_agent.cli.command import Invocation, Noun
 from vault_agent.cli.list import Listing, no_rows, note_filters, page_options
 from vault_agent.cli.names import client_here, find
 from vault_agent.cli.terminal import DAY, DAYS, clean, is_terminal, say, style
-from vault_agent.cli.write import change, existing, how_options
+from vault_agent.cli.write import change, change_note, how_options
 
 _TASK_ID = re.compile(r"[0-9a-f]{32}:[1-9][0-9]*:[0-9a-f]{8}")
 _SHOWN = ("due", "scheduled", "start", "done", "cancelled", "priority", "recurrence")
@@ -45,16 +45,10 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
     vault-agent tasks --due-before +7     what is due this week
     vault-agent tasks done Plan.md:12
     """  # noqa: D301 - \\b tells the parser to keep this line
-    arguments = {
-        "path": places,
-        "status": options["status"],
-        "tag": options["tags"],
-        "dueAfter": options["due_after"],
-        "dueBefore": options["due_before"],
-    }
-    listing = Listing(invocation, "tasks", options["limit"], options["cursor"])
+    listing = Listing(invocation, "tasks", options.pop("limit"), options.pop("cursor"))
+    options |= {"path": places, "tag": options.pop("tags")}
     with client_here(invocation) as client:
-        for tasks in listing.rows(partial(client.call, "GET /tasks", **arguments)):
+        for tasks in listing.rows(partial(client.call, "GET /tasks", **options)):
             for task in tasks:
                 _show(task)
     is_open = options["status"] == "open"
@@ -80,20 +74,16 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
     type=click.Choice(("highest", "high", "medium", "low", "lowest")),
     help="How important it is.",
 )
-@click.option("--every", metavar="RULE", help="How it recurs: week, 2 days, month on the 1st.")
+@click.option(
+    "--every", "recurrence", metavar="RULE", help="How it recurs: week, 2 days, month on the 1st."
+)
 @how_options()
 @click.pass_obj
 def add(invocation: Invocation, /, note: str, text: str, **options: Any) -> int | None:
     """Add a task to a note."""
-    body: dict[str, Any] = {"text": text}
-    for name in ("section", "due", "scheduled", "start", "priority"):
-        if options[name] is not None:
-            body[name] = options[name]
-    if options["every"] is not None:
-        body["recurrence"] = f"every {options['every'].removeprefix('every ')}"
-    with client_here(invocation) as client:
-        body |= existing(invocation, client, note)
-        return change(invocation, client, "POST /write/tasks/add", body, options)
+    if options["recurrence"] is not None:
+        options["recurrence"] = f"every {options['recurrence'].removeprefix('every ')}"
+    return change_note(invocation, note, "POST /write/tasks/add", {"text": text}, options)
 
 
 def _add_verb(verb: str, status: str, summary: str) -> None:

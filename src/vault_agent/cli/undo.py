@@ -37,17 +37,17 @@ def command(invocation: Invocation, /, write_id: str | None, **options: Any) -> 
     vault-agent undo --dry-run
     """  # noqa: D301 - \\b tells the parser to keep these lines
     which = {name: options.pop(name) for name in ("path", "agent", "limit", "cursor")}
-    if not options["listed"] and (which["path"] or which["agent"]):
+    listed = options.pop("listed")
+    if not listed and (which["path"] or which["agent"]):
         raise click.UsageError("--path and --agent need --list")
     with client_here(invocation) as client:
-        if options["listed"] and write_id is not None:
+        if listed and write_id is not None:
             _show(invocation, client, write_id)
             return None
-        if options["listed"]:
+        if listed:
             _list(invocation, client, which)
             return None
-        body = {"copy": options["copy"], "writeId": write_id}
-        return change(invocation, client, "POST /write/undo", body, options)
+        return change(invocation, client, "POST /write/undo", {"writeId": write_id}, options)
 
 
 def _list(invocation: Invocation, client: Client, which: dict[str, Any]) -> None:

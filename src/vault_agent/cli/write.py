@@ -125,7 +125,8 @@ def change(
 ) -> int | None:
     """Send a change and say what was done. Return the exit code, None for success.
 
-    `options` has those of `how_options`. `asks` is the question of a change that can hide text from
+    `options` has those of `how_options`, and fields of the request by their names in Python.
+    `asks` is the question of a change that can hide text from
     its reader, such as "Delete it?". `{path}` in it stands for the path after the change.
     It is asked after the difference was shown, and then exactly that change is sent.
 
@@ -133,15 +134,11 @@ def change(
         Conflict: `HASH_MISMATCH` and the like.
         VaultAgentError: as the operation.
     """
-    body = {
-        **body,
-        "dryRun": options["dry_run"],
-        "expectedHash": options["expected_hash"],
-        "waitMs": 0 if options["no_wait"] else _WAIT_MS,
-    }
-    asked_first = bool(asks) and not options["dry_run"] and not options["yes"]
-    if asks and not options["dry_run"]:
-        tried = client.call(operation, {**body, "dryRun": True})
+    fields = dict(options)
+    fields["wait_ms"] = 0 if fields.pop("no_wait") else _WAIT_MS
+    asked_first = not fields.pop("yes", True) and bool(asks) and not fields["dry_run"]
+    if asks and not fields["dry_run"]:
+        tried = client.call(operation, body, **{**fields, "dry_run": True})
         data = tried.envelope["data"]
         if not data["changed"]:
             _report(invocation, client, tried)
@@ -153,8 +150,8 @@ def change(
             if not agreed(asks.replace("{path}", clean(data["path"])), yes=False):
                 tell("Nothing was changed.")
                 return DECLINED
-        body["expectedHash"] = options["expected_hash"] or data["hashBefore"]
-    reply = client.call(operation, body)
+        fields["expected_hash"] = fields["expected_hash"] or data["hashBefore"]
+    reply = client.call(operation, body, **fields)
     if "job" in reply.envelope["data"]:  # a move of a note that many others link to, or its undo
         from vault_agent.cli.jobs import follow
 
@@ -162,6 +159,25 @@ def change(
         return follow(client, job_id, as_json=invocation.json)
     _report(invocation, client, reply, with_warnings=not asked_first)
     return None
+
+
+def change_note(
+    invocation: Invocation,
+    name: str,
+    operation: str,
+    body: Mapping[str, Any],
+    options: Mapping[str, Any],
+    *,
+    asks: str = "",
+) -> int | None:
+    """Change an existing note, which a person means by a name. The rest is as of `change`.
+
+    Raises:
+        VaultAgentError: as `existing` and `change`.
+    """
+    with invocation.client() as client:
+        body = {**body, **existing(invocation, client, name)}
+        return change(invocation, client, operation, body, options, asks=asks)
 
 
 def _require_answers(invocation: Invocation) -> None:
@@ -244,7 +260,7 @@ def json_value(text: str) -> Any:
 @text_options
 @click.option(
     "--set",
-    "properties",
+    "frontmatter",
     metavar="KEY=VALUE",
     multiple=True,
     callback=pairs,
@@ -259,17 +275,12 @@ def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
     The text comes from --text, --file or a pipe. A new note is named by its PATH, whose .md may be
     left out. An existing one may be named as elsewhere. Overwriting shows the difference and asks.
     """
-    mode = options["mode"]
-    properties = {name: json_value(value) for name, value in options["properties"]}
-    body: dict[str, Any] = {
-        "mode": mode,
-        "content": text_of(options),
-        "frontmatter": properties or None,
-        "blankLine": options["blank_line"],
-    }
-    asks = f"Overwrite {path}?" if mode == "overwrite" else ""
+    properties = options["frontmatter"]
+    options["frontmatter"] = {name: json_value(value) for name, value in properties}
+    body = {"content": text_of(options)}
+    asks = f"Overwrite {path}?" if options["mode"] == "overwrite" else ""
     with client_here(invocation) as client:
-        new = mode in ("create", "upsert")
+        new = options["mode"] in ("create", "upsert")
         body |= {"path": path} if new else existing(invocation, client, path)
         return change(invocation, client, "POST /write/note", body, options, asks=asks)
 
@@ -285,7 +296,7 @@ def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
     callback=pairs,
     help="A variable of the template.",
 )
-@click.option("--type", "kind", help="The type of the note, in a project or the global vault.")
+@click.option("--type", help="The type of the note, in a project or the global vault.")
 @click.option("--title", help="Its title. Without a PATH, the note is named after it.")
 @how_options()
 @click.pass_obj
@@ -302,10 +313,11 @@ def new(
     vault-agent new --type bug --title "Costs are counted twice"
     vault-agent new Archive/2025/
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    kind, title = options["kind"], options["title"]
+    kind, title = options["type"], options["title"]
     if template is None and kind is None and title is None:
         _list_templates(invocation)
         return None
+    variables = dict(options.pop("variables"))
     if template is not None and template.endswith("/") and path is kind is title is None:
         with client_here(invocation) as client:
             folder = {"path": template.removesuffix("/")}
@@ -315,15 +327,9 @@ def new(
             "give a TEMPLATE and the PATH of the new note, or in a project --type and --title. For"
             " a note without a template: vault-agent write PATH --text TEXT"
         )
-    body = {
-        "template": template,
-        "path": path,
-        "type": kind,
-        "title": title,
-        "variables": dict(options["variables"]),
-    }
+    options |= {"template": template, "path": path, "variables": variables}
     with client_here(invocation) as client:
-        return change(invocation, client, "POST /write/template", body, options)
+        return change(invocation, client, "POST /write/template", {}, options)
 
 
 def _list_templates(invocation: Invocation) -> None:
