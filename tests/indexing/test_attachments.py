@@ -69,7 +69,7 @@ async def test_a_line_of_a_text_file_is_found(tmp_path: Path):
 async def test_without_the_setting_the_index_has_no_text_of_attachments(tmp_path: Path):
     async with indexed(made(tmp_path, ())) as snapshot:
         assert not await hits(snapshot, "marmalade")
-        assert await snapshot.read(documents.files) == []
+        assert await snapshot.read(reading.files, "document") == []
 
 
 async def test_only_chosen_kinds_are_read(tmp_path: Path):

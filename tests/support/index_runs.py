@@ -27,7 +27,7 @@ from vault_agent.model.warning import Warning
 from vault_agent.store.database import check_pages, open_reader
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.searching import RevisionRows
-from vault_agent.store.index import documents, links
+from vault_agent.store.index import links
 from vault_agent.store.index import notes as reading
 from vault_agent.store.index.meta import old_rows, read_meta
 from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, keys_of
@@ -200,7 +200,7 @@ class Vault:
             check_pages(connection)
             rows = RevisionRows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(self.directory.fulltext(number), rows)
-            assert fulltext.note_count == meta.notes + len(documents.files(connection))
+            assert fulltext.note_count == meta.notes + len(reading.files(connection, "document"))
 
     async def links(self, path: str) -> dict[str, tuple[str | None, bool]]:
         """Return what a note's links resolve to: target -> (path or None, ambiguous)."""
