@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from benchmarks.figures import percentile, table
 from benchmarks.vault import Vault
 from vault_agent.app import open_app
-from vault_agent.config import Config
+from vault_agent.config.settings import Config
 from vault_agent.markdown.edit import append
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Right, Write

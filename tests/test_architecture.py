@@ -275,7 +275,7 @@ def test_no_room_is_over_its_budget():
         ("cli/search.py", "def run():\n    from vault_agent.server import app"),  # not lazily
         ("cli/serve.py", "from vault_agent.server import app"),  # not at the top
         ("cli/search.py", "from vault_agent.vaults import jobs"),  # past the client
-        ("search/search.py", "from vault_agent.config import Config"),  # reads settings
+        ("search/search.py", "from vault_agent.config.settings import Config"),  # reads settings
         ("server/app.py", "import sqlite3"),  # another room's trade
         ("vaults/vaults.py", "import tantivy"),
         ("markdown/parse.py", "from pathlib import Path"),  # I/O in a pure room

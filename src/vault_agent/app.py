@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.config import endpoint_settings, index_parent, rerank_settings
+from vault_agent.config.settings import endpoint_settings, index_parent, rerank_settings
 from vault_agent.memory.collected import Collector
 from vault_agent.memory.deliveries import Deliveries
 from vault_agent.memory.journals import Journals
@@ -27,7 +27,7 @@ from vault_agent.vaults.vaults import open_vaults
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from vault_agent.config import Config
+    from vault_agent.config.settings import Config
     from vault_agent.store.layout import ServerLock
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.open_vault import OpenVault

@@ -19,7 +19,7 @@ from vault_agent.api.replies import (
     shown_warnings,
 )
 from vault_agent.api.requests import NoParams
-from vault_agent.config import Config
+from vault_agent.config.settings import Config
 from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.model.reading import Metadata
 from vault_agent.model.search import RelatedQuery, SearchQuery

@@ -13,8 +13,8 @@ from vault_agent.api.operation import Operation, encode, perform
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.api.reading import NoteRequest
 from vault_agent.api.requests import NoParams
-from vault_agent.config import Config
 from vault_agent.config.setting_names import KEYS
+from vault_agent.config.settings import Config
 from vault_agent.errors import Misconfigured, NotFound
 from vault_agent.server import openapi, routes
 from vault_agent.server.routes import ROUTES

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from tests.support.systems import posix
 
-from vault_agent.config import load_config
 from vault_agent.config.edit import set_value
 from vault_agent.config.layers import default_config_path, parse_file
 from vault_agent.config.private import write_private
 from vault_agent.config.server_key import require_key
 from vault_agent.config.setting_names import KEYS
+from vault_agent.config.settings import load_config
 from vault_agent.errors import Misconfigured, Unauthorized
 
 EXAMPLE = Path(__file__).parent.parent.parent / "config.example.toml"

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tests.support.clocks import PATIENCE
 
-from vault_agent.config import build_config
 from vault_agent.config.followed_file import (
     QUIET_SECONDS,
     FollowedFile,
@@ -18,6 +17,7 @@ from vault_agent.config.followed_file import (
     settings_in_use,
 )
 from vault_agent.config.layers import read_layers
+from vault_agent.config.settings import build_config
 from vault_agent.errors import Misconfigured
 
 

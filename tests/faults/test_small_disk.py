@@ -15,7 +15,7 @@ from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, move, write
 
 from vault_agent.app import open_app
-from vault_agent.config import Config
+from vault_agent.config.settings import Config
 from vault_agent.errors import Failed, IndexUnavailable, VaultAgentError
 from vault_agent.model.jobs import Job, JobKind, JobState
 from vault_agent.model.search import SearchQuery

@@ -16,8 +16,8 @@ import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.privacy import Confidences
 
-from vault_agent.config import Config
 from vault_agent.config.rules import vault_identity
+from vault_agent.config.settings import Config
 from vault_agent.errors import Busy, Forbidden, NotFound, TooLarge
 from vault_agent.model.health import Health, IndexHealth, ServedVault, WatchStatus
 from vault_agent.model.jobs import Job, JobState

@@ -10,7 +10,7 @@ from pathlib import Path
 import aiohttp
 
 from vault_agent.app import open_app
-from vault_agent.config import Config
+from vault_agent.config.settings import Config
 from vault_agent.server.log import EventLog, Level, captured_logging
 from vault_agent.server.serve import listening
 

@@ -19,7 +19,7 @@ import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.listening import free_port
 
-from vault_agent.config import Config
+from vault_agent.config.settings import Config
 from vault_agent.errors import Busy, Misconfigured, Unauthorized
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.serve import listening
@@ -31,7 +31,7 @@ PROGRAM = """
     from contextlib import asynccontextmanager
     from types import SimpleNamespace
     from tests.server.conftest import FakeEngine
-    from vault_agent.config import Config
+    from vault_agent.config.settings import Config
     from vault_agent.server.serve import serve
 
     @asynccontextmanager
@@ -178,7 +178,7 @@ SPILLING = """
     from contextlib import asynccontextmanager
     from types import SimpleNamespace
     from tests.server.conftest import FakeEngine
-    from vault_agent.config import Config
+    from vault_agent.config.settings import Config
     from vault_agent.server.serve import serve
 
     class Spills:

@@ -21,7 +21,7 @@ from tests.support.processes import children, command_line
 from tests.support.waiting import eventually_async, nothing_happens
 
 from vault_agent.app import open_app
-from vault_agent.config import Config
+from vault_agent.config.settings import Config
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable
 from vault_agent.indexing.lay_out import read_positions
 from vault_agent.indexing.protocol import Compare, EmbeddingCounts, IndexTask, UpdateIndex

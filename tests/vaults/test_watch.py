@@ -22,7 +22,7 @@ from tests.vaults.test_open_vault import processes
 from tests.vaults.watching import NOTES, hits, linked_notes, shorter_pauses, until_found, watched
 
 from vault_agent.app import open_app
-from vault_agent.config import Config
+from vault_agent.config.settings import Config
 from vault_agent.model.health import WatchState
 from vault_agent.model.search import SearchQuery
 from vault_agent.vault.watch import WatchFailed

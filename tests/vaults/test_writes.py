@@ -14,7 +14,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
 from vault_agent.app import open_app
-from vault_agent.config import Config
+from vault_agent.config.settings import Config
 from vault_agent.errors import Busy, NotFound, Unavailable
 from vault_agent.markdown.edit import append
 from vault_agent.model.identifiers import identify

@@ -11,7 +11,7 @@ import pytest
 from tests.support.waiting import eventually_async
 
 from vault_agent.app import open_app
-from vault_agent.config import Config
+from vault_agent.config.settings import Config
 from vault_agent.model.search import SearchQuery
 from vault_agent.vaults import watch
 from vault_agent.vaults.open_vault import OpenVault

@@ -21,7 +21,7 @@ from vault_agent.errors import Misconfigured, NotFound
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.config import Config
+    from vault_agent.config.settings import Config
 
 command = Noun("agent")
 _MCP_IS_OFF = "Agents may not use MCP yet. To let them: vault-agent enable mcp"
@@ -44,7 +44,7 @@ def show(invocation: Invocation) -> None:
     By itself it shows the programs, which are connected, and the agents with keys of their own.
     """
     from vault_agent.cli.connecting import known_agents
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     rows = known_agents(invocation)
     config = build_config(invocation.layers())
@@ -240,8 +240,8 @@ def add(
 
     A folder of an agent that may create notes is made at its first write there.
     """
-    from vault_agent.config import build_config
     from vault_agent.config.edit import add_agent
+    from vault_agent.config.settings import build_config
 
     config = build_config(invocation.layers())
     rights = typed_parts(write)
@@ -276,8 +276,8 @@ def set_(
     \b
     vault-agent agent set claude --write create,append
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    from vault_agent.config import build_config
     from vault_agent.config.edit import change_agent
+    from vault_agent.config.settings import build_config
 
     config = build_config(invocation.layers())
     changes: dict[str, str | list[str]] = {}

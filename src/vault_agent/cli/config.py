@@ -24,8 +24,8 @@ from vault_agent.model.modes import BUILT_IN
 from vault_agent.system.files import expanded, is_folder
 
 if TYPE_CHECKING:
-    from vault_agent.config import Config
     from vault_agent.config.layers import Layer
+    from vault_agent.config.settings import Config
 
 _UNSET = "unset"
 _ENDPOINTS = ("embedding.endpoint", "rerank.endpoint")
@@ -135,7 +135,7 @@ def unset(invocation: Invocation, name: str) -> None:
 
 def _require_place(name: str, file: Layer) -> None:
     """Refuse a folder for the indexes that cannot be made, once all settings are right."""
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     if name == "index.dir":
         with suppress(Misconfigured):  # the user may be repairing the file step by step

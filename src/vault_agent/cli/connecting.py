@@ -90,7 +90,7 @@ def allow_agents(invocation: Invocation, *, yes: bool) -> Applied | None:
 
 def mcp_is_off(invocation: Invocation) -> bool:
     """Whether the settings refuse agents at a server of this computer."""
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     layers = invocation.layers()
     return rules.is_local(connection(layers).endpoint) and not build_config(layers).mcp.enabled

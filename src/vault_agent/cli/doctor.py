@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from vault_agent.cli.connecting import KnownAgent
-    from vault_agent.config import Config
     from vault_agent.config.sections import EmbeddingSettings
+    from vault_agent.config.settings import Config
     from vault_agent.models.embedder import EndpointCheck
 
 _LEAST_FREE_BYTES = 200 << 20
@@ -41,7 +41,7 @@ _MARGIN = 19
 
 def ask_embedder(settings: EmbeddingSettings) -> EndpointCheck:
     """Request one vector from the endpoint of these settings. Raises as `check_endpoint`."""
-    from vault_agent.config import endpoint_settings
+    from vault_agent.config.settings import endpoint_settings
     from vault_agent.models.embedder import check_endpoint
     from vault_agent.models.settings import EndpointSettings
 
@@ -54,7 +54,7 @@ def ask_reranker(config: Config) -> None:
     Raises:
         Unavailable: `RERANK_UNAVAILABLE` if it does not answer, or answers something else.
     """
-    from vault_agent.config import rerank_settings
+    from vault_agent.config.settings import rerank_settings
     from vault_agent.models.reranker import Reranker, RerankerSettings
 
     async def test() -> None:
@@ -106,8 +106,8 @@ def _show(check: Diagnosis) -> None:
 
 
 def _checks(invocation: Invocation) -> Iterator[Diagnosis]:
-    from vault_agent.config import build_config
     from vault_agent.config.layers import config_path, read_text, unused_settings
+    from vault_agent.config.settings import build_config
 
     file = _config_file(invocation)
     yield file
@@ -194,7 +194,7 @@ def _folder(config: Config) -> Diagnosis:
 
 
 def _disk(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
-    from vault_agent.config import index_directory, index_parent
+    from vault_agent.config.settings import index_directory, index_parent
 
     try:
         folder = index_directory(config)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vault_agent.cli.features import Applied
-    from vault_agent.config import Config
+    from vault_agent.config.settings import Config
 
 _PROJECTS = "projects"
 """The answer that opens the vaults of projects, and no folder of the user's own vault."""
@@ -86,7 +86,7 @@ def command(
     vault-agent enable embedding --model nomic-embed-text
     vault-agent enable rerank --model-url http://127.0.0.1:8080/v1/rerank
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     if (folders or allow) and feature != "write":
         raise click.UsageError("--folder and --allow belong to write")
@@ -126,7 +126,7 @@ def _tell_on(
     invocation: Invocation, feature: str, applied: Applied, folders: Sequence[str]
 ) -> None:
     """Say what is so from now on, and what to type next: in `folders` if some were named."""
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     now = build_config(invocation.layers())
     text = FEATURES[feature].now.format(
@@ -152,7 +152,7 @@ def _tell_on(
 
 
 def _turn_off(invocation: Invocation, feature: str) -> None:
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     settings = switch([feature], on=False)
     applied = apply(invocation, settings)
@@ -174,7 +174,7 @@ def _reply(feature: str, settings: Sequence[tuple[str, str]], applied: Applied) 
 
 def _show(invocation: Invocation, config: Config) -> None:
     """Print each feature, and whether the settings turn it on."""
-    from vault_agent.config import switched_on
+    from vault_agent.config.settings import switched_on
 
     on = set(switched_on(config))
     states = {name: on.issuperset(feature.on) for name, feature in FEATURES.items()}

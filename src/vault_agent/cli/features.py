@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from vault_agent.cli.command import Invocation
     from vault_agent.cli.servers import Server
-    from vault_agent.config import Config
     from vault_agent.config.followed_file import SettingsInUse
     from vault_agent.config.layers import Layer
+    from vault_agent.config.settings import Config
 
 KEY_NEEDED = (
     "Every request needs a key from now on. Commands and agents on this computer take it from the"
@@ -58,7 +58,7 @@ def before_change(invocation: Invocation) -> Before:
 
 def settings_now(invocation: Invocation) -> Config | None:
     """Return the settings in force, or None while they are invalid."""
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     try:
         return build_config(invocation.layers())
@@ -197,8 +197,8 @@ def apply(
     Raises:
         VaultAgentError: what is wrong with them. Nothing was written.
     """
-    from vault_agent.config import build_config
     from vault_agent.config.edit import set_values
+    from vault_agent.config.settings import build_config
 
     before = before_change(invocation)
     in_use = before.server.in_use if before.server is not None else None

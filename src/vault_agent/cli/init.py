@@ -117,7 +117,7 @@ def command(invocation: Invocation, private: bool, private_journals: bool, yes: 
     It also makes the global vault if you have none, and offers to turn on what both need. It prints
     what it wrote and how to undo it. Run again, it changes nothing.
     """
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     build_config(invocation.layers())  # raises before anything is made
     report = Report()
@@ -230,7 +230,7 @@ def _gitignore(project: Path) -> Path:
 
 def _make_global(invocation: Invocation, report: Report) -> None:
     """Make and register the global vault."""
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     root = global_vault(build_config(invocation.layers()).vaults.global_root)
     if not is_folder(root):
@@ -244,7 +244,7 @@ def _make_global(invocation: Invocation, report: Report) -> None:
 
 def _set_default(invocation: Invocation, report: Report) -> None:
     """Let the server serve the global vault if the user has no notes: it cannot start otherwise."""
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     config = build_config(invocation.layers())
     if config.vault.root is not None:
@@ -256,7 +256,7 @@ def _set_default(invocation: Invocation, report: Report) -> None:
 
 def _chosen_switches(invocation: Invocation, report: Report, *, yes: bool) -> list[str]:
     """Return what the user agrees to turn on, of what the vaults need."""
-    from vault_agent.config import build_config, switched_on
+    from vault_agent.config.settings import build_config, switched_on
 
     on = switched_on(build_config(invocation.layers()))
     off: list[str] = [name for name in FEATURES["memory"].on if name not in on]
@@ -273,7 +273,7 @@ def _chosen_switches(invocation: Invocation, report: Report, *, yes: bool) -> li
 
 def _switch_on(invocation: Invocation, report: Report, off: Sequence[str]) -> None:
     """Turn on some switches."""
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     if not off:
         return
@@ -321,7 +321,7 @@ def _name_agents(invocation: Invocation, report: Report) -> None:
 def _count_past_sessions(invocation: Invocation, project: Project, switched: Sequence[str]) -> int:
     """Return how many sessions on this disk can become journals. `switched` will be turned on."""
     from vault_agent.cli.memory import count_here
-    from vault_agent.config import build_config
+    from vault_agent.config.settings import build_config
 
     enabled = "journal.enabled" in switched or build_config(invocation.layers()).journal.enabled
     return count_here(project.folder) if enabled else 0

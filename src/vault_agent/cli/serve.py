@@ -32,8 +32,8 @@ from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
     from vault_agent.cli.servers import Server
-    from vault_agent.config import Config
     from vault_agent.config.layers import Layer
+    from vault_agent.config.settings import Config
     from vault_agent.server.serve import Listening
 
 _SECONDS_TO_LOCK: Final = 3.0
@@ -110,10 +110,10 @@ def _serve(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool = 
     config = _checked(invocation, flags)
     import asyncio
 
-    from vault_agent.config import index_directory
     from vault_agent.config.followed_file import FollowedFile
     from vault_agent.config.layers import config_path
     from vault_agent.config.server_key import require_key
+    from vault_agent.config.settings import index_directory
     from vault_agent.server.serve import serve  # takes long, so settings are checked before
 
     require_servable(config)
@@ -150,7 +150,7 @@ def started(invocation: Invocation, flags: dict[str, Any], *, until_idle: bool =
     Raises:
         VaultAgentError: why it did not start.
     """
-    from vault_agent.config import build_config, index_directory
+    from vault_agent.config.settings import build_config, index_directory
 
     folder = index_directory(build_config(invocation.layers(flags)))
     detached.running(folder)  # it may still be starting
@@ -190,8 +190,7 @@ def _flags_of(server: Server) -> dict[str, Any]:
 
 def _require_flags(invocation: Invocation, flags: dict[str, Any], server: Server) -> None:
     """Raise Busy `INDEX_LOCKED` if a running server was started without one of these flags."""
-    from vault_agent.config import build_config
-    from vault_agent.config.settings import value_of
+    from vault_agent.config.settings import build_config, value_of
 
     wanted = build_config(invocation.layers(flags))
     used = build_config(invocation.layers(_flags_of(server)))
@@ -273,9 +272,9 @@ def _stop(invocation: Invocation, flags: dict[str, Any]) -> None:
 
 def _checked(invocation: Invocation, flags: dict[str, Any]) -> Config:
     """Return the settings of a server. Warn if other computers can reach it."""
-    from vault_agent.config import build_config
     from vault_agent.config.layers import config_path, read_text, unused_settings
     from vault_agent.config.server_key import require_key
+    from vault_agent.config.settings import build_config
 
     config = build_config(invocation.layers(flags))
     for problem in unused_settings(read_text(config_path(invocation.config)) or ""):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vault_agent.cli.command import Invocation
-    from vault_agent.config import Config
     from vault_agent.config.layers import Layer
+    from vault_agent.config.settings import Config
 
 STOP = "vault-agent serve --stop"
 START = "vault-agent serve --background"
@@ -112,7 +112,7 @@ def require_servable(config: Config) -> None:
     Raises:
         VaultAgentError: what the server would end with.
     """
-    from vault_agent.config import index_directory
+    from vault_agent.config.settings import index_directory
 
     folder = index_directory(config)
     if config.vault.root is None or not is_folder(config.vault.root):
@@ -174,7 +174,7 @@ def start(
     Raises:
         VaultAgentError: the error with which the server ended; `PORT_IN_USE`.
     """
-    from vault_agent.config import index_directory
+    from vault_agent.config.settings import index_directory
 
     folder = index_directory(config)
     taken = taken_port(invocation, flags, config)

@@ -158,7 +158,7 @@ def install_service(invocation: Invocation) -> tuple[SystemService, str]:
         Failed: `SERVICE_FAILED`.
     """
     from vault_agent.cli import detached
-    from vault_agent.config import build_config, index_directory
+    from vault_agent.config.settings import build_config, index_directory
 
     layers = [layer for layer in invocation.layers() if layer.origin == "file"]
     config = build_config(layers)
@@ -199,7 +199,7 @@ def wait_for_service(invocation: Invocation) -> str:
         Failed: `SERVER_FAILED` if none answers in time.
     """
     from vault_agent.cli import detached
-    from vault_agent.config import build_config, index_directory
+    from vault_agent.config.settings import build_config, index_directory
 
     layers = [layer for layer in invocation.layers() if layer.origin == "file"]
     address = detached.running(index_directory(build_config(layers)), within=_SECONDS_TO_ANSWER)

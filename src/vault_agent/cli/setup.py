@@ -32,7 +32,7 @@ from vault_agent.model.health import Health
 from vault_agent.system.files import expanded, is_folder, read_regular
 
 if TYPE_CHECKING:
-    from vault_agent.config import Config
+    from vault_agent.config.settings import Config
 
 _USUAL = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "vault")
 """Folders of notes in the home folder that are offered if they exist."""

@@ -17,7 +17,7 @@ from vault_agent.cli.init import count_notes, entry_of, shown_name
 from vault_agent.cli.names import name_of
 from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import DECLINED, agreed, clean, counted, envelope, say, tell, warn
-from vault_agent.config import build_config, rules
+from vault_agent.config import rules
 from vault_agent.config.fast_settings import index_folders, several_vaults, vault_root
 from vault_agent.config.project import (
     Project,
@@ -40,6 +40,7 @@ from vault_agent.config.registry import (
     new_uid,
     read_registry,
 )
+from vault_agent.config.settings import build_config
 from vault_agent.errors import Busy, Failed, Forbidden, Misconfigured, NotFound
 from vault_agent.system.address import is_serving, noted_vault
 from vault_agent.system.files import expanded, is_folder
@@ -115,7 +116,7 @@ def _require_unused(index: IndexFolder) -> None:
 
 def folder_of_indexes(invocation: Invocation) -> Path:
     """Return the folder that has one folder for each index."""
-    from vault_agent.config import build_config, index_parent
+    from vault_agent.config.settings import build_config, index_parent
 
     return index_parent(build_config(invocation.layers())) / "indexes"
 

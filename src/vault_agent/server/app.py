@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from vault_agent.app import App
-    from vault_agent.config import Config
+    from vault_agent.config.settings import Config
     from vault_agent.server.log import EventLog
     from vault_agent.vaults.open_vault import OpenVault
 

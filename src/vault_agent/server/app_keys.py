@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from vault_agent.app import App
-    from vault_agent.config import Config
+    from vault_agent.config.settings import Config
     from vault_agent.web.assets import Assets
     from vault_agent.web.sessions import PageSessions
 

@@ -29,8 +29,8 @@ from vault_agent.system.cancelling import in_thread
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from vault_agent.config import Config
     from vault_agent.config.agents import AgentSettings
+    from vault_agent.config.settings import Config
 
 PATH = "/mcp"
 # As in the relay, whose room is imported only when needed.

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from vault_agent.app import App
-    from vault_agent.config import Config
     from vault_agent.config.followed_file import FollowedFile
+    from vault_agent.config.settings import Config
     from vault_agent.model.health import Health
     from vault_agent.web.sessions import PageSessions
 

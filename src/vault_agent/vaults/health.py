@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import anyio
 
 from vault_agent import __version__
-from vault_agent.config import switched_on
+from vault_agent.config.settings import switched_on
 from vault_agent.errors import Misconfigured
 from vault_agent.indexing.protocol import Compare
 from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault, WatchState
 from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
-    from vault_agent.config import Config
+    from vault_agent.config.settings import Config
     from vault_agent.model.jobs import Job
     from vault_agent.vaults.following import Following
     from vault_agent.vaults.jobs import Jobs

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from vault_agent.config import Config
     from vault_agent.config.registry import Registered
+    from vault_agent.config.settings import Config
     from vault_agent.model.memory import MemoryNews
     from vault_agent.model.scope import Scope
     from vault_agent.store.layout import ServerLock
