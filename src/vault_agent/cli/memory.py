@@ -84,15 +84,10 @@ def make(invocation: Invocation, session_id: str | None, everything: bool) -> No
         raise click.UsageError("give a SESSION or --all")
     with client_here(invocation, only_trusted=True) as client:
         if session_id is not None:
-            wanted = [_whole_session(client, session_id)]
+            wanted = [whole_id(session_id, (row["sessionId"] for row in _all_journals(client)))]
         else:
-            page = client.call("GET /journals", state="all", limit=_MOST)
-            journals = page.envelope["data"]["journals"]
-            wanted = [
-                journal["sessionId"]
-                for journal in journals
-                if journal["state"] in {"pending", "incomplete"}
-            ]
+            missing = {"pending", "incomplete"}
+            wanted = [row["sessionId"] for row in _all_journals(client) if row["state"] in missing]
         replies = [client.call("POST /journals", session_id=session) for session in wanted]
     made = [reply.envelope["data"]["journal"] for reply in replies]
     if invocation.json:
@@ -140,8 +135,7 @@ def _wait_for_journals(invocation: Invocation, made: list[str]) -> int | None:
     with suppress(Unavailable), client_here(invocation, only_trusted=True) as client:
         client.call("POST /journals", session_id=made[0])  # it looks at all of them
         while True:
-            page = client.call("GET /journals", state="all", limit=_MOST).envelope["data"]
-            journals = [row for row in page["journals"] if row["sessionId"] in made]
+            journals = [row for row in _all_journals(client) if row["sessionId"] in made]
             is_done = all(row["state"] != "pending" for row in journals)
             if is_done or time.monotonic() > deadline:
                 return sum(row["noteId"] is not None for row in journals)
@@ -149,10 +143,10 @@ def _wait_for_journals(invocation: Invocation, made: list[str]) -> int | None:
     return None
 
 
-def _whole_session(client: Client, begin: str) -> str:
-    """Return the ID of the only session that begins so, or the text itself."""
-    rows = client.call("GET /journals", state="all", limit=_MOST).envelope["data"]["journals"]
-    return whole_id(begin, (row["sessionId"] for row in rows))
+def _all_journals(client: Client) -> list[dict[str, Any]]:
+    reply = client.call("GET /journals", state="all", limit=_MOST)
+    rows: list[dict[str, Any]] = reply.envelope["data"]["journals"]
+    return rows
 
 
 def whole_id(begin: str, session_ids: Iterable[str]) -> str:
@@ -305,31 +299,25 @@ async def sessions(context: click.Context) -> None:
 @click.argument("session", required=False)
 @click.option(
     "--older-than",
+    "older_than_days",
     type=click.IntRange(0),
     metavar="DAYS",
     help="Sessions without an event for so many days.",
 )
-@click.option("--all", "every", is_flag=True, help="All sessions.")
+@click.option("--all", is_flag=True, help="All sessions.")
 @click.pass_obj
-def forget(
-    invocation: Invocation,
-    session: str | None,
-    older_than: int | None,
-    every: bool,
-) -> None:
+def forget(invocation: Invocation, /, session: str | None, **options: Any) -> None:
     """Delete what is logged about sessions: what they got, and when. Notes stay.
 
     \b
     vault-agent memory forget --older-than 90
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    body: dict[str, Any] = {"sessionId": session, "olderThanDays": older_than, "all": every or None}
-    body = {name: value for name, value in body.items() if value is not None}
-    if len(body) != 1:
+    chosen = (session is not None, options["older_than_days"] is not None, options["all"])
+    if sum(chosen) != 1:
         raise click.UsageError("give a SESSION, --older-than or --all")
     with invocation.client() as client:
-        if session is not None:
-            body["sessionId"] = _whole(client, session)
-        reply = client.call("POST /memory/forget", body)
+        whole = _whole(client, session) if session is not None else None
+        reply = client.call("POST /memory/forget", session_id=whole, **options)
     if invocation.passed_on(reply):
         return
     say(f"{counted(reply.envelope['data']['forgotten'], 'session')} forgotten.")

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 _MARGIN = " " * 6
 EVERY_NOTE = "path:**"
 """A query that matches every note, for a search by filters only."""
+_FILTERS = ("paths", "tags", "types", "properties", "after", "before")
 _MAX_LIMIT = 50
 _MOST_CHARACTERS = 1_000
 
@@ -65,7 +66,7 @@ ranking_options = with_options(
     click.option(
         "-n", "--limit", type=int, default=10, show_default=True, help="Results, 1 to 50."
     ),
-    note_filters("paths", "tags", "types", "properties", "after", "before"),
+    note_filters(*_FILTERS),
     click.option("--explain", is_flag=True, help="Show how each score is made."),
     click.option("-l", "--paths", "only_paths", is_flag=True, help="Print only paths of notes."),
     click.option("--all-vaults", is_flag=True, help="In every vault of the server."),
@@ -73,14 +74,10 @@ ranking_options = with_options(
 """The options that `search` and `related` share."""
 
 
-def ranking(*, mode: str | None, limit: int, explain: bool, **filters: Any) -> dict[str, Any]:
+def request_fields(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options as fields of a request. The server validates them."""
-    return {
-        "mode": mode,
-        "limit": limit,
-        "filters": chosen_filters(**filters),
-        "explain": explain,
-    }
+    filters = chosen_filters(**{name: options.pop(name) for name in _FILTERS})
+    return {**options, "filters": filters}
 
 
 def vaults_to_search(invocation: Invocation, *, every: bool) -> tuple[str, ...]:
@@ -202,17 +199,15 @@ def _linked(text: str, vault: LocalVault, path: str) -> str:
 @click.command("search", cls=Command)
 @click.argument("words", nargs=-1, metavar="[QUERY]...")
 @ranking_options
-@click.option("--all-words", is_flag=True, help="Each word must be in the note as it is written.")
+@click.option(
+    "--all-words",
+    "match",
+    flag_value="all",
+    help="Each word must be in the note as it is written.",
+)
 @click.option("--cursor", help="Continue the page before, with the same other options.")
 @click.pass_obj
-def command(
-    invocation: Invocation,
-    /,
-    words: tuple[str, ...],
-    all_words: bool,
-    cursor: str | None,
-    **options: Any,
-) -> Exit:
+def command(invocation: Invocation, /, words: tuple[str, ...], **options: Any) -> Exit:
     """Find the notes and passages that match a query.
 
     With - it reads the query from standard input. Without a QUERY, it lists all notes that match a
@@ -229,25 +224,19 @@ def command(
     vault-agent search '"late frost" -greenhouse tag:garden'
     """  # noqa: D301 - \\b tells the parser to keep these lines
     every, only_paths = options.pop("all_vaults"), options.pop("only_paths")
-    chosen = ranking(**options)
+    fields = request_fields(options)
     query = _query(words)
-    if not query and not chosen["filters"]:  # also of an empty shell variable
+    if not query and not fields["filters"]:  # also of an empty shell variable
         raise click.UsageError(
             "Missing query: type what to look for, or give a filter such as --tag",
             click.get_current_context(),
         )
     vaults = vaults_to_search(invocation, every=every)
     with invocation.client() as client:
-        reply = client.call(
-            "POST /search",
-            query=query or EVERY_NOTE,
-            match="all" if all_words else None,
-            cursor=cursor,
-            vaults=vaults,
-            **chosen,
-        )
+        reply = client.call("POST /search", query=query or EVERY_NOTE, vaults=vaults, **fields)
         data = reply.envelope["data"]
-        none = no_rows(f"results in {listed(vaults)}" if vaults else "results", options["tags"])
+        noun = f"results in {listed(vaults)}" if vaults else "results"
+        none = no_rows(noun, fields["filters"].get("tags", ()))
         code = show(invocation, client, reply, numbered=True, only_paths=only_paths, none=none)
         if invocation.json:
             return code
@@ -255,7 +244,7 @@ def command(
         left = others(invocation, vaults or (invocation.vault,))
         if left and (not data["results"] or (vaults and is_terminal(sys.stderr))):
             tell(f"Not searched: {counted(len(left), 'other vault')} (--all-vaults)")
-    if data.get("nextCursor") and (cursor or data["limit"] == _MAX_LIMIT):
+    if data.get("nextCursor") and (fields["cursor"] or data["limit"] == _MAX_LIMIT):
         tell(f"More: add --cursor {clean(data['nextCursor'])}")  # before that, --limit is simpler
     return code
 
@@ -283,30 +272,26 @@ def _name_unknown(query: str, data: dict[str, Any]) -> None:
 
 @click.command("related", cls=Command)
 @click.argument("name", metavar="NOTE")
-@click.option("--unlinked", is_flag=True, help="Only notes that are not linked with it yet.")
+@click.option(
+    "--unlinked",
+    "linked",
+    flag_value="exclude",
+    help="Only notes that are not linked with it yet.",
+)
 @ranking_options
 @click.pass_obj
-def related(
-    invocation: Invocation,
-    /,
-    name: str,
-    *,
-    unlinked: bool,
-    only_paths: bool,
-    **options: Any,
-) -> Exit:
+def related(invocation: Invocation, /, name: str, **options: Any) -> Exit:
     """Find notes like this one.
 
     They are similar in text, linked, or linked with the same notes. NOTE is an ID, a path or its
     end, a title, or the number of a result of your last search at a terminal.
     """
+    every, only_paths = options.pop("all_vaults"), options.pop("only_paths")
+    fields = request_fields(options)
     with invocation.client() as client:
         place = find(invocation, client, name)
-        linked = "exclude" if unlinked else None
-        vaults = vaults_to_search(invocation, every=options.pop("all_vaults"))
+        vaults = vaults_to_search(invocation, every=every)
         if (client.vault_name or DEFAULT) not in vaults:
             vaults = ()  # the note is in another vault, so only that one is searched
-        reply = client.call(
-            "POST /related", id=place.id, linked=linked, vaults=vaults, **ranking(**options)
-        )
+        reply = client.call("POST /related", id=place.id, vaults=vaults, **fields)
         return show(invocation, client, reply, only_paths=only_paths)
