@@ -71,6 +71,7 @@ class Jobs:
         self._on_crash = on_crash  # called when an unexpected error ends a job
         self._active: ActiveJob | None = None
         self._submitting: set[asyncio.Task[Job]] = set()
+        self._unrecorded: dict[str, Job] = {}  # jobs whose end the disk did not take
 
     @property
     def running(self) -> Job | None:
@@ -142,14 +143,15 @@ class Jobs:
         job = await self._store.get(job_id)
         if job is None:
             raise NotFound("JOB_NOT_FOUND", "There is no such job.")
-        return _ended(job)
+        return self._ended(job)
 
     async def list(self) -> tuple[Job, ...]:
         """Return the last hundred jobs, newest first."""
         jobs = await self._store.list()
         running = self.running
         return tuple(
-            running if running is not None and job.id == running.id else _ended(job) for job in jobs
+            running if running is not None and job.id == running.id else self._ended(job)
+            for job in jobs
         )
 
     async def list_finished(self) -> tuple[Job, ...]:
@@ -242,13 +244,17 @@ class Jobs:
 
     async def _record(self, job: Job) -> None:
         """Record a job's state, and go on if that fails, as on a full disk."""
-        with suppress(VaultAgentError):
+        try:
             await self._store.update(job)
+        except VaultAgentError:
+            if job.state.final:
+                self._unrecorded[job.id] = job
 
-
-def _ended(job: Job) -> Job:
-    """Return a recorded job that does not run: one whose end was not recorded was interrupted."""
-    return job if job.state.final else replace(job, state=JobState.INTERRUPTED, rate=None)
+    def _ended(self, job: Job) -> Job:
+        """Return a recorded job that does not run. Without an end, it was interrupted."""
+        if job.state.final:
+            return job
+        return self._unrecorded.get(job.id) or replace(job, state=JobState.INTERRUPTED, rate=None)
 
 
 async def _first(event: asyncio.Event, work: asyncio.Future[Any]) -> bool:
