@@ -102,7 +102,7 @@ class FulltextWriter:
         """Write everything to disk."""
         with guarded():
             # In parallel: the engine releases the interpreter's lock for nearly all of it.
-            self._in_threads(lambda writer: writer.commit())
+            self._in_threads(_commit)
         self._make_durable()
 
     def merge(self) -> None:
@@ -138,6 +138,10 @@ class FulltextWriter:
         """Sync the folders. The engine syncs what it writes before it renames it."""
         for shelf in _SHELVES:
             sync_folder(self._folder / shelf)
+
+
+def _commit(writer: IndexWriter) -> None:
+    writer.commit()
 
 
 def _last(index: Index, field: str) -> int:
