@@ -35,7 +35,8 @@ from vault_agent.markdown.frontmatter_edit import read_keys, set_keys
 from vault_agent.markdown.replace import replace
 from vault_agent.markdown.section_edit import edit_section
 from vault_agent.markdown.tag_edit import edit_tags
-from vault_agent.markdown.task_edit import NewTask, Status, TaskAddress, new_line, set_status
+from vault_agent.markdown.task_edit import Status, TaskAddress, new_line, set_status
+from vault_agent.model.writing import AddTaskBody
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -386,14 +387,15 @@ class Check:
 
     def add_task(self) -> None:
         """Add a task at the end: the old bytes are the start."""
-        line = new_line(editable(self.note), NewTask("Exact", due="2025-05-06", priority="high"))
+        task = AddTaskBody(path="x.md", text="Exact", due="2025-05-06", priority="high")
+        line = new_line(editable(self.note), task)
         after = self.edit(append, line)
         between(self.note, after, len(self.note), len(self.note))
         check(right=after.endswith(line.encode()), what="the task is not at the end")
 
     def task(self, task: Any, status: Any) -> None:
         """Set the status of one task, and set it back."""
-        place, wanted = task.place, TaskAddress(task.line)
+        place, wanted = task, TaskAddress(task.line)
         line = self.text[place.start : place.end]
         after = self.edit(set_status, wanted, status, DAY)
         start, end = self.byte(place.start), self.byte(place.end)
@@ -408,7 +410,7 @@ class Check:
             for other in Document(decoded(after)).tasks
             if other.line == task.line + after.count(b"\n") - self.note.count(b"\n")
         )
-        symbol = decoded(after)[now.place.symbol]
+        symbol = decoded(after)[now.symbol]
         if status is not Status.TOGGLE:
             expected = {Status.DONE: "xX", Status.CANCELLED: "-"}.get(status)
             check(
