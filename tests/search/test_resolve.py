@@ -28,6 +28,7 @@ NOTES = {
     unicodedata.normalize("NFD", "Café.md"): "# Coffee\n",
     "日記 2025/日記.markdown": "# 日記\n",
     "C#.md": "# C sharp\n",
+    "Tools/Obsidian.md": "# Vault\n",
 }
 
 
@@ -57,6 +58,7 @@ FROST = "Garden/Beds/Late frost.md"
         (identify(FROST), FROST, "id"),
         (f"{identify(FROST)}:0", FROST, "id"),
         (FROST, FROST, "path"),
+        ("Obsidian", "Tools/Obsidian.md", "name"),
         ("/Garden/Beds/Late frost", FROST, "path"),
         ("./garden//BEDS/late FROST.md/", FROST, "path"),
         ("Garden\\Beds\\Late frost.md", FROST, "path"),

@@ -227,7 +227,8 @@ def _follow(connection: Connection, source: str, link: _TypedLink) -> StoredNote
 def _read_name(name: str, link: _TypedLink | None, roots: Sequence[str]) -> _TypedName:
     if link is not None:
         return _TypedName(_normal(link.target, ()), heading=link.heading)
-    if (scheme := name.partition(":")[0].lower()) in ("obsidian", "file"):
+    scheme, colon, _ = name.lower().partition(":")
+    if colon and scheme in ("obsidian", "file"):
         try:
             address = urlsplit(name)
         except ValueError:
