@@ -61,7 +61,8 @@ async def test_a_job_says_where_all_its_warnings_are(run: Run, server: FakeServe
     server.history = [job(warnings=warnings, warning_count=9)]
     ended = await run("index")
     assert ended.err.endswith(
-        "FILE_BINARY: a/3.md: It is binary.\nAll warnings: vault-agent jobs job-1\n"
+        "FILE_BINARY: a/3.md: It is binary.\n"
+        "5 more FILE_BINARY. All warnings: vault-agent jobs job-1\n"
     )
     shown = (await run("jobs", "job-1")).err
     assert shown.splitlines() == [f"FILE_BINARY: a/{n}.md: It is binary." for n in range(9)]

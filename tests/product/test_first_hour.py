@@ -64,6 +64,7 @@ def test_the_undo_of_a_moved_folder_says_where_it_is_and_searches_follow(served:
             ("write", "Alone", "--text", "a"),
             "append to it: `vault-agent write NOTE --mode append`.\n",
         ),
+        (("write", "Alone", "a"), "and give the text with --text. "),
         (("search", "x", "--mode", "embedding"), "Run `vault-agent enable embedding`, "),
         (("links", "a" * 250), "No note has the path, name, alias or title"),
         (("config", "unset", "search.recency"), ""),

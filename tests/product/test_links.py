@@ -157,7 +157,9 @@ def test_commands_show_links(linked: Program):
     assert (page.returncode, len(page.stdout.splitlines())) == (6, 1)
     assert " more: --limit " in page.stderr
     alone = linked.run("links", "東京")
-    assert alone.stderr == "It has no such links.\nNo note links to it.\n"
+    assert alone.stderr == (
+        "It links to no note. Its links to the web: --external\nNo note links to it.\n"
+    )
     assert linked.run("list", "--folders").stdout == "1  日記\n"
     assert "FOLDER_NOT_FOUND" in linked.run("list", "none", "--orphans").stderr
     export = linked.run("graph", "export", "--output", "-", "--objects")

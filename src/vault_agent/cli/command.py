@@ -240,8 +240,10 @@ class Command(_WithGlobalOptions):
         if ctx.args and not any(isinstance(parameter, click.Argument) for parameter in self.params):
             raise click.UsageError(f"`{ctx.info_name}` takes no argument", ctx)
         if ctx.args:
+            takes_text = any("--text" in parameter.opts for parameter in self.params)
+            more = ", and give the text with --text" if takes_text else ""
             raise click.UsageError(
-                "Too many arguments: put quotes around an argument with spaces", ctx
+                f"Too many arguments: put quotes around an argument with spaces{more}", ctx
             )
         return await super().invoke(ctx)
 

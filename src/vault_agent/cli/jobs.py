@@ -189,8 +189,9 @@ def report(job: Job, *, one_by_one: bool = False) -> int:
         counts[warning.code] += 1
         if one_by_one or counts[warning.code] <= _MANY:
             warn([warning])
-    if not one_by_one and any(number > _MANY for number in counts.values()):
-        tell(f"All warnings: vault-agent jobs {clean(job.id)}")
+    more = [f"{number - _MANY} more {code}" for code, number in counts.items() if number > _MANY]
+    if more and not one_by_one:
+        tell(f"{', '.join(more)}. All warnings: vault-agent jobs {clean(job.id)}")
     if job.summary is not None and job.state is JobState.SUCCEEDED:
         say(summary_line(job, job.summary))
     elif job.error is not None:

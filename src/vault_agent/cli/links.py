@@ -46,7 +46,7 @@ _PARTS = {
 }
 _PAGE = 100
 _NONE = {
-    "links": "It has no such links.",
+    "links": "It links to no note. Its links to the web: --external",
     "backlinks": "No note links to it.",
     "mentions": "No note mentions it without a link.",
 }
@@ -97,7 +97,9 @@ def show(invocation: Invocation, /, note: str, **options: Any) -> None:
                 listing = Listing(invocation, key, limit, page=_PAGE)
                 for rows in listing.rows(requests[key]):
                     _print_rows(key, path, rows, only_paths=options["only_paths"])
-                listing.close(_NONE[key], "link" if key == "links" else "note")
+                is_chosen = options["status"] or options["kinds"] or options["external"]
+                none = "It has no such links." if key == "links" and is_chosen else _NONE[key]
+                listing.close(none, "link" if key == "links" else "note")
     if invocation.json:
         data = {key: reply.envelope["data"] for key, reply in replies.items()}
         envelope(data, distinct_warnings(replies.values()))

@@ -67,7 +67,11 @@ def journals(invocation: Invocation, everything: bool, state: str | None, limit:
     for journal in journals:
         say(_journal_line(journal))
     if not journals:
-        tell("There are no journals. Sessions without one: vault-agent memory journal --all")
+        tell(
+            "There are no journals. They begin with the next session of an agent with hooks."
+            if wanted == "all"
+            else "There are no such journals. All sessions: vault-agent memory journal --all"
+        )
 
 
 @journal_command.command("make")
