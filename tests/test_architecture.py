@@ -51,7 +51,7 @@ ONLY: dict[str, set[str]] = {
 # Only the composition root and the entry points read settings.
 READS_SETTINGS = {"vaults", "memory", "app", "server", "cli"}
 # Groups of modules within `store`: they share its other modules, and nothing else.
-STORE_GROUPS = {"index", "fulltext", "vectors", "jobs", "writes"}
+STORE_GROUPS = {"index", "fulltext", "vectors", "jobs", "write_log"}
 # Only these commands start a server, and only inside a function: the others start quickly.
 LAZY_SERVER = {"cli/serve.py", "cli/demo.py"}
 # The relay for agents must start faster than the SDK can be imported.

@@ -6,7 +6,7 @@ CREATE TABLE meta (
     value ANY NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Lines that many notes had when the generation was made. See `indexing/repeated.py`.
+-- Lines that many notes had when the generation was made. `indexing/index.py` finds them.
 CREATE TABLE repeated (line TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
 -- Seconds in which many files got their time at once, as by a checkout: nobody changed them then.
