@@ -120,7 +120,9 @@ def test_words_are_searched_before_the_first_vectors_and_warnings_name_the_job(
     assert len(said()) == 3
     assert all(message.endswith("The running job makes them.") for message in said())
     job_id = program.call("GET", "/health").data["runningJob"]
-    assert program.call("DELETE", f"/jobs/{job_id}").data["job"]["state"] == "cancelled"
+    running = f"/jobs/{job_id}"
+    eventually(lambda: program.call("GET", running).data["job"]["phase"], lambda it: it == "embed")
+    assert program.call("DELETE", running).data["job"]["state"] == "cancelled"
     assert len(said()) == 3  # the index itself is complete
     assert all("POST /index" in message for message in said())
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import os
+import time
 from pathlib import Path
 
 FROST = """---
@@ -112,7 +114,11 @@ PICTURE = base64.b64decode(
 
 
 def write_vault(folder: Path, *, more: int = 0) -> None:
-    """Write the notes below a folder, and `more` short ones, each linked with the one before."""
+    """Write the notes below a folder, and `more` short ones, each linked with the one before.
+
+    The short ones have one time, so that lists order them by their paths.
+    """
+    now = time.time()
     for path, text in NOTES.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -123,3 +129,4 @@ def write_vault(folder: Path, *, more: int = 0) -> None:
         before = f" After [[Note {number - 1:04}]]." if number else ""
         tags = f"tags: [more, group/{number % 9}]"
         file.write_text(f"---\n{tags}\n---\n# Note {number:04}\n\nA short text.{before}\n", "utf-8")
+        os.utime(file, (now, now))
