@@ -37,7 +37,6 @@ _TOOLSET = click.option(
 
 
 @command.by_itself
-@click.pass_obj
 def show(invocation: Invocation) -> None:
     """Connect Claude Code, Cursor and others to your notes, and say what agents may see.
 
@@ -108,7 +107,6 @@ def _rights_of(name: str, config: Config) -> str:
 @click.option("--print", "only_print", is_flag=True, help="Print what to type or to paste.")
 @click.option("--force", is_flag=True, help="Replace an entry that exists.")
 @click.option("--no-hooks", is_flag=True, help="Leave out the hooks for memory.")
-@click.pass_obj
 def connect(
     invocation: Invocation,
     name: str,
@@ -184,7 +182,6 @@ def _print(invocation: Invocation, name: str, agent: str | None, *, hooks: bool)
 
 @command.command("disconnect")
 @click.argument("name", metavar="CLIENT", type=ClientType())
-@click.pass_obj
 def disconnect(invocation: Invocation, name: str) -> None:
     """Take our entry and hooks out of an agent's settings."""
     from vault_agent.cli.connecting import take_out
@@ -226,7 +223,6 @@ def require_agent(invocation: Invocation, name: str | None) -> None:
 @click.option("--deny", metavar="FOLDER", multiple=True, help="A folder that it never sees.")
 @click.option("--write", metavar="RIGHTS", default="", help=f"{_RIGHTS} Default: none.")
 @_TOOLSET
-@click.pass_obj
 def add(
     invocation: Invocation,
     name: str,
@@ -261,7 +257,6 @@ def add(
 )
 @click.option("--write", metavar="RIGHTS", help=f"{_RIGHTS} Or none.")
 @_TOOLSET
-@click.pass_obj
 def set_(
     invocation: Invocation,
     name: str,
@@ -335,7 +330,6 @@ def _tell_lacking(config: Config, rights: Sequence[str]) -> None:
 
 @command.command("rotate")
 @click.argument("name", metavar="AGENT")
-@click.pass_obj
 def rotate(invocation: Invocation, name: str) -> None:
     """Give an agent a new key and print it, once."""
     from vault_agent.config.edit import rotate_key
@@ -345,7 +339,6 @@ def rotate(invocation: Invocation, name: str) -> None:
 
 @command.command("remove")
 @click.argument("name", metavar="AGENT")
-@click.pass_obj
 def remove(invocation: Invocation, name: str) -> None:
     """Remove an agent."""
     from vault_agent.config.edit import remove_agent

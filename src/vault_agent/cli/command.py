@@ -165,16 +165,13 @@ def _keep_vaults(context: click.Context, option: click.Parameter, values: tuple[
     before = invocation.vaults if invocation.vault is None else (invocation.vault,)
     named = tuple(dict.fromkeys((*before, *values)))
     is_command = not isinstance(context.command, click.Group)
-    if len(named) > 1 and is_command and not _takes_several(context.command):
+    takes_several = any(option.name == "all_vaults" for option in context.command.params)
+    if len(named) > 1 and is_command and not takes_several:
         raise click.UsageError(
             "--vault is given twice, and only `search` and `related` take several", context
         )
     invocation.vault = named[0] if len(named) == 1 else None
     invocation.vaults = named if len(named) > 1 else ()
-
-
-def _takes_several(command: click.Command) -> bool:
-    return any(parameter.name == "all_vaults" for parameter in command.params)
 
 
 def _print_version(context: click.Context, option: click.Parameter, value: bool) -> None:
@@ -230,10 +227,13 @@ class _WithGlobalOptions(click.Command):
 
 
 class Command(_WithGlobalOptions):
-    """A command that also accepts the global options."""
+    """A command that also accepts the global options. Its function gets the invocation first."""
 
     # The parser would quote the extra arguments, which may contain a query or a key.
     allow_extra_args = True
+
+    def __init__(self, *args: Any, callback: Callable[..., Any], **kwargs: Any) -> None:
+        super().__init__(*args, callback=click.pass_obj(callback), **kwargs)
 
     async def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or report extra arguments."""

@@ -46,7 +46,6 @@ command = Noun("config")
 
 
 @command.by_itself
-@click.pass_obj
 def show(invocation: Invocation) -> int:
     """Show the settings, with where each was set, and change them."""
     return _print_settings(invocation, None)
@@ -54,7 +53,6 @@ def show(invocation: Invocation) -> int:
 
 @command.command("get")
 @click.argument("name", metavar="[KEY]", required=False, shell_complete=_complete)
-@click.pass_obj
 def get(invocation: Invocation, name: str | None) -> int:
     """Print one setting, or all of them.
 
@@ -97,7 +95,6 @@ def _print_settings(invocation: Invocation, name: str | None) -> int:
 @command.command("set")
 @click.argument("name", metavar="KEY", shell_complete=_complete)
 @click.argument("value")
-@click.pass_obj
 def set_(invocation: Invocation, name: str, value: str) -> None:
     """Write one setting into the config file.
 
@@ -119,7 +116,6 @@ def set_(invocation: Invocation, name: str, value: str) -> None:
 
 @command.command("unset")
 @click.argument("name", metavar="KEY", shell_complete=_complete)
-@click.pass_obj
 def unset(invocation: Invocation, name: str) -> None:
     """Remove one setting from the config file, so that its default applies."""
     from vault_agent.config.edit import has_setting
@@ -183,7 +179,6 @@ def _change(invocation: Invocation, key: Key, value: str | None) -> None:
 
 
 @command.command("path")
-@click.pass_obj
 def path(invocation: Invocation) -> None:
     """Print the path of the config file.
 
@@ -200,7 +195,6 @@ def path(invocation: Invocation) -> None:
 
 
 @command.command("reveal-api-key")
-@click.pass_obj
 def reveal_api_key(invocation: Invocation) -> None:
     """Print the API key.
 

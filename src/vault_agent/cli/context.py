@@ -39,7 +39,6 @@ _MISSING = "CONTEXT_NOTE_NOT_FOUND"
     "--max-tokens", type=int, default=4000, show_default=True, help="A section's, 200 to 32000."
 )
 @click.option("--strict", is_flag=True, help="Fail if a note to read is missing.")
-@click.pass_obj
 def command(
     invocation: Invocation, /, task_file: Path | None, task: str | None, **options: Any
 ) -> None:
@@ -116,15 +115,13 @@ def read_tasks(path: Path) -> list[dict[str, Any]]:
     except (ValueError, RecursionError):
         raise _wrong("is neither TOML nor, with the suffix .json, JSON") from None
     tasks = value.get("tasks") if isinstance(value, dict) else None
-    if not isinstance(tasks, list) or not all(map(_is_task, tasks)):
+    texts = ("name", "prompt")
+    if not isinstance(tasks, list) or not all(
+        isinstance(task, dict) and all(isinstance(task.get(key), str) for key in texts)
+        for task in tasks
+    ):
         raise _wrong("needs a list `tasks` of mappings with the texts `name` and `prompt`")
     return tasks
-
-
-def _is_task(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(value.get(key), str) for key in ("name", "prompt")
-    )
 
 
 def _wrong(what: str) -> InvalidRequest:

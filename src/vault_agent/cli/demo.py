@@ -28,7 +28,6 @@ _FIRST_NOTES = "Bakery"
 
 
 @click.command("demo", cls=Command)
-@click.pass_obj
 def command(invocation: Invocation) -> None:
     """See it work on sample notes: serve, index, search, read.
 

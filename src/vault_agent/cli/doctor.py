@@ -74,7 +74,6 @@ class Diagnosis(NamedTuple):
 
 
 @click.command("doctor", cls=Command)
-@click.pass_obj
 def command(invocation: Invocation) -> int:
     """Check everything, and say what to type where it is wrong.
 

@@ -52,7 +52,6 @@ def command() -> None:
 )
 @click.option("--deep", is_flag=True, help="Append after the subsections.")
 @how_options(asks=True)
-@click.pass_obj
 def section(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     """Change a section or a block of a note, or list them.
 
@@ -102,7 +101,6 @@ def _list_sections(invocation: Invocation, note: str) -> None:
 )
 @click.option("--all", "every", is_flag=True, help="Any number of matches.")
 @how_options(asks=True)
-@click.pass_obj
 def replace(
     invocation: Invocation, /, note: str, search: str, replacement: str, **options: Any
 ) -> int | None:
@@ -125,7 +123,6 @@ command.add_command(properties)
 @properties.by_itself
 @click.argument("note", metavar="NOTE")
 @click.argument("key", required=False)
-@click.pass_obj
 def show_properties(invocation: Invocation, note: str, key: str | None) -> None:
     """Print the properties of a note, or one, as JSON, and change them."""
     with invocation.client() as client:
@@ -152,7 +149,6 @@ def show_properties(invocation: Invocation, note: str, key: str | None) -> None:
 @click.argument("key")
 @click.argument("value")
 @how_options()
-@click.pass_obj
 def set_property(
     invocation: Invocation, /, note: str, key: str, value: str, **options: Any
 ) -> int | None:
@@ -165,7 +161,6 @@ def set_property(
 @click.argument("note", metavar="NOTE")
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True)
 @how_options()
-@click.pass_obj
 def delete_property(
     invocation: Invocation, /, note: str, keys: tuple[str, ...], **options: Any
 ) -> int | None:

@@ -58,7 +58,6 @@ _RERANKER = "http://127.0.0.1:8080/v1/rerank"
     metavar="URL",
     help="Its address, or built-in. Default: that of Ollama here; rerank has no default.",
 )
-@click.pass_obj
 def command(
     invocation: Invocation,
     /,

@@ -76,7 +76,6 @@ def command() -> None:
 @command.command("note")
 @click.argument("name", metavar="NOTE")
 @_LARGE
-@click.pass_obj
 def note(invocation: Invocation, name: str, allow_large: bool) -> None:
     """Print the Markdown of a note's current file.
 
@@ -123,7 +122,6 @@ def _section(text: str, outline: dict[str, Any], place: NamedPlace) -> str:
 
 @command.command("chunk")
 @click.argument("name", metavar="CHUNK")
-@click.pass_obj
 def chunk(invocation: Invocation, name: str) -> None:
     """Print one chunk as it was indexed.
 
@@ -143,7 +141,6 @@ def chunk(invocation: Invocation, name: str) -> None:
 @click.option("--download", is_flag=True, help="Download the file to --output.")
 @output_option(required=False)
 @_LARGE
-@click.pass_obj
 def attachment(
     invocation: Invocation, path: str, download: bool, output: str | None, allow_large: bool
 ) -> None:

@@ -31,7 +31,6 @@ command = Noun("graph")
 @click.argument("note")
 @click.option("--depth", type=int, help="Links from the note, 1 to 5. Default: 1.")
 @click.option("-n", "--limit", type=int, help="Notes, 1 to 2,000. Default: 300.")
-@click.pass_obj
 def local(invocation: Invocation, /, note: str, **options: Any) -> None:
     """List the notes near a note, the nearest first.
 
@@ -63,7 +62,6 @@ def local(invocation: Invocation, /, note: str, **options: Any) -> None:
 @click.argument("end", metavar="TO")
 @click.option("--directed", is_flag=True, help="Follow links only forwards.")
 @click.option("--max", type=int, help="Links, 1 to 50. Default: 12.")
-@click.pass_obj
 def path(invocation: Invocation, /, start: str, end: str, **options: Any) -> None:
     """Find a shortest path of links between two notes.
 
@@ -91,7 +89,6 @@ def path(invocation: Invocation, /, start: str, end: str, **options: Any) -> Non
 @click.option("--member", is_flag=True, help="Add the community of each note.")
 @click.option("--unresolved", is_flag=True, help="Add the notes that links name, but are missing.")
 @note_filters("paths", "tags", "types", "after", "before")
-@click.pass_obj
 def export(invocation: Invocation, /, output: str, **options: Any) -> None:
     """Write the whole graph as JSON.
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     "-C", "--context", type=int, default=0, metavar="N", help="Lines around each line, 0 to 3."
 )
 @page_options("Lines")
-@click.pass_obj
 def command(invocation: Invocation, /, pattern: str, **options: Any) -> int:
     """Find lines of notes by a regular expression.
 

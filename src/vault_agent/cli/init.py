@@ -110,7 +110,6 @@ class Report:
 @click.option("--private", is_flag=True, help="Keep the vault out of git.")
 @click.option("--private-journals", is_flag=True, help="Keep only its journals out of git.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask: turn on what it needs.")
-@click.pass_obj
 def command(invocation: Invocation, private: bool, private_journals: bool, yes: bool) -> None:
     """Make a vault for the project of the current folder.
 

@@ -274,7 +274,6 @@ job_options = with_options(
 
 @click.command("index", cls=Command)
 @job_options
-@click.pass_obj
 def index(invocation: Invocation, /, **options: Any) -> int:
     """Bring the index up to date with the notes. Inside a project, that of its vault.
 
@@ -316,7 +315,6 @@ def run_job(
 @click.option(
     "--fresh-embeddings", is_flag=True, help="Embed every text again and reuse no vectors."
 )
-@click.pass_obj
 def reindex(invocation: Invocation, /, **options: Any) -> int:
     """Rebuild the whole index.
 
@@ -331,7 +329,6 @@ command = Noun("jobs")
 
 @command.by_itself
 @_JOB
-@click.pass_obj
 def show(invocation: Invocation, job_id: str | None) -> None:
     """List the last jobs, newest first, or show, follow and cancel one."""
     if job_id is None:
@@ -350,7 +347,6 @@ def show(invocation: Invocation, job_id: str | None) -> None:
 
 @command.command("follow")
 @_JOB
-@click.pass_obj
 def follow_job(invocation: Invocation, job_id: str | None) -> int:
     """Show a job's progress until its end. The default is the newest job."""
     with _vault_of(invocation, job_id) as (client, chosen):
@@ -359,7 +355,6 @@ def follow_job(invocation: Invocation, job_id: str | None) -> int:
 
 @command.command("cancel")
 @_JOB
-@click.pass_obj
 def cancel(invocation: Invocation, job_id: str | None) -> None:
     """Cancel a job. The default is the newest. The last complete index, if any, still serves."""
     with _vault_of(invocation, job_id) as (client, chosen):

@@ -70,7 +70,6 @@ command = Noun("links")
 @click.option("--external", is_flag=True, help="Also the links to the web.")
 @click.option("-l", "--paths", "only_paths", is_flag=True, help="Print only paths of notes.")
 @limit_option("Links or notes")
-@click.pass_obj
 def show(invocation: Invocation, /, note: str, **options: Any) -> None:
     """Show the links from and to a note, or check all links of the vault.
 
@@ -229,7 +228,6 @@ def _destination(link: dict[str, Any]) -> str:
     type=click.IntRange(1),
     help=f"Findings. Default: {SCREENFUL} at a terminal, else all.",
 )
-@click.pass_obj
 def check(
     invocation: Invocation, /, paths: tuple[str, ...], fail_on: str, limit: int | None
 ) -> int:

@@ -253,7 +253,6 @@ _SORTS = ("path", "updated", "created", "title", "connections")
     "-s", "--sort", type=click.Choice(_SORTS), default="path", show_default=True, help="Order."
 )
 @page_options("Notes")
-@click.pass_obj
 def command(invocation: Invocation, /, folders: tuple[str, ...], **options: Any) -> int:
     """List notes, all or those of a folder.
 

@@ -30,7 +30,7 @@ from vault_agent.model.memory import RecallWeights
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from vault_agent.client.client import Client, Reply
+    from vault_agent.client.client import Client
 
 _MOST = 500
 """Sessions that one request lists."""
@@ -50,7 +50,6 @@ journal_command = Noun("journal")
 @click.option(
     "-n", "--limit", type=click.IntRange(1, _MOST), default=50, show_default=True, help="Journals."
 )
-@click.pass_obj
 def journals(invocation: Invocation, everything: bool, state: str | None, limit: int) -> None:
     """List the journals of agents' sessions, and write missing ones.
 
@@ -77,7 +76,6 @@ def journals(invocation: Invocation, everything: bool, state: str | None, limit:
 @journal_command.command("make")
 @click.argument("session_id", metavar="[SESSION]", required=False)
 @click.option("--all", "everything", is_flag=True, help="All sessions that have none.")
-@click.pass_obj
 def make(invocation: Invocation, session_id: str | None, everything: bool) -> None:
     """Write the journal of a session now, however short the session was.
 
@@ -114,7 +112,6 @@ def make(invocation: Invocation, session_id: str | None, everything: bool) -> No
     show_default=True,
     help="Sessions, the latest ones.",
 )
-@click.pass_obj
 def import_(invocation: Invocation, limit: int) -> None:
     """Make journals of the sessions of this project that are on this disk.
 
@@ -224,7 +221,6 @@ command.add_command(journal_command)
 @click.option("--start", is_flag=True, help="Show what a session gets at its start.")
 @click.option("-n", "--limit", "maxNotes", type=click.IntRange(1, 20), help="Notes, 1 to 20.")
 @click.option("--max-tokens", "maxTokens", type=click.IntRange(100, 2_000), help="The most tokens.")
-@click.pass_obj
 def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> None:
     """Print the notes that matter for a task, as an agent gets them.
 
@@ -254,27 +250,30 @@ def show(invocation: Invocation, /, prompt: tuple[str, ...], **options: Any) -> 
     "-n", "--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Sessions."
 )
 @click.option("--cursor", help="Continue the page before, with the same other options.")
-@click.pass_obj
 def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
     """List the sessions of agents, or show all that one SESSION got, and why.
 
     SESSION is an ID, or the beginning of one. Inside a project, its sessions are listed.
     """
-    reply: Reply
-    is_of_all = session is not None or options["project"] is not None
-    connected = invocation.client() if is_of_all else client_here(invocation, only_trusted=True)
+    if session is None:
+        _list_sessions(invocation, **options)
+        return
+    with invocation.client() as client:
+        whole = _whole(client, session)
+        reply = client.call("GET /memory/sessions/{sessionId}", session_id=whole)
+    if not invocation.passed_on(reply):
+        _show_session(reply.envelope["data"]["session"])
+
+
+def _list_sessions(invocation: Invocation, *, project: str | None, **options: Any) -> None:
+    """List the sessions of agents: those of the project of this name, or of the one here."""
+    is_here = project is None
+    connected = client_here(invocation, only_trusted=True) if is_here else invocation.client()
     with connected as client:
-        if session is not None:
-            whole = _whole(client, session)
-            reply = client.call("GET /memory/sessions/{sessionId}", session_id=whole)
-        else:
-            reply = client.call("GET /memory/sessions", **options)
+        reply = client.call("GET /memory/sessions", project=project, **options)
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
-    if session is not None:
-        _show_session(data["session"])
-        return
     for row in data["sessions"]:
         got = f"{counted(row['notes'], 'note')}, ~{row['tokens']:,} tokens"
         title = f"  {clean(row['title'])}" if row["title"] else ""
@@ -290,13 +289,12 @@ def log(invocation: Invocation, /, session: str | None, **options: Any) -> None:
 
 
 @command.by_itself
-@click.pass_context
-async def sessions(context: click.Context) -> None:
+def sessions(invocation: Invocation) -> None:
     """Show what is recalled and what agents got, and the journals of their sessions.
 
     By itself it lists the sessions of agents, as `memory log` does.
     """
-    await context.invoke(log, session=None, project=None, limit=20, cursor=None)
+    _list_sessions(invocation, project=None, limit=20, cursor=None)
 
 
 @command.command("forget")
@@ -309,7 +307,6 @@ async def sessions(context: click.Context) -> None:
     help="Sessions without an event for so many days.",
 )
 @click.option("--all", is_flag=True, help="All sessions.")
-@click.pass_obj
 def forget(invocation: Invocation, /, session: str | None, **options: Any) -> None:
     """Delete what is logged about sessions: what they got, and when. Notes stay.
 
@@ -329,7 +326,6 @@ def forget(invocation: Invocation, /, session: str | None, **options: Any) -> No
 
 @command.command("hook")
 @click.option("--agent", metavar="CLIENT", default="generic", help="The client that calls it.")
-@click.pass_obj
 def hook(invocation: Invocation, agent: str) -> None:
     """Take an event of an agent's session from standard input. Agents call it.
 
@@ -347,7 +343,6 @@ def hook(invocation: Invocation, agent: str) -> None:
 @click.option("--folder", help="The folder of the global vault. Default: that of the note's type.")
 @click.option("--force", is_flag=True, help="Even if the global vault has a similar note.")
 @click.option("--undo", is_flag=True, help="Take the promotion back: the copy goes to the trash.")
-@click.pass_obj
 def promote(invocation: Invocation, /, note: str, **options: Any) -> None:
     """Copy a note of a project, or a section of it, to the global vault.
 

@@ -27,7 +27,6 @@ _NO_PATH = ("NOTE_NOT_FOUND", "INVALID_PATH", "WRITE_OUTSIDE_SCOPE")
 @click.argument("to", metavar="TO")
 @click.option("--keep-links", is_flag=True, help="Do not change links. They may break.")
 @how_options(asks=True)
-@click.pass_obj
 def command(invocation: Invocation, /, source: str, to: str, **options: Any) -> int | None:
     """Move or rename a file, and change its links.
 
@@ -81,7 +80,6 @@ def _is_folder(client: Client, path: str) -> bool:
 @click.option("--permanent", is_flag=True, help="Do not keep it in .trash/. Undo still works.")
 @click.option("--missing-ok", is_flag=True, help="A note that is not there is no error.")
 @how_options(asks=True)
-@click.pass_obj
 def delete(invocation: Invocation, /, note: str, **options: Any) -> int | None:
     """Move a note or an attachment to .trash/ of the vault, after a question.
 

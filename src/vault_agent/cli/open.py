@@ -81,7 +81,6 @@ def opens_in_browser(address: str) -> bool:
 @click.argument("name", metavar="[NOTE]", required=False)
 @click.option("--view", type=click.Choice(VIEWS), default=VIEWS[0], help="The view to show first.")
 @click.option("--print", "printed", is_flag=True, help="Print the address, and do not open it.")
-@click.pass_obj
 def ui(invocation: Invocation, name: str | None, *, view: str, printed: bool) -> None:
     """Print the address of the web page, and open it in your browser.
 
@@ -134,7 +133,6 @@ def editor_command(setting: str, file: str, line: int | None) -> list[str]:
     type=click.Choice([way for way in KEYS["cli.open_in"].choices if way != "auto"]),
     help="Where to open it. Default: the setting cli.open_in.",
 )
-@click.pass_obj
 def command(invocation: Invocation, name: str, chosen: str | None) -> None:
     """Open a note in your editor, in Obsidian or on the web page.
 

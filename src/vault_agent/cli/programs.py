@@ -14,7 +14,6 @@ from vault_agent.cli.terminal import envelope, say
 @click.option("--agent", metavar="AGENT", help="Act as this agent of the config file.")
 @click.option("--vault-root", metavar="PATH", help="The folder of notes.")
 @click.option("--no-start", is_flag=True, help="Do not start a server if none runs.")
-@click.pass_obj
 def mcp(
     invocation: Invocation, agent: str | None, vault_root: str | None, *, no_start: bool
 ) -> None:
@@ -37,8 +36,7 @@ def mcp(
 
 @click.command("completion", cls=Command)
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
+def completion(invocation: Invocation, shell: str) -> None:
     """Print the completion script for your shell.
 
     \b
@@ -48,9 +46,9 @@ def completion(context: click.Context, shell: str) -> None:
     """  # noqa: D301 - \\b tells the parser to keep these lines
     maker = get_completion_class(shell)
     assert maker is not None  # noqa: S101 - all choices are supported
-    program = context.find_root().command
+    program = click.get_current_context().find_root().command
     script = maker(program, {}, "vault-agent", "_VAULT_AGENT_COMPLETE").source()
-    if context.obj.json:
+    if invocation.json:
         envelope({"shell": shell, "script": script})
     else:
         say(script)

@@ -206,7 +206,6 @@ def _linked(text: str, vault: LocalVault, path: str) -> str:
     help="Each word must be in the note as it is written.",
 )
 @click.option("--cursor", help="Continue the page before, with the same other options.")
-@click.pass_obj
 def command(invocation: Invocation, /, words: tuple[str, ...], **options: Any) -> Exit:
     """Find the notes and passages that match a query.
 
@@ -279,7 +278,6 @@ def _name_unknown(query: str, data: dict[str, Any]) -> None:
     help="Only notes that are not linked with it yet.",
 )
 @ranking_options
-@click.pass_obj
 def related(invocation: Invocation, /, name: str, **options: Any) -> Exit:
     """Find notes like this one.
 

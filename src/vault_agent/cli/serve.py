@@ -58,7 +58,6 @@ _SECONDS_TO_LOCK: Final = 3.0
     type=click.Choice(("install", "remove", "status")),
     help="Run it whenever you are logged in: install or remove that, or show its status.",
 )
-@click.pass_obj
 def command(
     invocation: Invocation,
     /,
@@ -313,7 +312,8 @@ def _open_page(endpoint: str, server: Listening) -> None:
 
     from vault_agent.cli.open import VIEWS, opens_in_browser, page_address, place_of
 
-    address = page_address(endpoint, place_of(VIEWS[0]), server.new_ticket())
+    ticket = server.sessions.make_ticket().ticket if server.sessions is not None else None
+    address = page_address(endpoint, place_of(VIEWS[0]), ticket)
     Thread(target=opens_in_browser, args=(address,), daemon=True).start()
 
 

@@ -76,7 +76,6 @@ class Answers(NamedTuple):
 @click.option("--service/--no-service", default=None, help="Start at each login. Default: no.")
 @click.option("--no-wait", is_flag=True, help="Do not wait for the first index.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing: what is not given has its default.")
-@click.pass_obj
 def command(
     invocation: Invocation,
     /,

@@ -93,7 +93,6 @@ def freshness(health: Health) -> str:
 
 
 @click.command("status", cls=Command)
-@click.pass_obj
 def command(invocation: Invocation) -> None:
     """Show the server, its vault and its index.
 

@@ -36,7 +36,6 @@ command = Noun("tags")
     type=click.Choice(("name", "count")),
     help="Order. Default: by name, at a terminal by count.",
 )
-@click.pass_obj
 def show(invocation: Invocation, /, name: str | None, **options: Any) -> None:
     """List all tags, the notes of one, or those of a note, and change them.
 
@@ -108,7 +107,6 @@ def _add_verb(verb: str, summary: str) -> None:
         help="Which tags.",
     )
     @how_options()
-    @click.pass_obj
     def change_tags(
         invocation: Invocation, /, note: str, tags: tuple[str, ...], **options: Any
     ) -> int | None:

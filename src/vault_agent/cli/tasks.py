@@ -35,7 +35,6 @@ command = Noun("tasks")
 @click.option("--due-after", metavar="DATE", type=DAY, help=f"Only due from this day: {DAYS}.")
 @click.option("--due-before", metavar="DATE", type=DAY, help=f"Only due to this day: {DAYS}.")
 @page_options("Tasks")
-@click.pass_obj
 def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> int:
     """List and change tasks in notes.
 
@@ -78,7 +77,6 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
     "--every", "recurrence", metavar="RULE", help="How it recurs: week, 2 days, month on the 1st."
 )
 @how_options()
-@click.pass_obj
 def add(invocation: Invocation, /, note: str, text: str, **options: Any) -> int | None:
     """Add a task to a note."""
     if options["recurrence"] is not None:
@@ -92,7 +90,6 @@ def _add_verb(verb: str, status: str, summary: str) -> None:
     @command.command(verb, help=summary)
     @click.argument("task", metavar="NOTE:LINE")
     @how_options()
-    @click.pass_obj
     def set_status(invocation: Invocation, /, task: str, **options: Any) -> int | None:
         return _set(invocation, task, status, options)
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 @click.option("-n", "--limit", type=int, default=50, show_default=True, help="Writes in the list.")
 @click.option("--cursor", hidden=True, help="Continue the page before.")
 @how_options()
-@click.pass_obj
 def command(invocation: Invocation, /, write_id: str | None, **options: Any) -> int | None:
     """Take back a write: the last one, or the one with this ID.
 

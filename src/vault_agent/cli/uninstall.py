@@ -45,7 +45,6 @@ class Step(NamedTuple):
 @click.option("--keep-indexes", is_flag=True, help="Keep the indexes, and what can be undone.")
 @click.option("--settings", is_flag=True, help="Remove the config file and the list of vaults too.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.pass_obj
 def command(invocation: Invocation, *, keep_indexes: bool, settings: bool, yes: bool) -> int | None:
     """Remove all that vault-agent has set up outside of notes.
 

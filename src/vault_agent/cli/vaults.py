@@ -7,7 +7,7 @@ import re
 import shutil
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import asyncclick as click
 
@@ -154,7 +154,6 @@ command = Noun("vaults")
 
 
 @command.by_itself
-@click.pass_obj
 def show(invocation: Invocation) -> None:
     """List, add and forget folders of notes.
 
@@ -168,7 +167,18 @@ def show(invocation: Invocation) -> None:
         if default is not None:
             row = {"name": DEFAULT, "role": DEFAULT, "identity": rules.vault_identity(default)}
             rows.insert(0, {**row, "path": str(default), "state": "ok", "uid": None, "added": None})
-        envelope({"vaults": rows, "indexes": [_index_row(index) for index in indexes]})
+        index_rows = [
+            {
+                "id": index.folder.name,
+                "vault": str(index.vault) if index.vault else None,
+                "vaultExists": not index.is_gone if index.vault else None,
+                "bytes": index.size,
+                "changed": index.changed,
+                "served": index.served,
+            }
+            for index in indexes
+        ]
+        envelope({"vaults": rows, "indexes": index_rows})
         return
     lines = [(DEFAULT, str(default), "")] if default is not None else []
     lines += [(name_of(entry, entries), str(entry.root), _state(entry)) for entry in entries]
@@ -198,22 +208,10 @@ def _unlisted(indexes: Sequence[IndexFolder], layers: Sequence[Layer]) -> list[I
     return [index for index in indexes if index.vault is None or index.vault not in listed]
 
 
-def _index_row(index: IndexFolder) -> dict[str, Any]:
-    return {
-        "id": index.folder.name,
-        "vault": str(index.vault) if index.vault else None,
-        "vaultExists": not index.is_gone if index.vault else None,
-        "bytes": index.size,
-        "changed": index.changed,
-        "served": index.served,
-    }
-
-
 @command.command("add")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @click.option("--name", help="Its name. Default: the name of the folder.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before the notes of a project.")
-@click.pass_obj
 def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool) -> int | None:
     """Add another folder of notes, as a vault of its own.
 
@@ -323,7 +321,6 @@ def _tell_next(entry: Registered, applied: Applied) -> None:
 @command.command("forget")
 @click.argument("name", metavar="NAME|FOLDER|INDEX")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.pass_obj
 def forget(invocation: Invocation, name: str, yes: bool) -> int | None:
     """Take a vault off the list, or remove an index. Notes are not touched.
 

@@ -268,7 +268,6 @@ def json_value(text: str) -> Any:
 )
 @click.option("--blank-line", is_flag=True, help="Append after an empty line.")
 @how_options(asks=True)
-@click.pass_obj
 def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
     """Create a note, or append to, prepend to or overwrite one.
 
@@ -299,7 +298,6 @@ def command(invocation: Invocation, /, path: str, **options: Any) -> int | None:
 @click.option("--type", help="The type of the note, in a project or the global vault.")
 @click.option("--title", help="Its title. Without a PATH, the note is named after it.")
 @how_options()
-@click.pass_obj
 def new(
     invocation: Invocation, /, template: str | None, path: str | None, **options: Any
 ) -> int | None:

@@ -36,12 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from pydantic import SecretStr
-
     from vault_agent.app import App
     from vault_agent.config.settings import Config
     from vault_agent.server.log import EventLog
-    from vault_agent.vaults.open_vault import OpenVault
 
 
 def create_app(
@@ -76,7 +73,13 @@ def create_app(
                 app[ASSETS] = Assets()
                 await in_thread(app[ASSETS].load)
                 if config.server.api_key is not None:
-                    app[SESSIONS] = _sessions(opened.vaults.default, config.server.api_key)
+                    vault = opened.vaults.default
+                    app[SESSIONS] = PageSessions(
+                        vault.secret,
+                        config.server.api_key.get_secret_value(),
+                        vault=vault.identity,
+                        ended=vault.ended_sessions,
+                    )
             yield
 
     async def mcp(app: web.Application) -> AsyncIterator[None]:
@@ -95,12 +98,3 @@ def create_app(
     add_mcp(app.router)
     add_routes(app.router)
     return app
-
-
-def _sessions(vault: OpenVault, api_key: SecretStr) -> PageSessions:
-    return PageSessions(
-        vault.secret,
-        api_key.get_secret_value(),
-        vault=vault.identity,
-        ended=vault.ended_sessions,
-    )

@@ -112,24 +112,20 @@ _NAMES = {
 def _event(news: Item | None) -> bytes:
     data: Any = {} if news is None else news
     if isinstance(news, LoggedWrite):
-        data = _write_news(news)
+        data = WriteNews(
+            write_id=news.write_id,
+            operation=news.operation,
+            agent=news.agent,
+            client=news.client,
+            paths=tuple(change.place for change in news.changes[:_NEWS_PATHS]),
+            file_count=len(news.changes),
+        )
     elif isinstance(news, Job):
         warnings = news.warnings
         if not news.state.final:
             warnings = warnings[:WARNINGS_WHILE_RUNNING]
         data = shown_job(replace(news, warnings=warnings))
     return f"event: {_NAMES[type(news)]}\ndata: ".encode() + dump(data) + b"\n\n"
-
-
-def _write_news(logged: LoggedWrite) -> WriteNews:
-    return WriteNews(
-        write_id=logged.write_id,
-        operation=logged.operation,
-        agent=logged.agent,
-        client=logged.client,
-        paths=tuple(change.place for change in logged.changes[:_NEWS_PATHS]),
-        file_count=len(logged.changes),
-    )
 
 
 async def _forward(

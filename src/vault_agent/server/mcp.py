@@ -104,7 +104,7 @@ async def _post(request: web.Request) -> web.StreamResponse:
     endpoint = _require_enabled(request)
     caller = _caller(request)
     check_media(request)
-    limit = _limit(request)
+    limit = MAX_WRITE_BYTES if request.app[CONFIG].write.enabled else MAX_BODY_BYTES
     check_size(request, limit)
     _require_json(request)
     body = await read_body(request, limit)
@@ -148,11 +148,6 @@ def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
     if agent is None:
         return frozenset(map(Right, write.allow))
     return allowed_rights(write.allow, write.folders, agent.folders, agent.write)
-
-
-def _limit(request: web.Request) -> int:
-    """Return the most bytes of a body: more if tools may write."""
-    return MAX_WRITE_BYTES if request.app[CONFIG].write.enabled else MAX_BODY_BYTES
 
 
 def _require_enabled(request: web.Request) -> Endpoint:

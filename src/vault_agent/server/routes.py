@@ -84,11 +84,6 @@ async def _answer(
     return await reply(call)
 
 
-def pattern_of(path: str) -> str:
-    """Return a template for aiohttp. An attachment's path may contain any text."""
-    return path.replace("{path}", "{path:(?s:.*)}")
-
-
 OF_THE_SERVER = (
     "/",
     "/vaults",
@@ -107,7 +102,8 @@ def add_routes(router: web.UrlDispatcher) -> None:
     """Register the routes, each also for a named vault, and the replies to unknown ones."""
     by_pattern: dict[str, list[Operation[Any, Any]]] = {}
     for route in ROUTES:
-        by_pattern.setdefault(pattern_of(route.path), []).append(route)
+        pattern = route.path.replace("{path}", "{path:(?s:.*)}")  # it may contain any text
+        by_pattern.setdefault(pattern, []).append(route)
     for pattern, routes in by_pattern.items():
         _add(router, pattern, routes)
     for pattern, routes in by_pattern.items():
@@ -138,7 +134,7 @@ async def _other_method(allowed: tuple[str, ...], request: web.Request) -> web.S
 
 
 async def _unknown(request: web.Request) -> web.StreamResponse:
-    if ui.is_ui(request.path):
+    if request.path.startswith(f"{ui.PATH}/"):
         check_switch(ui.NEEDS, request.app[CONFIG])
     raise NotFound("ROUTE_NOT_FOUND", "There is no such route.")
 

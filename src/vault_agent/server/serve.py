@@ -70,10 +70,6 @@ class Listening:
     connections: ClientConnections
     sessions: PageSessions | None = None  # of the web page, if the server has a key
 
-    def new_ticket(self) -> str | None:
-        """Return a ticket for the web page, or None if the server has no key."""
-        return self.sessions.make_ticket().ticket if self.sessions is not None else None
-
     async def finish_requests(self) -> None:
         """Take no more connections, and answer the requests that have arrived."""
         loop = asyncio.get_running_loop()

@@ -58,11 +58,6 @@ class ShownFileRequest(PathParams):
     """The code in the address that the HTML of a note has."""
 
 
-def is_ui(path: str) -> bool:
-    """Whether a path belongs to the web page."""
-    return path == PATH or path.startswith(f"{PATH}/")
-
-
 def is_shell(method: str, path: str) -> bool:
     """Whether a request is for the page, a redirect to it or a static file: none holds data."""
     return method in _READING and (path in ("/", PATH, f"{PATH}/") or path.startswith(_ASSETS))
