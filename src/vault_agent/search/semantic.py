@@ -100,7 +100,8 @@ def near(
     """
     matrix.check()
     every: Floats = matrix.vectors @ vector
-    among = matrix.used if admitted is None else _rows_of(matrix, admitted)
+    # Each row once and in order.
+    among = matrix.used if admitted is None else np.unique(matrix.of_notes(admitted)[1])
     rows = nearest(every, among, _CHUNKS)
     cosines: dict[int, float] = {}
     chunks: dict[int, int] = {}
@@ -108,8 +109,7 @@ def near(
     _keep_best(cosines, chunks, keys, values, admitted, without)
     for rowid in list(cosines)[DEPTH:]:
         del cosines[rowid], chunks[rowid]
-    missing = np.array(sorted(set(witnesses) - cosines.keys()), np.int64)
-    keys, rows = matrix.of_notes(missing)
+    keys, rows = matrix.of_notes(set(witnesses) - cosines.keys())
     _keep_best(cosines, chunks, keys, every[rows], None, without)
     background = float(matrix.centre @ vector)
     best = max(cosines.values(), default=background)
@@ -150,11 +150,6 @@ def share_warnings(snapshot: Snapshot, *, indexing: bool = False) -> tuple[Warni
             indexing=indexing,
         ),
     )
-
-
-def _rows_of(matrix: Matrix, notes: Collection[int]) -> Integers:
-    """Return the rows of some notes' vectors, each once and in order."""
-    return np.unique(matrix.of_notes(np.array(sorted(notes), np.int64))[1])
 
 
 def _keep_best(  # noqa: PLR0917 - private, two callers

@@ -291,16 +291,13 @@ class CurrentIndex:
                 check_compatible(meta, vault=self._vault, fingerprint=self._fingerprint)
                 rows = RevisionRows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(self._directory.fulltext(number), rows, self._scope.folder)
-            matrix = self._open_matrix(meta)
+            matrix = None
+            if self._vectors is not None:
+                from vault_agent.store.vectors import open_matrix  # imports numpy
+
+                matrix = open_matrix(self._vectors, meta.identity)
             stack.pop_all()
         return Snapshot(meta, fulltext, matrix, readers, self._threads, scope=self._scope)
-
-    def _open_matrix(self, meta: Meta) -> Matrix | None:
-        if self._vectors is None:
-            return None
-        from vault_agent.store.vectors import open_matrix
-
-        return open_matrix(self._vectors, meta.identity)
 
 
 class Readers:

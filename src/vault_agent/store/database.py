@@ -22,6 +22,7 @@ from vault_agent.store.failures import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from vault_agent.errors import VaultAgentError
@@ -252,11 +253,9 @@ def open_bulk(path: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA journal_mode = WAL")
 
 
-@contextmanager
-def open_writer(path: Path) -> Iterator[sqlite3.Connection]:
+def open_writer(path: Path) -> AbstractContextManager[sqlite3.Connection]:
     """Open the current database for one incremental run (synced at commit)."""
-    with closing(_connect(path, "rw", _WRITER_PRAGMAS)) as connection:
-        yield connection
+    return closing(_connect(path, "rw", _WRITER_PRAGMAS))
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
@@ -270,11 +269,9 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     return _connect(path, "ro", _READER_PRAGMAS)
 
 
-@contextmanager
-def open_reader(path: Path) -> Iterator[sqlite3.Connection]:
+def open_reader(path: Path) -> AbstractContextManager[sqlite3.Connection]:
     """Open a published database read-only. See `connect_reader`."""
-    with closing(connect_reader(path)) as connection:
-        yield connection
+    return closing(connect_reader(path))
 
 
 def _connect(path: Path, mode: str, pragmas: Iterable[str]) -> sqlite3.Connection:

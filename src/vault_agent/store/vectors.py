@@ -36,7 +36,7 @@ from vault_agent.system.files import make_private_folder, open_regular, sync_fol
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -108,8 +108,9 @@ class Matrix:
         """
         self._mapped.check()
 
-    def of_notes(self, rowids: Integers) -> tuple[Integers, Integers]:
+    def of_notes(self, notes: Collection[int]) -> tuple[Integers, Integers]:
         """Return the chunks of some notes that have a vector, and their rows."""
+        rowids = np.array(sorted(notes), np.int64)
         first = np.searchsorted(self._keys, rowids << CHUNK_BITS)
         counts = np.searchsorted(self._keys, (rowids + 1) << CHUNK_BITS) - first
         starts = np.repeat(first - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
@@ -153,18 +154,21 @@ def open_matrix(database: Path, generation: int) -> Matrix | None:
             published = read_published(connection, generation)
             if published is None:
                 return None
-            fields = connection.execute(
-                "SELECT model, dimension, query_prefix, document_prefix, probe FROM space"
-                " WHERE id = ?",
-                (published.space,),
-            ).fetchone()
-        space = VectorSpace(*fields)
+            space = _read_spaces(connection)[published.space]
         path = rows_path(database, published.space)
         rows = int(published.rows.max(initial=-1)) + 1
         vectors = map_rows(path, rows, space.dimension)
         return Matrix(space, published, vectors, MappedFiles([path]))
-    except (OSError, ValueError, TypeError, VaultAgentError):
+    except (OSError, ValueError, TypeError, KeyError, VaultAgentError):
         return None
+
+
+def _read_spaces(connection: sqlite3.Connection) -> dict[int, VectorSpace]:
+    """Return all spaces by their numbers, the oldest first."""
+    rows = connection.execute(
+        "SELECT id, model, dimension, query_prefix, document_prefix, probe FROM space ORDER BY id"
+    ).fetchall()
+    return {number: VectorSpace(*fields) for number, *fields in rows}
 
 
 def rows_path(database: Path, space: int) -> Path:
@@ -261,7 +265,7 @@ class VectorStore:
         """Return the newest space of a model with these prefixes, or None."""
         wanted = (model, query_prefix, document_prefix)
         with self._locked():
-            spaces = [space for _, space in self._spaces()]
+            spaces = _read_spaces(self._connection).values()
         same = (
             space
             for space in reversed(spaces)
@@ -272,7 +276,8 @@ class VectorStore:
     def use(self, space: VectorSpace, *, fresh: bool = False) -> None:
         """Work in the space that matches, or in a new one; always in a new one if `fresh`."""
         with self._changing():
-            matching = [] if fresh else [one for one in self._spaces() if one[1].matches(space)]
+            spaces = {} if fresh else _read_spaces(self._connection)
+            matching = [entry for entry in spaces.items() if entry[1].matches(space)]
             self._space = matching[0] if matching else (self._new_space(space), space)
             self._next_row = self._whole_rows()
 
@@ -418,13 +423,6 @@ class VectorStore:
         self._connection.executemany(
             "INSERT OR REPLACE INTO vector (space, key, row, truncated) VALUES (?, ?, ?, ?)", rows
         )
-
-    def _spaces(self) -> Iterator[tuple[int, VectorSpace]]:
-        for number, *fields in self._connection.execute(
-            "SELECT id, model, dimension, query_prefix, document_prefix, probe FROM space"
-            " ORDER BY id"
-        ).fetchall():
-            yield number, VectorSpace(*fields)
 
     def _new_space(self, space: VectorSpace) -> int:
         # A number not used by this database, nor by a damaged one that was renamed.

@@ -255,6 +255,5 @@ class Files:
 
 def _links_from_outside(reader: LinkReader, path: str) -> list[LinkFrom]:
     """Return the links that lead from elsewhere to a file, or into a folder."""
-    files = [file.path for file in reader.files_at(path)]
-    links = [link for file in files for link in reader.links_into(file)]
+    links = [link for file in reader.paths_at(path) for link in reader.links_into(file)]
     return [link for link in links if not lies_in(link.source, path)]

@@ -120,8 +120,8 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, request: MoveRequest) -> Tran
     move = _move(root, path, to, None if is_folder else request.check_hash)
     with snapshot.unchanged() as connection:
         reader = LinkReader(connection)
-        paths = [file.path for file in reader.files_at(path)]
-        change = PathChange({file: to + file[len(path) :] for file in paths} or {path: to})
+        moved = {file: to + file[len(path) :] for file in reader.paths_at(path)}
+        change = PathChange(moved or {path: to})
         links, files = find_affected(reader, change)
         if request.rewrite_links:
             _check(links, request, len(links.notes))  # before any file is read

@@ -248,11 +248,11 @@ class NamedFiles:
         own = {*change.moved, *change.removed}
         for path in own:
             names |= names_of(path) | names_of(change.moved.get(path, path))
-        for path, aliases in self._reader.files_named(names):
+        for path, aliases in self._reader.files_named(names)[0]:
             if path in own:
                 to = change.moved.get(path, path)
-                names |= names_of(path, aliases or ())
-                names |= names_of(to, moved_aliases(aliases or (), path, to))
+                names |= names_of(path, aliases)
+                names |= names_of(to, moved_aliases(aliases, path, to))
         return names
 
     def read(self, names: Iterable[str]) -> None:
@@ -261,11 +261,9 @@ class NamedFiles:
         if not missing:
             return
         self._read |= missing
-        for path, aliases in self._reader.files_named(missing):
-            if aliases is None:
-                self._attachments.add(path)
-            else:
-                self._notes[path] = aliases
+        notes, attachments = self._reader.files_named(missing)
+        self._notes.update(notes)
+        self._attachments.update(attachments)
         self._targets = None
 
     def read_for(self, links: Mapping[str, Sequence[Link]]) -> LinkTargets:
@@ -326,7 +324,7 @@ def find_affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Nam
 
 def links_taken(reader: LinkReader, path: str) -> tuple[LinkFrom, ...]:
     """Return the links that lead to a new file, and would lead to another one without it."""
-    if reader.files_at(path):
+    if reader.paths_at(path):
         result, files = find_affected(reader, PathChange(removed=(path,)))
         resolve = files.targets.resolve
         return tuple(

@@ -156,11 +156,6 @@ class Clauses:
             return clause
         return combined(must=[clause], must_not=[self.attachments()])
 
-    def _literally(self, comparable: str) -> Query:
-        """Return the notes in a folder, or a note by its path (suffix optional)."""
-        paths = [self._raw("path", path) for path in _paths_meant(comparable)]
-        return any_of([self._raw("folder", comparable), *paths])
-
     def excluded(self, filters: Filters) -> list[Query]:
         """Return clauses of which none may match.
 
@@ -206,8 +201,7 @@ class Clauses:
         return self.term(field, value, positions=False)
 
     def _days(self, after: str | None, before: str | None) -> Query:
-        first = day_number(after) if after is not None else None
-        last = day_number(before) if before is not None else None
+        first, last = day_number(after or ""), day_number(before or "")
         return Query.range_query(
             self._schema,
             "day",
@@ -270,7 +264,8 @@ class Clauses:
         if is_glob(comparable):
             anchor = "" if "/" in comparable or pattern.startswith("/") else "(.*/)?"
             return self._matching(anchor + _glob_regex(comparable))
-        return self._literally(comparable)
+        paths = [self._raw("path", path) for path in _paths_meant(comparable)]
+        return any_of([self._raw("folder", comparable), *paths])
 
 
 def _paths_meant(comparable: str) -> tuple[str, ...]:

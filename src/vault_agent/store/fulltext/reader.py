@@ -35,8 +35,8 @@ from vault_agent.store.fulltext.searching import (
     Passing,
     RevisionRows,
     Search,
-    SearchStopped,
     Shelf,
+    go_on,
 )
 
 if TYPE_CHECKING:
@@ -142,8 +142,7 @@ class FulltextReader:
             must, must_not = conditions(clauses, query, "body", NoteLimits())
             if passing is not None:
                 must, must_not = must + passing.must, must_not + passing.must_not
-            if stopped():
-                raise SearchStopped
+            go_on(stopped)
             weights = {**query.units, **query.weights}
             words = words_or_phrases(clauses, query, weights)
             return self._notes.top(scored(words, must, must_not, None), limit)

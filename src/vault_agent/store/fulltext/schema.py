@@ -52,8 +52,7 @@ def notes_schema() -> Schema:
     """Return the schema of the index of notes."""
     builder = SchemaBuilder()
     builder.add_unsigned_field("rowid", indexed=True, fast=True)
-    builder.add_text_field("body", tokenizer_name=ANALYZER, index_option="position")
-    for field in ("names", "repeated"):
+    for field in ("body", "names", "repeated"):
         builder.add_text_field(field, tokenizer_name=ANALYZER, index_option="position")
     for field in ("name", "path", "folder", "tag", "type", "property"):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
@@ -66,8 +65,8 @@ def chunks_schema() -> Schema:
     builder = SchemaBuilder()
     builder.add_unsigned_field("key", fast=True)
     builder.add_unsigned_field("rowid", indexed=True)
-    builder.add_text_field("text", tokenizer_name=ANALYZER, index_option="position")
-    builder.add_text_field("context", tokenizer_name=ANALYZER, index_option="position")
+    for field in ("text", "context"):
+        builder.add_text_field(field, tokenizer_name=ANALYZER, index_option="position")
     builder.add_text_field("name", tokenizer_name="raw", index_option="basic")
     return builder.build()
 

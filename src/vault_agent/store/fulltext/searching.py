@@ -501,7 +501,7 @@ class Shelf:
                 return _rank(kept, limit)
             if len(kept) <= limit:
                 wanted *= _WIDER
-            elif _is_tied(kept[: limit + 1], limit) and _same(kept[limit], kept[-1]):
+            elif _same(kept[limit - 1], kept[limit]) and _same(kept[limit], kept[-1]):
                 wanted = max(_WIDER * wanted, passing.needed_for(_TIED_LIMIT))
             else:
                 return _rank(kept, limit)
@@ -554,11 +554,6 @@ class Shelf:
 
 def _same(one: tuple[float, int], other: tuple[float, int]) -> bool:
     return bool(abs(one[0] - other[0]) < 10**-_DECIMALS)
-
-
-def _is_tied(best: list[tuple[float, int]], limit: int) -> bool:
-    """Whether the cut after `limit` entries separates two that tie."""
-    return len(best) > limit and _same(best[-1], best[-2])
 
 
 def _rank(best: list[tuple[float, int]], limit: int) -> dict[int, float]:

@@ -55,15 +55,19 @@ class FulltextWriter:
     def add_note(self, rowid: int, note: FulltextNote) -> None:
         """Add a note with its chunks, under a rowid that was never used before."""
         with guarded():
-            document = _filter_fields(note)
+            document = Document()
             document.add_unsigned("rowid", rowid)
             document.add_text("names", note.names)
             document.add_text(
                 "body", "\n".join((note.names, *(text for text, _, _ in note.chunks), note.beside))
             )
             document.add_text("repeated", note.repeated)
-            for name in note.name:
-                document.add_text("name", name)
+            document.add_text("path", note.path)
+            for field in ("name", "folder", "tag", "type", "property"):
+                for value in getattr(note, field):
+                    document.add_text(field, value)
+            if note.day is not None:
+                document.add_integer("day", note.day)
             (notes, _), (chunks, _) = self._writers
             notes.add_document(document)
             for index, (text, context, heading) in enumerate(note.chunks):
@@ -172,14 +176,3 @@ def _count_documents(meta: dict[str, Any]) -> tuple[int, int]:
     segments = meta["segments"]
     deleted = sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in segments)
     return sum(segment["max_doc"] for segment in segments), deleted
-
-
-def _filter_fields(note: FulltextNote) -> Document:
-    document = Document()
-    document.add_text("path", note.path)
-    for field in ("folder", "tag", "type", "property"):
-        for value in getattr(note, field):
-            document.add_text(field, value)
-    if note.day is not None:
-        document.add_integer("day", note.day)
-    return document

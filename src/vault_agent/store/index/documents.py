@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vault_agent.store.database import fetch, json_array
 from vault_agent.store.index import notes
-from vault_agent.store.index.rows import handle_of_id
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,13 +27,7 @@ def readable(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int,
 def readable_by_id(connection: sqlite3.Connection, identifier: str) -> StoredNote | None:
     """Return the note or the document with an ID, or None."""
     note = notes.note_by_id(connection, identifier)
-    if note is not None:
-        return note
-    handle = (handle_of_id(identifier),)
-    rows = fetch(connection, f"{_DOCUMENT} WHERE handle = ?", handle)
-    return next(
-        (document for document in map(notes.note_of, rows) if document.id == identifier), None
-    )
+    return note or notes.note_by_id(connection, identifier, _DOCUMENT)
 
 
 def content_of(connection: sqlite3.Connection, rowid: int) -> tuple[int, bytes] | None:

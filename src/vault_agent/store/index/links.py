@@ -302,13 +302,6 @@ def resolver_for(
     return LinkResolver(*files_named(connection, lookups))
 
 
-class NamedFile(NamedTuple):
-    """A file with what links can call it. `aliases` is None for an attachment."""
-
-    path: str
-    aliases: tuple[str, ...] | None
-
-
 class LinkFrom(NamedTuple):
     """A link, and the path of the note that contains it. It has no span and no text."""
 
@@ -322,21 +315,17 @@ class LinkReader:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def files_at(self, path: str) -> list[NamedFile]:
-        """Return the file at a path, or all files below the folder at it."""
+    def paths_at(self, path: str) -> list[str]:
+        """Return the path of the file at a path, or of all files below the folder at it."""
         notes = fetch(self._connection, SQL["notes_at"], (path,))
         attachments = fetch(self._connection, SQL["attachments_at"], (path,))
-        files = [
-            NamedFile(path, tuple(orjson.loads(aliases)) if aliases else ())
-            for path, aliases in notes
-        ]
-        return files + [NamedFile(path, None) for (path,) in attachments]
+        return [path for (path,) in (*notes, *attachments)]
 
-    def files_named(self, names: Iterable[str]) -> list[NamedFile]:
-        """Return the files with one of these names, which are as `names_of` returns them."""
-        notes, attachments = files_named(self._connection, map(name_hash, names))
-        files = [NamedFile(path, aliases) for path, aliases in notes]
-        return files + [NamedFile(path, None) for path in attachments]
+    def files_named(
+        self, names: Iterable[str]
+    ) -> tuple[list[tuple[str, tuple[str, ...]]], list[str]]:
+        """Return `notes.files_named` for names as `names_of` returns them."""
+        return files_named(self._connection, map(name_hash, names))
 
     def links_to(self, names: Iterable[str]) -> list[LinkFrom]:
         """Return the links with one of these names in their target, by note and place."""

@@ -113,7 +113,7 @@ SELECT note, count(*) FROM (
 
 -- name: notes_at
 -- The note at a path, or all below the folder at it. "0" is the character after "/".
-SELECT path, aliases FROM note
+SELECT path FROM note
 WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0') ORDER BY path
 
 -- name: attachments_at

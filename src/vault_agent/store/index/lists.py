@@ -12,6 +12,7 @@ import orjson
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.database import fetch, json_array, read_statements
 from vault_agent.store.index.links import all_connections
+from vault_agent.store.index.rows import read_list
 
 if TYPE_CHECKING:
     import sqlite3
@@ -199,7 +200,7 @@ def by_change(connection: sqlite3.Connection) -> list[NoteNames]:
     rows = fetch(connection, SQL["by_change"])
     counts = all_connections(connection)
     return [
-        NoteNames(path, title, tuple(orjson.loads(aliases)) if aliases else (), kind, counts[rowid])
+        NoteNames(path, title, read_list(aliases), kind, counts[rowid])
         for rowid, path, title, aliases, kind in rows
     ]
 
@@ -208,7 +209,7 @@ def headings(connection: sqlite3.Connection, part: str, *, limit: int) -> list[H
     """Return headings whose folded name contains a text."""
     rows = fetch(connection, SQL["headings"], (part, limit))
     return [
-        HeadingRow(path, title, name, line, tuple(orjson.loads(above)) if above else ())
+        HeadingRow(path, title, name, line, read_list(above))
         for path, title, name, line, above in rows
     ]
 

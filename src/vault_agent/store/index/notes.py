@@ -14,7 +14,7 @@ from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.notes import FileEntry
 from vault_agent.store.database import fetch, json_array, read_statements, translated
 from vault_agent.store.failures import damaged
-from vault_agent.store.index.rows import handle_of_id, metadata_from
+from vault_agent.store.index.rows import handle_of_id, metadata_from, read_list
 from vault_agent.text.names import is_key
 
 if TYPE_CHECKING:
@@ -133,17 +133,16 @@ def left_out(
 def names(connection: sqlite3.Connection) -> list[tuple[str, tuple[str, ...]]]:
     """Return every note's path with its aliases and keys."""
     rows = fetch(connection, "SELECT path, aliases FROM note")
-    return [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in rows]
+    return [(path, read_list(aliases)) for path, aliases in rows]
 
 
-def note_by_id(connection: sqlite3.Connection, note_id: str) -> StoredNote | None:
-    """Return the note with an ID, or None."""
-    rows = fetch(connection, SQL["note"] + " WHERE handle = ?", (handle_of_id(note_id),))
-    for row in rows:
-        note = note_of(row)
-        if note.id == note_id:  # a handle is only the beginning of an ID
-            return note
-    return None
+def note_by_id(
+    connection: sqlite3.Connection, note_id: str, statement: str = SQL["note"]
+) -> StoredNote | None:
+    """Return the note with an ID, or None. `statement` may select from the documents."""
+    rows = fetch(connection, f"{statement} WHERE handle = ?", (handle_of_id(note_id),))
+    # A handle is only the beginning of an ID.
+    return next((note for note in map(note_of, rows) if note.id == note_id), None)
 
 
 def by_rowid(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, StoredNote]:
@@ -176,7 +175,7 @@ def chunk_keys(connection: sqlite3.Connection) -> list[int]:
 def chunk_texts_of(connection: sqlite3.Connection, keys: Iterable[int]) -> list[ChunkText]:
     """Return these chunks of notes and documents, in no particular order."""
     return [
-        ChunkText(key, title, tuple(orjson.loads(path)) if path else (), text)
+        ChunkText(key, title, read_list(path), text)
         for key, title, path, text in fetch(connection, SQL["chunk_texts"], (json_array(keys),))
     ]
 
@@ -220,7 +219,7 @@ def _as_one(columns: str, table: str, key: str) -> str:
 def note_of(row: sqlite3.Row) -> StoredNote:
     """Return a note from its columns, in the order of the statement `note`."""
     rowid, handle, path, title, chunk_count, aliases, public, attachment_count = row
-    names = tuple(orjson.loads(aliases)) if aliases else ()
+    names = read_list(aliases)
     keys = tuple(filter(is_key, names))
     if keys:
         names = tuple(name for name in names if not is_key(name))
@@ -232,8 +231,7 @@ def note_of(row: sqlite3.Row) -> StoredNote:
 def chunk_of(row: sqlite3.Row) -> StoredChunk:
     """Return a chunk from its columns, in the order of `StoredChunk`."""
     key, heading_path, start_line, end_line, text = row
-    path = tuple(orjson.loads(heading_path)) if heading_path else ()
-    return StoredChunk(key, path, start_line, end_line, text)
+    return StoredChunk(key, read_list(heading_path), start_line, end_line, text)
 
 
 _NOTES = _as_one(
@@ -295,7 +293,7 @@ def files_named(
     notes = fetch(connection, SQL["notes_named"], listed)
     attachments = fetch(connection, SQL["attachments_named"], listed)
     return (
-        [(path, tuple(orjson.loads(aliases)) if aliases else ()) for path, aliases in notes],
+        [(path, read_list(aliases)) for path, aliases in notes],
         [path for (path,) in attachments],
     )
 

@@ -191,5 +191,10 @@ def metadata_from(aliases: Sequence[str], metadata: str | None, attachment_count
     )
 
 
+def read_list(column: str | None) -> tuple[str, ...]:
+    """Return the texts of a column with a JSON array, which is NULL where there are none."""
+    return tuple(orjson.loads(column)) if column else ()
+
+
 def _json(value: object) -> str:
     return orjson.dumps(value).decode()

@@ -82,25 +82,19 @@ class NoteWriter:
         """
         notes = [rows for rows in files if is_note(rows.note[_PATH])]
         documents = [rows for rows in files if not is_note(rows.note[_PATH])]
-        with translated():
-            try:
-                self._connection.executemany(_SQL["insert_note"], [rows.note for rows in notes])
-                self._connection.executemany(
-                    _INSERT_DOCUMENT, [_document_of(rows.note) for rows in documents]
-                )
-            except sqlite3.IntegrityError as error:
-                raise Failed(
-                    "ID_COLLISION",
-                    "Two notes share one identifier.",
-                ) from error
-            names = [name for rows in notes for name in rows.names]
-            self._connection.executemany(_INSERT_NAME, names)
-            for number, insert in enumerate(_INSERTS):
-                if number == _LINK and self.waiting is not None:
-                    continue
-                part = [row for rows in files for row in rows.parts[number]]
-                if part:
-                    self._connection.executemany(insert, part)
+        # A document has no aliases and no metadata.
+        rows_of_documents = [
+            (*rows.note[:_ALIASES], *rows.note[_METADATA + 1 :]) for rows in documents
+        ]
+        try:
+            self._write(_SQL["insert_note"], [rows.note for rows in notes])
+            self._write(_INSERT_DOCUMENT, rows_of_documents)
+        except sqlite3.IntegrityError as error:
+            raise Failed("ID_COLLISION", "Two notes share one identifier.") from error
+        self._write(_INSERT_NAME, [name for rows in notes for name in rows.names])
+        for number, insert in enumerate(_INSERTS):
+            if number != _LINK or self.waiting is None:
+                self._write(insert, [row for rows in files for row in rows.parts[number]])
         links = sum(len(rows.parts[_LINK]) for rows in notes)
         if self.waiting is not None:
             self.waiting += [(rows.note[_PATH], rows.parts[_LINK]) for rows in notes]
@@ -116,8 +110,7 @@ class NoteWriter:
         """Write the waiting links, and all later ones, without their destinations."""
         rows = [row for _, links in self.waiting or () for row in links]
         self.waiting = None
-        with translated():
-            self._connection.executemany(_INSERTS[_LINK], rows)
+        self._write(_INSERTS[_LINK], rows)
 
     def add_links(self, rows: Sequence[Row], attachments: Mapping[int, int]) -> None:
         """Write links of a new generation with their destinations.
@@ -126,12 +119,11 @@ class NoteWriter:
         `attachments` has the number of a note's linked attachments, by rowid.
         """
         self.totals.unresolved_links -= sum(row[-2] is not None for row in rows)
-        with translated():
-            self._connection.executemany(_INSERT_RESOLVED, rows)
-            self._connection.executemany(
-                "UPDATE note SET attachment_count = ? WHERE rowid = ?",
-                [(count, rowid) for rowid, count in attachments.items()],
-            )
+        self._write(_INSERT_RESOLVED, rows)
+        self._write(
+            "UPDATE note SET attachment_count = ? WHERE rowid = ?",
+            [(count, rowid) for rowid, count in attachments.items()],
+        )
 
     def remove(self, rowids: Iterable[int]) -> None:
         """Remove notes and documents with all their parts."""
@@ -148,19 +140,20 @@ class NoteWriter:
         totals.links -= deleted["link"]
         totals.notes -= self._delete("note WHERE rowid = ?", numbers)
         self._delete("document WHERE rowid = ?", numbers)
-        with translated():
-            self._connection.executemany("INSERT INTO old_row VALUES (?)", numbers)
+        self._write("INSERT INTO old_row VALUES (?)", numbers)
 
     def forget_old_rows(self) -> None:
         """Forget which rows the full text may still have: it has none of them now."""
-        with translated():
-            self._connection.execute("DELETE FROM old_row")
+        self._write("DELETE FROM old_row", [()])
 
-    def _delete(self, what: str, rows: Iterable[tuple[object, ...]]) -> int:
+    def _delete(self, what: str, rows: Iterable[Row]) -> int:
         """Delete rows, once for each of `rows` of parameters, and return how many were deleted."""
+        return self._write(f"DELETE FROM {what}", rows)
+
+    def _write(self, statement: str, rows: Iterable[Row]) -> int:
+        """Run a statement for each of `rows` of parameters. Return how many rows it changed."""
         with translated():
-            cursor = self._connection.executemany(f"DELETE FROM {what}", rows)
-        return max(cursor.rowcount, 0)
+            return max(self._connection.executemany(statement, rows).rowcount, 0)
 
     def touch(self, files: Iterable[tuple[int, FileEntry]]) -> None:
         """Update size and times of notes and documents whose content has not changed."""
@@ -168,36 +161,30 @@ class NoteWriter:
             (entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode, rowid)
             for rowid, entry in files
         ]
-        with translated():
-            for table in ("note", "document"):
-                self._connection.executemany(
-                    f"UPDATE {table} SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?"
-                    " WHERE rowid = ?",
-                    times,
-                )
+        for table in ("note", "document"):
+            self._write(
+                f"UPDATE {table} SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?"
+                " WHERE rowid = ?",
+                times,
+            )
 
     def note_times_set_together(self) -> None:
         """Note in which seconds many notes got their file's time."""
-        with translated():
-            self._connection.execute("DELETE FROM together")
-            self._connection.execute(_SQL["together"], (MANY_AT_ONCE,))
+        self._write("DELETE FROM together", [()])
+        self._write(_SQL["together"], [(MANY_AT_ONCE,)])
 
     def change_names(
         self, added: Iterable[tuple[int, int]], removed: Iterable[tuple[int, int]]
     ) -> None:
         """Add and remove names of files, as (hash of the name, handle of the file)."""
         self._delete("name WHERE lookup = ? AND handle = ?", removed)
-        with translated():
-            self._connection.executemany(_INSERT_NAME, added)
+        self._write(_INSERT_NAME, added)
 
     def change_attachments(self, added: Iterable[str], removed: Iterable[str]) -> None:
         """Add and remove attachments."""
         self._delete("attachment WHERE handle = ?", [(handle_of(path),) for path in removed])
-        with translated():
-            self._connection.executemany(
-                "INSERT INTO attachment VALUES (?, ?)",
-                [(handle_of(path), path) for path in added],
-            )
+        rows = [(handle_of(path), path) for path in added]
+        self._write("INSERT INTO attachment VALUES (?, ?)", rows)
 
     def change_left_out(
         self, added: Iterable[tuple[FileEntry, bool]], removed: Iterable[str]
@@ -207,11 +194,8 @@ class NoteWriter:
         `removed` comes first, so a path may be in both.
         """
         self._delete("left_out WHERE path = ?", [(path,) for path in removed])
-        with translated():
-            self._connection.executemany(
-                "INSERT INTO left_out VALUES (?, ?, ?, ?, ?, ?)",
-                [(*entry, unread) for entry, unread in added],
-            )
+        rows = [(*entry, unread) for entry, unread in added]
+        self._write("INSERT INTO left_out VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def resolve(self, resolved: Iterable[tuple[LinkRow, int | None, bool]]) -> list[LinkRow]:
         """Record the destinations of links, and return the links whose destination has changed.
@@ -226,33 +210,28 @@ class NoteWriter:
         self.totals.unresolved_links += sum(
             (dest is None) - (link.dest is None) for link, dest, _ in changed
         )
-        with translated():
-            self._connection.executemany(
-                "UPDATE link SET dest = ?, ambiguous = ? WHERE key = ?",
-                [(dest, ambiguous, link.key) for link, dest, ambiguous in changed],
-            )
+        self._write(
+            "UPDATE link SET dest = ?, ambiguous = ? WHERE key = ?",
+            [(dest, ambiguous, link.key) for link, dest, ambiguous in changed],
+        )
         return [link for link, _, _ in changed]
 
     def count_attachments(self, rowids: Iterable[int]) -> None:
         """Recount the attachments that these notes link to."""
-        with translated():
-            self._connection.executemany(
-                _SQL["count_attachments"],
-                [(*keys_of(rowid), rowid) for rowid in rowids],
-            )
+        rows = [(*keys_of(rowid), rowid) for rowid in rowids]
+        self._write(_SQL["count_attachments"], rows)
 
 
 _INSERT_DOCUMENT = "INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
-_INSERTS = [
-    f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(columns.split(',')))})"
-    for table, columns in PARTS.items()
-]
 
-_INSERT_RESOLVED = (
-    f"INSERT INTO link ({PARTS['link']}, dest, ambiguous)"
-    f" VALUES ({', '.join('?' * (len(PARTS['link'].split(',')) + 2))})"
-)
+def _insert_into(table: str, columns: str) -> str:
+    values = ", ".join("?" * len(columns.split(",")))
+    return f"INSERT INTO {table} ({columns}) VALUES ({values})"
+
+
+_INSERTS = [_insert_into(table, columns) for table, columns in PARTS.items()]
+_INSERT_RESOLVED = _insert_into("link", f"{PARTS['link']}, dest, ambiguous")
 
 MANY_AT_ONCE = 20
 """Notes whose files got their time within ten seconds, as by a checkout and not by a person."""
@@ -261,11 +240,6 @@ _INSERT_NAME = "INSERT OR IGNORE INTO name VALUES (?, ?)"
 
 _PATH = 2  # in the row of a note
 _ALIASES, _METADATA = 9, 10
-
-
-def _document_of(note: Row) -> Row:
-    """Return the row of a document from that of a note, which has two columns more."""
-    return (*note[:_ALIASES], *note[_METADATA + 1 :])
 
 
 _CHUNK, _LINK = (list(PARTS).index(table) for table in ("chunk", "link"))
