@@ -50,40 +50,38 @@ def world(tmp_path: Path) -> RegisteredVaults:
 async def test_each_address_opens_its_note(world: RegisteredVaults):
     tools = {name: own_tool(name) for name in TOOLSETS["vault-agent"]}
     async with world.app(memory={"enabled": True}) as app:
-        async with app.vaults.open("global") as shared:
-            await indexed(shared)
-        async with app.vaults.open("project:shop") as vault:
-            await indexed(vault)
-            view = View(app, vault, OWNER, 60_000, vaults=("project:shop", "global"))
+        shared = await app.vaults.open("global")
+        await indexed(shared)
+        vault = await app.vaults.open("project:shop")
+        await indexed(vault)
+        view = View(app, vault, OWNER, 60_000, vaults=("project:shop", "global"))
 
-            async def call(name: str, **arguments: object) -> str:
-                found = await _result(tools[name], view, arguments)
-                return str(found["content"][0]["text"])
+        async def call(name: str, **arguments: object) -> str:
+            found = await _result(tools[name], view, arguments)
+            return str(found["content"][0]["text"])
 
-            opened = {}
-            for number in (n + first for n in range(len(NAMES)) for first in (1, 101)):
-                body = RecallQuery(files=(f"src/{number}.py",))
-                text = (
-                    await perform(memory.memory, CallContext(app, vault, OWNER), body)
-                ).reply.data.text
-                opened |= dict(ENTRY.findall(text))
-            assert len(opened) == 2 * len(NAMES)
-            for title, address in opened.items():
-                assert f"# {title}\n" in await call("vault_read", path=address)
+        opened = {}
+        for number in (n + first for n in range(len(NAMES)) for first in (1, 101)):
+            body = RecallQuery(files=(f"src/{number}.py",))
+            text = (
+                await perform(memory.memory, CallContext(app, vault, OWNER), body)
+            ).reply.data.text
+            opened |= dict(ENTRY.findall(text))
+        assert len(opened) == 2 * len(NAMES)
+        for title, address in opened.items():
+            assert f"# {title}\n" in await call("vault_read", path=address)
 
 
 async def test_an_agent_that_knows_one_vault_gets_nothing_of_the_global_one(
     world: RegisteredVaults,
 ):
     async with world.app(memory={"enabled": True}) as app:
-        async with app.vaults.open("global") as shared:
-            await indexed(shared)
-        async with app.vaults.open("project:shop") as vault:
-            await indexed(vault)
-            for caller, wanted in ((OWNER, True), (Caller(CallerKind.AGENT, "helper"), False)):
-                body = RecallQuery(files=("src/101.py",))
-                found = (
-                    await perform(memory.memory, CallContext(app, vault, caller), body)
-                ).reply.data
-                assert any(each.vault == "global" for each in found.notes) is wanted
-                assert ("global:" in found.text) is wanted
+        shared = await app.vaults.open("global")
+        await indexed(shared)
+        vault = await app.vaults.open("project:shop")
+        await indexed(vault)
+        for caller, wanted in ((OWNER, True), (Caller(CallerKind.AGENT, "helper"), False)):
+            body = RecallQuery(files=("src/101.py",))
+            found = (await perform(memory.memory, CallContext(app, vault, caller), body)).reply.data
+            assert any(each.vault == "global" for each in found.notes) is wanted
+            assert ("global:" in found.text) is wanted

@@ -95,9 +95,9 @@ async def test_a_note_that_a_person_adds_comes_next_and_a_changed_one_again(desk
         assert "notes/tea.md" in await talk.tell("prompt", prompt="and what else of the queue?")
         path = desk.root / QUEUE
         path.write_text(path.read_text().replace("is 3", "is 4"))
-        async with app.vaults.open("project:shop") as vault:
-            await vault.runs.follow([QUEUE])
-            await indexed(vault)
+        vault = await app.vaults.open("project:shop")
+        await vault.runs.follow([QUEUE])
+        await indexed(vault)
         shown = await app.deliveries.refresh("abcdefgh-1", apply=True)
         changed = {note.path: changed for note, changed in shown.before}
         assert (changed[QUEUE], changed["notes/tea.md"]) == (True, False)
@@ -117,9 +117,9 @@ async def test_what_is_asked_for_is_logged_and_no_secret_leaves(desk: Desk):
         await talk.tell("start", source="startup")
         session = await app.deliveries.store.get("abcdefgh-1")
         assert session is not None
-        async with app.vaults.open("project:shop") as vault:
-            query = RecallQuery(files=("src/login.py",))
-            found = await app.deliveries.recall(vault, query, session)
+        vault = await app.vaults.open("project:shop")
+        query = RecallQuery(files=("src/login.py",))
+        found = await app.deliveries.recall(vault, query, session)
         assert "bugs/login.md" in found.text
         assert "hunter2x9" not in found.text
         assert "badge 4711" not in found.text

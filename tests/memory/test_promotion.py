@@ -57,12 +57,12 @@ class Vaults:
         self.shared = world.folder / "global"
 
     async def promote(self, path: str = "journals/costs.md", **how: Any) -> Promoted:
-        async with self.app.vaults.open("project:shop") as vault:
-            return await self.app.promotion.promote(vault, identify(path), OWNER, **how)
+        vault = await self.app.vaults.open("project:shop")
+        return await self.app.promotion.promote(vault, identify(path), OWNER, **how)
 
     async def undo(self, path: str = "journals/costs.md", **how: Any) -> Demoted:
-        async with self.app.vaults.open("project:shop") as vault:
-            return await self.app.promotion.undo(vault, identify(path), OWNER, **how)
+        vault = await self.app.vaults.open("project:shop")
+        return await self.app.promotion.undo(vault, identify(path), OWNER, **how)
 
     async def refused(self, code: str, **how: Any) -> VaultAgentError:
         with pytest.raises(VaultAgentError) as caught:
@@ -74,8 +74,8 @@ class Vaults:
         root = self.shop if name == "project:shop" else self.shared
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-        async with self.app.vaults.open(name) as vault:
-            await vault.runs.follow([path])
+        vault = await self.app.vaults.open(name)
+        await vault.runs.follow([path])
 
     def copies(self) -> list[str]:
         return sorted(
@@ -97,8 +97,8 @@ async def vaults(tmp_path: Path) -> AsyncIterator[Vaults]:
     world.registered(Role.GLOBAL, "global", {"patterns/retry.md": "# Retry\n\nTry again.\n"})
     async with in_one_task(world.app(**ON)) as app:
         for name in ("project:shop", "global"):
-            async with app.vaults.open(name) as vault:
-                await indexed(vault)
+            vault = await app.vaults.open(name)
+            await indexed(vault)
         yield Vaults(world, app)
 
 
@@ -106,8 +106,8 @@ async def test_a_promoted_note_is_found_from_another_project(vaults: Vaults):
     done = await vaults.promote()
     assert done.created
     assert done.copy.path == COPY
-    async with vaults.app.vaults.open("global") as vault:
-        await vault.runs.follow([COPY])
+    vault = await vaults.app.vaults.open("global")
+    await vault.runs.follow([COPY])
     found = await vaults.app.several.search(
         ["project:other", "global"], SearchQuery("streamed output regex")
     )
@@ -146,11 +146,11 @@ async def test_the_copy_of_a_note_without_an_id_is_not_recalled_beside_it(vaults
     await vaults.add("patterns/hail.md", "---\ntags: [hail]\n---\n# Hail\n\nCover it.\n")
     done = await vaults.promote("patterns/hail.md")
     for name in ("project:shop", "global"):
-        async with vaults.app.vaults.open(name) as vault:
-            await indexed(vault)
-    async with vaults.app.vaults.open("project:shop") as vault:
-        query = RecallQuery(tags=("hail",), explain=True)
-        found = await vaults.app.memory.recall(vault, query)
+        vault = await vaults.app.vaults.open(name)
+        await indexed(vault)
+    vault = await vaults.app.vaults.open("project:shop")
+    query = RecallQuery(tags=("hail",), explain=True)
+    found = await vaults.app.memory.recall(vault, query)
     assert [(each.vault, each.path) for each in found.notes] == [
         ("project:shop", "patterns/hail.md")
     ]
@@ -198,8 +198,8 @@ async def test_undo_takes_back_only_what_the_log_says_was_copied(
 ):
     marks = "id: forged\npromoted: true\npromoted_to: global:patterns/retry.md\n"
     await vaults.add("notes/forged.md", f"---\n{marks}---\n# Forged\n")
-    async with vaults.app.vaults.open("project:shop") as vault:
-        entry = vaults.app.vaults.entry_of(vault)
+    vault = await vaults.app.vaults.open("project:shop")
+    entry = vaults.app.vaults.entry_of(vault)
     said = f"---\npromoted_from: {entry.uid}:forged\n---\n" if says_so_too else ""
     victim = f"{said}# Retry\n\nMy own pattern.\n"
     await vaults.add("patterns/retry.md", victim, name="global")
@@ -254,9 +254,9 @@ async def test_a_note_that_may_not_be_promoted_stays_where_it_is(vaults: Vaults)
     promotion = vaults.app.promotion
     with pytest.raises(Forbidden):
         await promotion.promote(vaults.app.vaults.default, identify("Bread.md"), OWNER)
-    async with vaults.app.vaults.open("global") as vault:
-        with pytest.raises(InvalidRequest):
-            await promotion.promote(vault, identify("patterns/retry.md"), OWNER)
+    vault = await vaults.app.vaults.open("global")
+    with pytest.raises(InvalidRequest):
+        await promotion.promote(vault, identify("patterns/retry.md"), OWNER)
     with pytest.raises(NotFound):
         await vaults.promote(path="nothing.md")
 
@@ -310,15 +310,15 @@ async def test_links_into_the_global_vault_are_edges_of_the_graph(vaults: Vaults
     text = (vaults.shop / "journals/costs.md").read_text()
     await vaults.add("journals/costs.md", text + "\n[[global:retry]] and [[global:none]].\n")
     asked = {"noteId": identify("journals/costs.md")}
-    async with vaults.app.vaults.open("project:shop") as vault:
-        sent = parse_strings(LocalGraphRequest, asked)
-        near_graph = (
-            await perform(graph.local_graph, CallContext(vaults.app, vault, CALLER), sent)
-        ).reply.data
-        sent = parse_strings(LinksRequest, asked)
-        note_links = (
-            await perform(links.links, CallContext(vaults.app, vault, CALLER), sent)
-        ).reply.data.links
+    vault = await vaults.app.vaults.open("project:shop")
+    sent = parse_strings(LocalGraphRequest, asked)
+    near_graph = (
+        await perform(graph.local_graph, CallContext(vaults.app, vault, CALLER), sent)
+    ).reply.data
+    sent = parse_strings(LinksRequest, asked)
+    note_links = (
+        await perform(links.links, CallContext(vaults.app, vault, CALLER), sent)
+    ).reply.data.links
     near = {node.path: (node.vault, node.distance) for node in near_graph.nodes}
     assert near[copy.path] == ("global", 1)
     assert near["patterns/retry.md"] == ("global", 1)
@@ -360,8 +360,8 @@ async def test_a_section_is_promoted_alone_and_both_sides_say_so(vaults: Vaults)
     original = vaults.original()
     assert (original["promoted"], original.get("promoted_to")) == (True, None)
     assert original["links"] == ["modules/costs", f"global:{DECISIONS}"]
-    async with vaults.app.vaults.open("global") as vault:
-        await vault.runs.follow([DECISIONS])
+    vault = await vaults.app.vaults.open("global")
+    await vault.runs.follow([DECISIONS])
     again = await vaults.promote(section="Key Decisions")
     assert (again.created, again.copy.path) == (False, DECISIONS)
     await vaults.refused("PROMOTE_SECRETS", section="Open Questions")
@@ -383,8 +383,8 @@ async def test_a_section_that_is_there_is_warned_of_and_leaves_the_marks_of_the_
     assert [note["path"] for note in refused.details["similar"]] == ["patterns/old.md"]
     await vaults.promote(force=True)
     await vaults.promote(section="Key Decisions", force=True)
-    async with vaults.app.vaults.open("global") as vault:
-        await vault.runs.follow([DECISIONS])
+    vault = await vaults.app.vaults.open("global")
+    await vault.runs.follow([DECISIONS])
     await vaults.undo(section="Key Decisions")
     original = vaults.original()
     assert (original["promoted"], original["promoted_to"]) == (True, f"global:{COPY}")

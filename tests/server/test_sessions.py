@@ -109,8 +109,8 @@ async def test_what_a_hook_that_left_was_not_given_is_not_logged_and_comes_again
 
     async with running(world, memory={"enabled": True}, server=KEYED) as server:
         server.session.headers["Authorization"] = f"Bearer {KEY}"
-        async with server.app.vaults.open("project:shop") as vault:
-            await indexed(vault)
+        vault = await server.app.vaults.open("project:shop")
+        await indexed(vault)
         asked = event(world, prompt=PROMPT)
         body = json.dumps(asked).encode()
         monkeypatch.setattr(Deliveries, "_chosen", slow)
@@ -138,8 +138,8 @@ async def test_a_hook_without_time_left_is_given_nothing(tmp_path: Path):
     world.project("shop", SHOP)
     async with running(world, memory={"enabled": True}, server=KEYED) as server:
         server.session.headers["Authorization"] = f"Bearer {KEY}"
-        async with server.app.vaults.open("project:shop") as vault:
-            await indexed(vault)
+        vault = await server.app.vaults.open("project:shop")
+        await indexed(vault)
         for header, number, wanted in (("0", 1, False), ("no time", 2, True)):
             server.session.headers["Vault-Agent-Seconds"] = header
             sent = event(world, prompt=f"{PROMPT} {number}", at=time.time() + 10 * number)

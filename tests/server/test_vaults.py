@@ -75,8 +75,8 @@ async def running(world: RegisteredVaults, **sections: Any) -> AsyncIterator[Run
 
 async def ready(server: Running, *names: str) -> None:
     for name in names:
-        async with server.app.vaults.open(name) as vault:
-            await indexed(vault)
+        vault = await server.app.vaults.open(name)
+        await indexed(vault)
 
 
 async def test_every_route_answers_for_a_named_vault(world: RegisteredVaults):
@@ -173,7 +173,7 @@ async def test_notes_of_other_vaults_are_never_changed(world: RegisteredVaults):
         body = {"path": "patterns/new.md", "content": "# New\n", "mode": "create"}
         status, code = await server.code("POST", "/vaults/recipes/write/note", body)
         assert (status, code) == (403, "VAULT_READ_ONLY")
-        async with server.app.vaults.open("global") as vault:
-            assert vault.config.write.folders == (".",)
-            assert not vault.is_read_only
+        vault = await server.app.vaults.open("global")
+        assert vault.config.write.folders == (".",)
+        assert not vault.is_read_only
         assert server.app.vaults.default.config.write.folders == ("drafts",)

@@ -88,8 +88,8 @@ class KeptVaults:
     async def _index(self, names: tuple[str, ...], sections: dict[str, Any]) -> None:
         async with self.vaults.app(**sections) as app:
             for name in names:
-                async with app.vaults.open(name) as vault:
-                    await indexed(vault)
+                vault = await app.vaults.open(name)
+                await indexed(vault)
 
     def restored(self) -> RegisteredVaults:
         """Put all files back as they were after the first index, and return the vaults."""

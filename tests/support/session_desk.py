@@ -82,10 +82,10 @@ class Desk:
         on = {"memory": PATIENT} if memory else {}
         async with self.world.app(journal={"enabled": True, **journal}, **on) as app:
             self.vault = app.vaults.known.find("project:shop").identity
-            async with app.vaults.open("project:shop") as vault:
-                if vault.jobs.running is None:
-                    await vault.submit(JobKind.INDEX)
-                await indexed(vault)
+            vault = await app.vaults.open("project:shop")
+            if vault.jobs.running is None:
+                await vault.submit(JobKind.INDEX)
+            await indexed(vault)
             # An agent gives up after a moment; on a busy machine git alone takes longer.
             app.sessions._deliver_seconds = PATIENCE
             yield app

@@ -71,7 +71,8 @@ async def targets(vault: OpenVault, path: str) -> list[str | None]:
 
 
 async def test_a_note_without_a_type_gets_that_of_its_folder(world: RegisteredVaults):
-    async with world.app() as app, app.vaults.open("project:app") as vault:
+    async with world.app() as app:
+        vault = await app.vaults.open("project:app")
         await indexed(vault)
         found = await vault.answer(list_notes, ListQuery(), None)
         assert {note.path: note.type for note in found.notes} == {
@@ -97,7 +98,8 @@ async def test_a_note_without_a_type_gets_that_of_its_folder(world: RegisteredVa
 
 
 async def test_other_vaults_keep_what_is_written(world: RegisteredVaults):
-    async with world.app() as app, app.vaults.open("other") as other:
+    async with world.app() as app:
+        other = await app.vaults.open("other")
         await indexed(other)
         for vault, path in (
             (app.vaults.default, "decisions/parsing.md"),
@@ -111,7 +113,8 @@ async def test_other_vaults_keep_what_is_written(world: RegisteredVaults):
 
 async def test_links_find_a_note_by_its_id_and_by_type_and_name(world: RegisteredVaults):
     journal = "journals/2026-02-13-session-abc12345.md"
-    async with world.app() as app, app.vaults.open("project:app") as vault:
+    async with world.app() as app:
+        vault = await app.vaults.open("project:app")
         await indexed(vault)
         assert await targets(vault, journal) == [
             "modules/cost-tracker.md",
@@ -143,7 +146,8 @@ async def test_names_and_aliases_come_before_ids_and_types(world: RegisteredVaul
             "links.md": "[[module-a]] [[module-b]] [[module-c]] [[module-d]]\n",
         },
     )
-    async with world.app() as app, app.vaults.open("project:names") as vault:
+    async with world.app() as app:
+        vault = await app.vaults.open("project:names")
         await indexed(vault)
         expected = ["notes/module-a.md", "notes/alias.md", "notes/id.md"]
         assert await targets(vault, "links.md") == [*expected, None]
@@ -158,7 +162,8 @@ async def test_names_and_aliases_come_before_ids_and_types(world: RegisteredVaul
 
 async def test_an_id_stands_for_a_note_id(world: RegisteredVaults):
     world.project("two", {"a.md": "---\nid: same\n---\n", "b.md": "---\nid: same\n---\n"})
-    async with world.app() as app, app.vaults.open("project:app") as vault:
+    async with world.app() as app:
+        vault = await app.vaults.open("project:app")
         await indexed(vault)
         asked = parse_strings(NoteRequest, {"noteId": "id:journal-2026-02-13-abc12345"})
         found = await perform(reading.note, CallContext(app, vault, OWNER), asked)
@@ -175,7 +180,8 @@ async def test_an_id_stands_for_a_note_id(world: RegisteredVaults):
                 CallContext(app, vault, OWNER),
                 parse_strings(NoteRequest, {"noteId": "id:none"}),
             )
-    async with world.app() as app, app.vaults.open("project:two") as vault:
+    async with world.app() as app:
+        vault = await app.vaults.open("project:two")
         await indexed(vault)
         with pytest.raises(NotFound, match="NOTE_AMBIGUOUS") as refusal:
             await perform(
@@ -203,7 +209,8 @@ FILTERS: tuple[tuple[dict[str, str | tuple[str, ...]], set[str]], ...] = (
 
 
 async def test_lists_filter_by_the_fields_of_notes(world: RegisteredVaults):
-    async with world.app() as app, app.vaults.open("project:app") as vault:
+    async with world.app() as app:
+        vault = await app.vaults.open("project:app")
         await indexed(vault)
         for filters, expected in FILTERS:
             asked = parse_strings(ListQuery, filters)
@@ -213,7 +220,8 @@ async def test_lists_filter_by_the_fields_of_notes(world: RegisteredVaults):
 
 
 async def test_a_row_has_the_fields_of_its_note(world: RegisteredVaults):
-    async with world.app() as app, app.vaults.open("project:app") as vault:
+    async with world.app() as app:
+        vault = await app.vaults.open("project:app")
         await indexed(vault)
         asked = parse_strings(ListQuery, {"type": ("journal",)})
         (row,) = (
@@ -237,7 +245,8 @@ async def test_a_row_has_the_fields_of_its_note(world: RegisteredVaults):
 
 
 async def test_searches_filter_by_the_fields_of_notes(world: RegisteredVaults):
-    async with world.app() as app, app.vaults.open("project:app") as vault:
+    async with world.app() as app:
+        vault = await app.vaults.open("project:app")
         await indexed(vault)
         for filters, expected in (
             ({"files": ["cost_tracker.rs"]}, 1),

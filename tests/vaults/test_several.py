@@ -60,8 +60,8 @@ def split(every: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
 
 async def ready(app: App, *names: str) -> None:
     for name in names:
-        async with app.vaults.open(name) as vault:
-            await indexed(vault)
+        vault = await app.vaults.open(name)
+        await indexed(vault)
 
 
 def shown(hits: tuple[Hit, ...]) -> list[tuple[str, int | None, str]]:
@@ -106,9 +106,9 @@ async def test_results_are_merged_by_score(halved: RegisteredVaults):
             query = SearchQuery(text, limit=20, weights=weights)
             expected = []
             for name in HALVES:
-                async with app.vaults.open(name) as vault:
-                    hits = (await vault.search(query)).hits
-                    expected += [(hit.score, name, hit.path, hit.chunk_index) for hit in hits]
+                vault = await app.vaults.open(name)
+                hits = (await vault.search(query)).hits
+                expected += [(hit.score, name, hit.path, hit.chunk_index) for hit in hits]
             found = (await app.several.search(HALVES, query)).hits
             assert found, text
             merged = [(hit.score, hit.vault, hit.path, hit.chunk_index) for hit in found]

@@ -40,7 +40,8 @@ async def test_a_type_and_a_title_are_enough_in_a_project(tmp_path: Path):
         "global",
         {"templates/bug.md": "# Hidden\n", "templates/decision.md": "# Ours: {{title}}\n"},
     )
-    async with world.app(write=WRITE) as app, app.vaults.open("project:shop") as vault:
+    async with world.app(write=WRITE) as app:
+        vault = await app.vaults.open("project:shop")
         await indexed(vault)
         path, text = await made(app, vault, shop, type="bug", title="Costs: twice")
         assert path == "bugs/costs-twice.md"
@@ -96,10 +97,10 @@ async def test_notes_of_a_project_are_written_while_the_vault_of_a_person_stays_
     shop = world.project("shop", {})
     append = WriteNoteBody(path="A.md", content="More\n", mode="append")
     async with world.app(write={"enabled": True, "quiet_seconds": 0}) as app:
-        async with app.vaults.open("project:shop") as vault:
-            await indexed(vault)
-            path, _ = await made(app, vault, shop, type="bug", title="Twice")
-            assert (shop / path).is_file()
+        vault = await app.vaults.open("project:shop")
+        await indexed(vault)
+        path, _ = await made(app, vault, shop, type="bug", title="Twice")
+        assert (shop / path).is_file()
         with pytest.raises(Forbidden, match="VAULT_READ_ONLY"):
             await perform(
                 note_writes.write_note, CallContext(app, app.vaults.default, OWNER), append
@@ -116,7 +117,8 @@ async def test_links_by_type_and_name_follow_a_renamed_note(tmp_path: Path):
             "decisions/a.md": "See [[module-parser]] and [[parser]].\n",
         },
     )
-    async with world.app(write=WRITE) as app, app.vaults.open("project:shop") as vault:
+    async with world.app(write=WRITE) as app:
+        vault = await app.vaults.open("project:shop")
         await indexed(vault)
         await vault.writing.ready()
         asked = Write(operation="move", right=Right.MOVE)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,9 +42,9 @@ def world(tmp_path: Path) -> RegisteredVaults:
 
 
 async def paths(app: App, name: str, text: str) -> list[str]:
-    async with app.vaults.open(name) as vault:
-        await indexed(vault)
-        return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
+    vault = await app.vaults.open(name)
+    await indexed(vault)
+    return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
 
 
 async def test_a_vault_is_opened_at_its_first_use_by_any_of_its_names(world: RegisteredVaults):
@@ -63,8 +63,7 @@ async def test_with_several_vaults_off_there_is_only_one(world: RegisteredVaults
     world.project("app", {"a.md": "quinces"})
     async with world.app(vaults={"enabled": False}) as app:
         with pytest.raises(Misconfigured, match="FEATURE_DISABLED"):
-            async with app.vaults.open("project:app"):
-                pass
+            await app.vaults.open("project:app")
 
 
 async def test_only_the_list_can_name_a_folder(world: RegisteredVaults):
@@ -72,8 +71,7 @@ async def test_only_the_list_can_name_a_folder(world: RegisteredVaults):
     async with world.app() as app:
         for name in (str(unlisted), "../app", "project:app", "/etc", ""):
             with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
-                async with app.vaults.open(name):
-                    pass
+                await app.vaults.open(name)
 
 
 async def test_two_vaults_of_one_name_need_an_identity(world: RegisteredVaults):
@@ -82,8 +80,7 @@ async def test_two_vaults_of_one_name_need_an_identity(world: RegisteredVaults):
     add_vault(Registered(second, Role.PROJECT, "app", new_uid()), world.registry)
     async with world.app() as app:
         with pytest.raises(Conflict, match="VAULT_AMBIGUOUS") as refusal:
-            async with app.vaults.open("project:app"):
-                pass
+            await app.vaults.open("project:app")
         identities = refusal.value.details["identities"]
         assert len(identities) == 2
         found = {path for each in identities for path in await paths(app, each, "quinces")}
@@ -112,8 +109,7 @@ async def test_another_project_in_the_same_folder_is_not_opened(world: Registere
     path_of(root.parent.parent).write_text(f'[vault]\nuid = "{new_uid()}"\n')
     async with world.app() as app:
         with pytest.raises(Forbidden, match="VAULT_NOT_TRUSTED"):
-            async with app.vaults.open("project:app"):
-                pass
+            await app.vaults.open("project:app")
         assert [each.state for each in await app.vaults.states()] == ["ready", "untrusted"]
     assert len(list((world.data / "indexes").iterdir())) == 1  # of the default vault
 
@@ -139,8 +135,7 @@ async def test_a_damaged_list_does_not_touch_the_default_vault(world: Registered
         world.registry.parent.mkdir(exist_ok=True)
         world.registry.write_text("[[")
         with pytest.raises(Misconfigured, match="CONFIG_INVALID"):
-            async with app.vaults.open("project:app"):
-                pass
+            await app.vaults.open("project:app")
         assert (await app.vaults.default.search(SearchQuery("flour"))).hits
 
 
@@ -183,8 +178,8 @@ async def test_requests_at_once_open_a_vault_once(world: RegisteredVaults):
     async with world.app() as app:
         found = await asyncio.gather(*(paths(app, "project:app", "quinces") for _ in range(8)))
         assert found == [["a.md"]] * 8
-        async with app.vaults.open("project:app") as vault:
-            assert len(await vault.jobs.list()) == 1
+        vault = await app.vaults.open("project:app")
+        assert len(await vault.jobs.list()) == 1
 
 
 @pytest.mark.fault(
@@ -224,9 +219,9 @@ async def test_index_jobs_of_all_vaults_take_turns(
             at_work.append(at_work[-1] - 1)
 
     monkeypatch.setattr(Runs, "job", counted)
-    async with world.app() as app, AsyncExitStack() as stack:
-        lent = [app.vaults.open(f"project:{name}") for name in ("one", "two")]
-        vaults = [app.vaults.default, *[await stack.enter_async_context(each) for each in lent]]
+    async with world.app() as app:
+        names = (None, "project:one", "project:two")
+        vaults = [await app.vaults.open(name) for name in names]
         for vault in vaults:
             await indexed(vault)
         for vault in vaults:
@@ -242,7 +237,8 @@ async def test_index_jobs_of_all_vaults_take_turns(
 
 async def test_a_queued_job_can_be_cancelled(world: RegisteredVaults):
     world.project("app", {"a.md": "quinces"})
-    async with world.app() as app, app.vaults.open("project:app") as vault:
+    async with world.app() as app:
+        vault = await app.vaults.open("project:app")
         await indexed(vault)
         async with app.vaults._shared.turn:
             job = await vault.submit(JobKind.REINDEX)
@@ -267,10 +263,10 @@ async def test_all_vaults_share_one_indexing_process(world: RegisteredVaults):
         roots[name] = world.project(name, {"a.md": "quinces"})
     async with world.app() as app:
         for name in ("one", "two", "three"):
-            async with app.vaults.open(f"project:{name}") as vault:
-                await indexed(vault)
-                (roots[name] / "b.md").write_text("pears")
-                await eventually_async(partial(is_stale, vault))  # its process has compared it
+            vault = await app.vaults.open(f"project:{name}")
+            await indexed(vault)
+            (roots[name] / "b.md").write_text("pears")
+            await eventually_async(partial(is_stale, vault))  # its process has compared it
         assert len([pid for pid in processes() - before if "keeper" in command_of(pid)]) == 1
 
 
@@ -297,8 +293,8 @@ async def test_a_moved_vault_takes_its_index_along_and_pays_for_no_vector_twice(
         async with world.app(embedding=embedding) as app:
             assert await paths(app, "project:app", "sour") == ["a.md"]
             (after,) = app.vaults.entries()
-            async with app.vaults.open("project:app") as vault:
-                assert len(await vault.jobs.list()) == 2  # the old one is still there
+            vault = await app.vaults.open("project:app")
+            assert len(await vault.jobs.list()) == 2  # the old one is still there
         again = [text for texts in endpoint.requests for text in texts]
         assert not any(text.count("\n") and "sour" in text for text in again)
     indexes = world.data / "indexes"
@@ -363,7 +359,8 @@ async def test_a_moved_default_vault_takes_its_index_along_if_its_notes_are_ther
 
 async def test_a_watched_vault_is_watched_while_it_is_open(world: RegisteredVaults):
     root = world.project("app", {"a.md": "quinces"})
-    async with world.app(watch={"enabled": True}) as app, app.vaults.open("project:app") as vault:
+    async with world.app(watch={"enabled": True}) as app:
+        vault = await app.vaults.open("project:app")
         await indexed(vault)
         await vault.watch.settled(30)
         (root / "new.md").write_text("pears")

@@ -52,17 +52,17 @@ async def test_it_writes_where_writing_operations_stay_refused(world: Registered
     request = WriteNoteBody(mode="create", path="notes/Mine.md", content="x\n")
     async with world.app(**ON) as app:
         for name in WRITABLE:
-            async with app.vaults.open(name) as vault:
-                own = vault.writes.by_itself
-                await own.ready()
-                made = await own.create("notes/Own.md", OWN, b"# Own\n")
-                assert made.undoable
-                assert not (await vault.health()).write.enabled
-                with pytest.raises(Misconfigured) as caught:
-                    await perform(note_writes.write_note, CallContext(app, vault, OWNER), request)
-                assert caught.value.details == {"setting": "write.enabled"}
-                with pytest.raises(Misconfigured):
-                    _ = vault.writing
+            vault = await app.vaults.open(name)
+            own = vault.writes.by_itself
+            await own.ready()
+            made = await own.create("notes/Own.md", OWN, b"# Own\n")
+            assert made.undoable
+            assert not (await vault.health()).write.enabled
+            with pytest.raises(Misconfigured) as caught:
+                await perform(note_writes.write_note, CallContext(app, vault, OWNER), request)
+            assert caught.value.details == {"setting": "write.enabled"}
+            with pytest.raises(Misconfigured):
+                _ = vault.writing
     assert files(world) >= {
         "projects/shop/.vault-agent/vault/notes/Own.md",
         "global/notes/Own.md",
@@ -73,8 +73,8 @@ async def test_it_never_writes_the_default_vault_or_one_without_a_role(world: Re
     before = files(world)
     async with world.app(**ON) as app:
         await refused(app.vaults.default)
-        async with app.vaults.open("recipes") as vault:
-            await refused(vault)
+        vault = await app.vaults.open("recipes")
+        await refused(vault)
     assert files(world) == before
 
 
@@ -86,13 +86,14 @@ async def test_without_its_switches_it_writes_nowhere(
         await refused(app.vaults.default)
         if app.vaults.has_several:
             for name in WRITABLE:
-                async with app.vaults.open(name) as vault:
-                    await refused(vault)
+                vault = await app.vaults.open(name)
+                await refused(vault)
 
 
 async def test_the_folders_and_rights_of_the_default_vault_do_not_limit_it(world: RegisteredVaults):
     write = {"enabled": True, "folders": ["Inbox"], "allow": ["append"]}
-    async with world.app(**ON, write=write) as app, app.vaults.open("global") as vault:
+    async with world.app(**ON, write=write) as app:
+        vault = await app.vaults.open("global")
         await vault.writes.by_itself.ready()
         await vault.writes.by_itself.create("patterns/Own.md", OWN, b"# Own\n")
 

@@ -101,7 +101,8 @@ async def test_each_save_of_a_text_that_was_opened_once_sets_the_date(tmp_path: 
     shop = world.project("shop", {"A.md": NOTE.decode()})
     [operation] = [each for each in OPERATIONS if each.name == "write_note"]
     write = {"enabled": True, "folders": ["."], "quiet_seconds": 0}
-    async with world.app(write=write) as app, app.vaults.open("shop") as vault:
+    async with world.app(write=write) as app:
+        vault = await app.vaults.open("shop")
         await indexed(vault)
         await vault.writing.ready()
         text = NOTE.decode()
@@ -136,9 +137,9 @@ async def test_a_project_keeps_the_date_and_the_vault_of_a_person_is_left_as_it_
     write = {"enabled": True, "folders": ["."], "quiet_seconds": 0}
     async with world.app(write=write) as app:
         for name, root, is_kept in (("default", world.default, False), ("shop", shop, True)):
-            async with app.vaults.open(name) as vault:
-                await indexed(vault)
-                await vault.writing.ready()
-                await perform(operation, CallContext(app, vault, OWNER), operation.request(**body))
+            vault = await app.vaults.open(name)
+            await indexed(vault)
+            await vault.writing.ready()
+            await perform(operation, CallContext(app, vault, OWNER), operation.request(**body))
             updated = read_keys((root / "A.md").read_bytes())["updated"]
             assert (updated != "2020-01-01T00:00:00Z") is is_kept

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,8 +23,6 @@ from vault_agent.model.writing import Writer
 from vault_agent.vaults.shared import project_address
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from vault_agent.api.caller import Caller
     from vault_agent.app import App
     from vault_agent.memory.deliveries import Deliveries
@@ -35,25 +32,21 @@ if TYPE_CHECKING:
 @operation("POST", "/memory", needs="memory.enabled", for_agents=True)
 async def memory(call: CallContext, request: RecallQuery) -> Result[Recalled]:
     """Recall the notes that matter for a task, as a text for an agent."""
-    async with _in_project(call, request.project) as named:
-        return Result(await _recalled(named, request))
+    return Result(await _recalled(await _in_project(call, request.project), request))
 
 
-@asynccontextmanager
-async def _in_project(call: CallContext, project: str | None) -> AsyncIterator[CallContext]:
-    """Yield the call with the vault of a project, or as it is.
+async def _in_project(call: CallContext, project: str | None) -> CallContext:
+    """Return the call with the vault of a project, or as it is.
 
     Raises:
         NotFound: `VAULT_UNKNOWN` if there is none of this name, or the caller is an agent.
     """
     address = project and project_address(project)
     if address in (None, call.vault.address):
-        yield call
-        return
+        return call
     if call.caller.kind is CallerKind.AGENT:
         raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
-    async with call.app.vaults.open(address) as vault:
-        yield replace(call, vault=vault)
+    return replace(call, vault=await call.app.vaults.open(address))
 
 
 async def _recalled(call: CallContext, request: RecallQuery) -> Recalled:
@@ -81,8 +74,8 @@ def deliveries_of(app: App) -> Deliveries:
 @operation(for_agents=True)
 async def note_search(call: CallContext, request: NoteQuery) -> Result[FoundNotes]:
     """Search the notes of a vault and of the global one, by words, files, tags and age."""
-    async with _in_project(call, request.project) as named:
-        return Result(await call.app.memory.search_notes(named.vault, request))
+    vault = (await _in_project(call, request.project)).vault
+    return Result(await call.app.memory.search_notes(vault, request))
 
 
 _Folder = Annotated[str, Length(1, 1000)]

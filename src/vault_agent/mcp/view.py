@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -14,7 +13,7 @@ from vault_agent.mcp.tool import SWITCHES, ClientTools
 from vault_agent.text.names import hidden, visible
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from vault_agent.api.caller import Caller
     from vault_agent.app import App
@@ -78,11 +77,8 @@ class View:
         """Return the view of a program by its name, for the log of writes."""
         return replace(self, caller=replace(self.caller, client=f"mcp:{client}"))
 
-    @asynccontextmanager
-    async def of(
-        self, arguments: Mapping[str, Any]
-    ) -> AsyncIterator[tuple[Self, Mapping[str, Any]]]:
-        """Lend the view for a call, and its arguments: of the global vault if a path names it.
+    async def of(self, arguments: Mapping[str, Any]) -> tuple[Self, Mapping[str, Any]]:
+        """Return the view for a call, and its arguments: of the global vault if a path names it.
 
         Raises:
             InvalidRequest: `INVALID_REQUEST` if one path names it and another does not.
@@ -91,15 +87,14 @@ class View:
         paths = {name: arguments[name] for name in PATHS if isinstance(arguments.get(name), str)}
         global_names = {name for name, path in paths.items() if path.startswith(IN_GLOBAL)}
         if not (self.vaults and global_names):
-            yield self, arguments
-            return
+            return self, arguments
         if len(global_names) < len(paths):
             raise InvalidRequest(
                 "INVALID_REQUEST", "The paths of one call are in one vault.", remedy=""
             )
         inner = {name: paths[name].removeprefix(IN_GLOBAL) or "." for name in global_names}
-        async with self.app.vaults.open(GLOBAL) as vault:
-            yield replace(self, vault=vault, vaults=(), prefix=IN_GLOBAL), {**arguments, **inner}
+        vault = await self.app.vaults.open(GLOBAL)
+        return replace(self, vault=vault, vaults=(), prefix=IN_GLOBAL), {**arguments, **inner}
 
     def patterns(self, place: str | None) -> list[str]:
         """Return a folder or glob of this client as one of the vault; [] for everything."""

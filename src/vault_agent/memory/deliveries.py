@@ -108,8 +108,8 @@ class Deliveries:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._turn(session.session_id))
             session = await self.store.get(session.session_id) or session
-            async with self._vaults.open(session.vault) as vault:
-                brought, delivery = await self._chosen(vault, session, event)
+            vault = await self._vaults.open(session.vault)
+            brought, delivery = await self._chosen(vault, session, event)
             turn = stack.pop_all()
 
         async def settle(was_given: bool) -> None:
@@ -166,8 +166,8 @@ class Deliveries:
             VaultAgentError: as a search in the project's vault.
         """
         session = await self._known(session_id)
-        async with self._vaults.open(session.vault) as vault:
-            recalled = await self._memory.recall(vault, await self._asked_again(session))
+        vault = await self._vaults.open(session.vault)
+        recalled = await self._memory.recall(vault, await self._asked_again(session))
         if apply:
             for note in recalled.notes:
                 await self._put_first(session, note.vault, note.note_id, note.title, note.path)
@@ -191,7 +191,8 @@ class Deliveries:
             VaultAgentError: as `Vaults.open`.
         """
         session = await self._known(session_id)
-        async with self._turn(session_id), self._vaults.open(session.vault) as project:
+        async with self._turn(session_id):
+            project = await self._vaults.open(session.vault)
             vault, note = await self._found(project, name, note_id)
             await self._put_first(session, vault, note_id, note.title, note.path)
 
@@ -271,13 +272,12 @@ class Deliveries:
 
     async def _found(self, project: OpenVault, name: str, note_id: str) -> tuple[str, NoteFacts]:
         """Return a note of the project's vault or of the global one, and what calls its vault."""
-        async with AsyncExitStack() as stack:
-            wanted = await stack.enter_async_context(self._vaults.open(name))
-            vaults, _ = await self._memory.facts.around(stack, project)
-            for facts in vaults:
-                rowid = facts.notes.ids.get(note_id)
-                if facts.vault.identity == wanted.identity and rowid is not None:
-                    return facts.name, facts.notes.notes[rowid]
+        wanted = await self._vaults.open(name)
+        vaults, _ = await self._memory.facts.around(project)
+        for facts in vaults:
+            rowid = facts.notes.ids.get(note_id)
+            if facts.vault.identity == wanted.identity and rowid is not None:
+                return facts.name, facts.notes.notes[rowid]
         raise NotFound("NOTE_NOT_FOUND", "No note of this session's project has this ID.")
 
     async def _known(self, session_id: str) -> Session:

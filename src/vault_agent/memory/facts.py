@@ -22,7 +22,6 @@ from vault_agent.vaults.several import left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from contextlib import AsyncExitStack
     from pathlib import Path
 
     from vault_agent.config.sections import MemorySettings
@@ -56,14 +55,13 @@ class Facts:
 
     async def around(
         self,
-        stack: AsyncExitStack,
         vault: OpenVault,
         *,
         with_global: bool = True,
         every: bool = False,
         index_seconds: float = 0.0,
     ) -> tuple[list[VaultFacts], list[Warning]]:
-        """Return the facts about a vault, then those about the global one, open until `stack` ends.
+        """Return the facts about a vault, then those about the global one.
 
         A caller that knows one vault asks without the global one. With `every`, they are also about
         notes that are never recalled. With `index_seconds`, what has changed is indexed before,
@@ -79,7 +77,7 @@ class Facts:
         if not (wanted and self._vaults.has_several):
             return vaults, warnings
         try:
-            shared = await stack.enter_async_context(self._vaults.open(GLOBAL))
+            shared = await self._vaults.open(GLOBAL)
             if shared.identity != vault.identity:
                 await self._freshen(shared, index_seconds)
                 vaults.append(await self.of(shared, every=every))
@@ -121,8 +119,8 @@ class Facts:
             by_vault.setdefault(name, []).append(note_id)
         for name, ids in by_vault.items():
             try:
-                async with self._vaults.open(name) as vault:
-                    index = (await self.of(vault)).notes
+                vault = await self._vaults.open(name)
+                index = (await self.of(vault)).notes
             except VaultAgentError:
                 hashes |= dict.fromkeys(((name, note_id) for note_id in ids), None)
                 continue

@@ -195,8 +195,8 @@ class Journals:
         if not was_asked and not is_worth_it(collected):
             await self._skip(session, SHORT)
             return
-        async with self._vaults.open(session.vault) as vault:
-            await to_its_end(self._put(vault, session, collected))
+        vault = await self._vaults.open(session.vault)
+        await to_its_end(self._put(vault, session, collected))
 
     async def _put(self, vault: OpenVault, session: Session, collected: Collected) -> None:
         notes = await _notes(vault)

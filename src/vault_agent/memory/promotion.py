@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -45,7 +45,7 @@ from vault_agent.text.words import fold_words
 from vault_agent.vaults.open_vault import ask, ready
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
     from vault_agent.markdown.edit import Splice
@@ -113,7 +113,8 @@ class Promotion:
             Conflict: `PROMOTE_SIMILAR` with `details.similar`, unless `force`.
             VaultAgentError: as `VaultWriter.create` and `VaultWriter.edit`.
         """
-        async with self._turn, self._global() as shared:
+        async with self._turn:
+            shared = await self._global()
             original = await self._original(vault, note_id, section, writer)
             copy = await self._copy(original, shared, writer)
             if copy is not None:
@@ -137,7 +138,8 @@ class Promotion:
         Raises:
             VaultAgentError: as `promote`.
         """
-        async with self._turn, self._global() as shared:
+        async with self._turn:
+            shared = await self._global()
             original = await self._original(vault, note_id, section, writer)
             copy = await self._copy(original, shared, writer)
             warnings: list[Warning] = []
@@ -260,13 +262,10 @@ class Promotion:
 
     # --- finding --------------------------------------------------------------------------------
 
-    @asynccontextmanager
-    async def _global(self) -> AsyncIterator[OpenVault]:
-        """Lend the global vault once it can be written and searched."""
+    async def _global(self) -> OpenVault:
+        """Return the global vault once it can be written and searched."""
         try:
-            async with self._vaults.open(GLOBAL) as vault:
-                await ready(vault, vault.writes.by_itself)
-                yield vault
+            vault = await self._vaults.open(GLOBAL)
         except NotFound as error:
             if error.code != "VAULT_UNKNOWN":
                 raise
@@ -275,6 +274,8 @@ class Promotion:
                 "There is no global vault.",
                 remedy="It is made when a project gets its vault.",
             ) from None
+        await ready(vault, vault.writes.by_itself)
+        return vault
 
     async def _original(
         self, vault: OpenVault, note_id: str, section: str | None, writer: Writer

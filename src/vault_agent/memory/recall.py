@@ -7,7 +7,7 @@ anything that was asked for: files, tags and age count as in a recall, but every
 from __future__ import annotations
 
 import re
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -129,36 +129,32 @@ class Memory:
         is_project = entry is not None and entry.role is Role.PROJECT
         # An agent that sees a part of the vault learns nothing of the project around it.
         root = entry.root if entry and is_project and vault.scope == EVERYTHING else None
-        async with AsyncExitStack() as stack:
-            vaults, warnings = await self.facts.around(
-                stack,
-                vault,
-                with_global=query.with_global,
-                index_seconds=index_seconds,
-            )
-            indexes = [facts.notes for facts in vaults]
-            worked = await _files_at_work(root, vaults[0]) if query.start and root else ()
-            continues = query.bar is not None and asks_to_continue(query.prompt)
-            named = named_files(query.prompt, indexes)
-            files = tuple(dict.fromkeys((*query.files, *named, *worked)))[:MAX_FILES]
-            words = query.prompt
-            if query.bar is not None:  # a word may be a tag by chance
-                words = " ".join(_TAGGED.findall(words))
-            tags = (*query.tags, *named_tags(words, indexes))
-            hits, match, mode, more = await self._search(vaults, query)
-            signals = Signals(files, tuple(dict.fromkeys(tags)), words=bool(hits))
-            candidates, chunks = candidates_of(vaults, signals, hits, query.pinned)
-            ranked = rank(
-                candidates,
-                signals,
-                frequencies(indexes, candidates),
-                today=self.today(),
-                recency_days=RECENCY_DAYS,
-            )
-            most = query.max_notes if query.max_notes is not None else _MAX_NOTES
-            chosen, left, texts = await self._choose(
-                vaults, ranked, chunks, most, query, wants_open=query.start or continues
-            )
+        vaults, warnings = await self.facts.around(
+            vault, with_global=query.with_global, index_seconds=index_seconds
+        )
+        indexes = [facts.notes for facts in vaults]
+        worked = await _files_at_work(root, vaults[0]) if query.start and root else ()
+        continues = query.bar is not None and asks_to_continue(query.prompt)
+        named = named_files(query.prompt, indexes)
+        files = tuple(dict.fromkeys((*query.files, *named, *worked)))[:MAX_FILES]
+        words = query.prompt
+        if query.bar is not None:  # a word may be a tag by chance
+            words = " ".join(_TAGGED.findall(words))
+        tags = (*query.tags, *named_tags(words, indexes))
+        hits, match, mode, more = await self._search(vaults, query)
+        signals = Signals(files, tuple(dict.fromkeys(tags)), words=bool(hits))
+        candidates, chunks = candidates_of(vaults, signals, hits, query.pinned)
+        ranked = rank(
+            candidates,
+            signals,
+            frequencies(indexes, candidates),
+            today=self.today(),
+            recency_days=RECENCY_DAYS,
+        )
+        most = query.max_notes if query.max_notes is not None else _MAX_NOTES
+        chosen, left, texts = await self._choose(
+            vaults, ranked, chunks, most, query, wants_open=query.start or continues
+        )
         folder = _folder(root, query)
         limit = query.max_tokens if query.max_tokens is not None else MAX_TOKENS
         remembered = [_remembered(scored, texts, vault.scope, self._secrets) for scored in chosen]
@@ -205,31 +201,28 @@ class Memory:
         Raises:
             VaultAgentError: as a search does. Without the global vault it is a warning.
         """
-        async with AsyncExitStack() as stack:
-            vaults, warnings = await self.facts.around(
-                stack, vault, with_global=not (query.alone or query.project), every=True
-            )
-            answer = Answer(None, Mode.LEXICAL, _HITS, ())
-            if query.text:
-                answer = await self._ask(vaults, SearchQuery(query.text, None, _HITS))
-            signals = Signals(query.files, query.tags, words=True)
-            candidates, _ = candidates_of(vaults, signals, answer.hits)
-            ranked = rank(
-                candidates,
-                signals,
-                frequencies([facts.notes for facts in vaults], candidates),
-                today=self.today(),
-                recency_days=query.recency_days or RECENCY_DAYS,
-                global_types=None,
-            )
-            best = [scored for scored in ranked if scored.relevance > 0][: query.limit]
-            # Of several passages of a note, the first one is the best.
-            hits = {
-                (hit.vault or vaults[0].name, hit.note_id): hit for hit in reversed(answer.hits)
-            }
-            # Those that have a file or a tag, but no word of the text, show their beginning.
-            others = [scored for scored in best if scored.address not in hits]
-            parts = await parts_of(vaults, others, {scored.address: 0 for scored in others})
+        vaults, warnings = await self.facts.around(
+            vault, with_global=not (query.alone or query.project), every=True
+        )
+        answer = Answer(None, Mode.LEXICAL, _HITS, ())
+        if query.text:
+            answer = await self._ask(vaults, SearchQuery(query.text, None, _HITS))
+        signals = Signals(query.files, query.tags, words=True)
+        candidates, _ = candidates_of(vaults, signals, answer.hits)
+        ranked = rank(
+            candidates,
+            signals,
+            frequencies([facts.notes for facts in vaults], candidates),
+            today=self.today(),
+            recency_days=query.recency_days or RECENCY_DAYS,
+            global_types=None,
+        )
+        best = [scored for scored in ranked if scored.relevance > 0][: query.limit]
+        # Of several passages of a note, the first one is the best.
+        hits = {(hit.vault or vaults[0].name, hit.note_id): hit for hit in reversed(answer.hits)}
+        # Those that have a file or a tag, but no word of the text, show their beginning.
+        others = [scored for scored in best if scored.address not in hits]
+        parts = await parts_of(vaults, others, {scored.address: 0 for scored in others})
         notes = []
         for scored in best:
             if (hit := hits.get(scored.address)) is not None:

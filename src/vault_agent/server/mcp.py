@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -170,7 +170,7 @@ async def _answered(
 ) -> web.Response:
     """Run one exchange, and stop it if the client disconnects.
 
-    A header may name the vault of a project. It is lent until the reply is made.
+    A header may name the vault of a project.
     """
     from vault_agent.mcp.exchange import Post, exchange
     from vault_agent.mcp.view import View
@@ -182,22 +182,21 @@ async def _answered(
     named = request.headers.get(VAULT_HEADER) if caller.kind is CallerKind.OWNER else None
     several = named is not None and any(entry.address == GLOBAL for entry in vaults.entries())
     headers = {name.lower(): value for name, value in request.headers.items()}
-    async with AsyncExitStack() as lent:
-        if named is not None:
-            vault = await lent.enter_async_context(vaults.open(named))
-        else:
-            vault = await vaults.of_agent(caller.name, caller.scope)
-        view = View(
-            request.app[APP],
-            vault,
-            caller,
-            toolset=(agent and agent.toolset) or config.mcp.toolset,
-            rights=caller.rights or frozenset(),
-            vaults=(vaults.address_of(vault), GLOBAL) if several else (),
-            told=request.app[MCP].told(caller.name, request.headers.get(SESSION_HEADER)),
-        )
-        with while_client_waits(request):
-            reply = await exchange(server, view, Post(headers, tuple(request.headers), body))
+    if named is not None:
+        vault = await vaults.open(named)
+    else:
+        vault = await vaults.of_agent(caller.name, caller.scope)
+    view = View(
+        request.app[APP],
+        vault,
+        caller,
+        toolset=(agent and agent.toolset) or config.mcp.toolset,
+        rights=caller.rights or frozenset(),
+        vaults=(vaults.address_of(vault), GLOBAL) if several else (),
+        told=request.app[MCP].told(caller.name, request.headers.get(SESSION_HEADER)),
+    )
+    with while_client_waits(request):
+        reply = await exchange(server, view, Post(headers, tuple(request.headers), body))
     return web.Response(
         body=reply.body or None,
         status=reply.status,

@@ -71,8 +71,8 @@ async def _respond(route: Operation[Any, Any], request: web.Request) -> web.Stre
     vaults = request.app[APP].vaults
     if not of_vault:
         return await _answer(route, request, vaults.default, parsed)
-    async with vaults.open(request.match_info[_VAULT]) as vault:
-        return await _answer(route, request, vault, parsed)
+    vault = await vaults.open(request.match_info[_VAULT])
+    return await _answer(route, request, vault, parsed)
 
 
 async def _answer(

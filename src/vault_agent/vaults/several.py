@@ -7,7 +7,6 @@ global vault by `global:` and a path or name.
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -66,15 +65,12 @@ class Several:
         """
         wanted = min(2 * query.end + _SPARE, MAX_RANKED)
         wider = replace(query, offset=0, limit=wanted, revision=None)
-        async with AsyncExitStack() as stack:
-            vaults, skipped = await self._open(stack, names)
-            answered, warnings = await self._ask(vaults, skipped, lambda vault: vault.search(wider))
-            revision = _revision(answered)
-            if query.revision not in (None, revision):
-                raise InvalidRequest(
-                    "CURSOR_EXPIRED", "The index has changed since the first page."
-                )
-            hits = await _merged(answered, len(query.query.split()))
+        vaults, skipped = await self._open(names)
+        answered, warnings = await self._ask(vaults, skipped, lambda vault: vault.search(wider))
+        revision = _revision(answered)
+        if query.revision not in (None, revision):
+            raise InvalidRequest("CURSOR_EXPIRED", "The index has changed since the first page.")
+        hits = await _merged(answered, len(query.query.split()))
         answers = [reply.answer for reply in answered]
         unknown = unknown_everywhere([answer.unknown for answer in answers])
         if any(warning.code == "VAULT_SKIPPED" for warning in warnings):
@@ -105,28 +101,33 @@ class Several:
             VaultAgentError: as `search`.
         """
         wider = replace(query, limit=2 * query.limit + _SPARE)
-        async with AsyncExitStack() as stack:
-            vaults, skipped = await self._open(stack, names)
-            owner = await _owner(vaults, query.id, home)
-            subject = await owner.read(subject_of, query, embeddings=owner.embedder is not None)
+        vaults, skipped = await self._open(names)
+        owner = await _owner(vaults, query.id, home)
+        subject = await owner.read(subject_of, query, embeddings=owner.embedder is not None)
 
-            def ask(vault: OpenVault) -> Awaitable[Answer]:
-                return vault.related(wider, None if vault is owner else subject.elsewhere())
+        def ask(vault: OpenVault) -> Awaitable[Answer]:
+            return vault.related(wider, None if vault is owner else subject.elsewhere())
 
-            answered, warnings = await self._ask(vaults, skipped, ask)
-            hits = await _merged(answered)
+        answered, warnings = await self._ask(vaults, skipped, ask)
+        hits = await _merged(answered)
         mode = _used_mode([reply.answer for reply in answered])
         return Answer(query.mode, mode, query.limit, hits[: query.limit], warnings)
 
     async def _open(
-        self, stack: AsyncExitStack, names: Sequence[str]
+        self, names: Sequence[str]
     ) -> tuple[list[OpenVault], list[tuple[str, VaultAgentError]]]:
         """Return the vaults that can be opened, project vaults first, and the others."""
+
+        def preference(vault: OpenVault) -> int:
+            if vault.address.startswith("project:"):
+                return 0
+            return 2 if vault.address == GLOBAL else 1
+
         opened: dict[str, OpenVault] = {}
         skipped: list[tuple[str, VaultAgentError]] = []
         for name in dict.fromkeys(names):
             try:
-                vault = await stack.enter_async_context(self._vaults.open(name))
+                vault = await self._vaults.open(name)
                 opened.setdefault(vault.identity, vault)
             except VaultAgentError as error:
                 if error.code in _NEVER_SKIPPED:
@@ -134,7 +135,7 @@ class Several:
                 skipped.append((name, error))
         if not opened:
             raise skipped[0][1]
-        return sorted(opened.values(), key=_preference), skipped
+        return sorted(opened.values(), key=preference), skipped
 
     async def _ask(
         self,
@@ -226,11 +227,6 @@ def _coverage(answered: Sequence[_Answered]) -> Coverage | None:
             for (_, note_id), match in coverage.notes.items()
         },
     )
-
-
-def _preference(vault: OpenVault) -> int:
-    """Return the place of a vault among those with the same note: the project's comes first."""
-    return 0 if vault.address.startswith("project:") else 2 if vault.address == GLOBAL else 1
 
 
 async def _owner(vaults: Sequence[OpenVault], identifier: str, home: OpenVault) -> OpenVault:
@@ -353,8 +349,7 @@ class Across:
             return notes
 
         try:
-            async with self._vaults.open(GLOBAL) as shared_vault:
-                return await ask(shared_vault, read)
+            return await ask(await self._vaults.open(GLOBAL), read)
         except VaultAgentError:
             return {}  # there is none, or it cannot be opened now
 

@@ -44,10 +44,10 @@ class TypedNotes:
         """Return the templates for a vault. A name of the project hides that of the global one."""
         own = await vault.in_folder(templates, FOLDER)
         try:
-            async with self._vaults.open(GLOBAL) as other:
-                if other.identity != vault.identity:
-                    theirs = await other.in_folder(templates, FOLDER)
-                    return merge_templates(theirs, own)
+            other = await self._vaults.open(GLOBAL)
+            if other.identity != vault.identity:
+                theirs = await other.in_folder(templates, FOLDER)
+                return merge_templates(theirs, own)
         except VaultAgentError:
             pass  # there is none, or it cannot be opened now
         return merge_templates(own)

@@ -105,9 +105,8 @@ class Vaults:
         self._hosted: dict[str, HostedVault] = {}  # by identity
         self._agents: dict[str, HostedVault] = {}  # what agents see of the default vault, by name
 
-    @asynccontextmanager
-    async def open(self, name: str | None = None) -> AsyncIterator[OpenVault]:
-        """Lend a vault, opened if it was not.
+    async def open(self, name: str | None = None) -> OpenVault:
+        """Return a vault, opened if it was not.
 
         `name` is `project:NAME`, `global`, a registered name, an identity, or None for the default
         vault.
@@ -125,11 +124,10 @@ class Vaults:
         if name is not None:
             self.require_several()
         if name in (None, DEFAULT, self.default.identity):
-            yield self.default
-            return
+            return self.default
         entry = self.known.find(name)
         is_default = entry.identity == self.default.identity
-        yield self.default if is_default else await self._open(entry)
+        return self.default if is_default else await self._open(entry)
 
     async def of_agent(self, name: str, scope: Scope) -> OpenVault:
         """Return what an agent sees of the default vault, opened if it was not.
