@@ -32,15 +32,15 @@ def test_property_types_follow_their_spelling():
     note = parse_note(text, path="a.md")
     kind = PropertyType
     assert [tuple(each) for each in note.properties] == [
-        ("status", kind.TEXT, "accepted", False, 2),
-        ("count", kind.NUMBER, "12", False, 3),
-        ("quoted", kind.TEXT, "12", False, 4),
-        ("day", kind.DATE, "2024-01-02", False, 5),
-        ("done", kind.BOOLEAN, "true", False, 6),
-        ("none", kind.EMPTY, "", False, 6),
-        ("list", kind.TEXT, "a", True, 8),
-        ("list", kind.NUMBER, "2", True, 8),
-        ("outer.inner", kind.TEXT, "x", False, 10),
+        ("status", kind.TEXT, "accepted"),
+        ("count", kind.NUMBER, "12"),
+        ("quoted", kind.TEXT, "12"),
+        ("day", kind.DATE, "2024-01-02"),
+        ("done", kind.BOOLEAN, "true"),
+        ("none", kind.EMPTY, ""),
+        ("list", kind.TEXT, "a"),
+        ("list", kind.NUMBER, "2"),
+        ("outer.inner", kind.TEXT, "x"),
     ]
 
 
@@ -50,11 +50,11 @@ def test_tasks_are_found_in_lists_and_quotes_but_not_in_code():
         "%% - [ ] no %%\n- [x](no.md)\n10) [-] four\n"
     )
     note = parse_note(text, path="a.md")
-    assert [(task.symbol, task.text, task.indent, task.line) for task in note.tasks] == [
-        (" ", "one", 0, 1),
-        ("x", "two #t", 2, 2),
-        ("/", "three", 1, 3),
-        ("-", "four", 0, 11),
+    assert [(task.symbol, task.text, task.line) for task in note.tasks] == [
+        (" ", "one", 1),
+        ("x", "two #t", 2),
+        ("/", "three", 3),
+        ("-", "four", 11),
     ]
 
 

@@ -19,15 +19,14 @@ from vault_agent.model.notes import Link, LinkKind, ParsedNote
 _BY_PATH = (LinkKind.MARKDOWN, LinkKind.IMAGE)
 
 
-def around(text: str, links: Iterable[Link]) -> bytes:
-    """Return the bytes of a text without the targets of its links."""
-    data = text.encode()
+def around(text: str, links: Iterable[Link]) -> str:
+    """Return a text without the targets of its links."""
     pieces, done = [], 0
     for start, end in sorted({link.span for link in links if link.span is not None}):
-        pieces.append(data[done:start])
+        pieces.append(text[done:start])
         done = max(done, end)
-    pieces.append(data[done:])
-    return b"\0".join(pieces)
+    pieces.append(text[done:])
+    return "\0".join(pieces)
 
 
 def _stem(folded: str) -> str:

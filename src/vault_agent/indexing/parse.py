@@ -7,7 +7,6 @@ replaces an attachment removes those whose content the index no longer has.
 
 from __future__ import annotations
 
-import codecs
 import zlib
 from contextlib import suppress
 from dataclasses import replace
@@ -134,7 +133,7 @@ def _read(root: VaultRoot, task: FileToRead, max_note_bytes: int, kept: KeptText
         text, warnings = decode(content.data, path)
     except Skipped as skipped:
         return _skip(task.entry, skipped)
-    document = document_of(text, _origin(content.data, text))
+    document = document_of(text)
     warnings = content.warnings + warnings
     return ParsedFile(
         content.entry, Outcome.PARSED, digest, task.rowid, document, warnings=warnings
@@ -175,14 +174,6 @@ def _searched_values(note: ParsedNote, fields: Sequence[str]) -> tuple[str, ...]
         for field in note.properties
         if "*" in wanted or field.name in wanted or field.name.partition(".")[0] in wanted
     )
-
-
-def _origin(data: bytes, text: str) -> int | None:
-    """Return how many bytes of a file precede its text, or None if it is not plain UTF-8."""
-    start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
-    if text.isascii():
-        return start if len(text) == len(data) - start else None
-    return start if text.encode() == memoryview(data)[start:] else None
 
 
 def _too_large(entry: FileEntry, rowid: int) -> ParsedFile:

@@ -77,11 +77,10 @@ class Tag(NamedTuple):
 class Document:
     """A note's text without its byte order mark. Nothing in it raises; all is linear."""
 
-    def __init__(self, text: str, origin: int | None = 0) -> None:
-        """Take the text, and the number of bytes before it in its file (None if unknown)."""
+    def __init__(self, text: str) -> None:
         self.text = text
         self._whole = with_line_ends(text)
-        self.lines = Lines(self._whole, origin)
+        self.lines = Lines(self._whole)
 
     @classmethod
     def of_body(cls, text: str) -> Document:
@@ -211,7 +210,7 @@ class Document:
     @cached_property
     def links(self) -> list[Link]:
         """The first links to other files, first those of the frontmatter."""
-        of_front = [*links.frontmatter_links(self.front, self.lines, self.text)]
+        of_front = [*links.frontmatter_links(self.front, self.text)]
         return of_front + links.placed(
             self.body_links.links, self.lines, self.body, self._chunk_ends
         )

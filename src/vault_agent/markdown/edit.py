@@ -53,7 +53,7 @@ class Text:
     @cached_property
     def document(self) -> Document:
         """What is in the text."""
-        return Document(self.text, self.origin)
+        return Document(self.text)
 
     def line_end(self) -> str | None:
         """Return the most frequent line end, or None if there is none. LF wins a tie."""

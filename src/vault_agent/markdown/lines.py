@@ -1,7 +1,4 @@
-"""Which text a note can contain, its line ends, and its table of offsets.
-
-The table has lines and columns for users, and ranges of bytes for edits.
-"""
+"""Which text a note can contain, its line ends, and its table of lines."""
 
 from __future__ import annotations
 
@@ -16,9 +13,6 @@ from vault_agent.errors import InvalidRequest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vault_agent.model.notes import Span
-
-_BLOCK = 1024  # characters
 LINE_END = re.compile(r"\r\n|\r|\n")
 _LONE_CR = re.compile(r"\r(?!\n)")
 
@@ -55,15 +49,10 @@ def equal_lines(one: Sequence[AnyStr], other: Sequence[AnyStr]) -> int:
 
 
 class Lines:
-    """The lines, columns and bytes of the characters of a text. Each table is made at first use.
+    """The lines of a text. They end in LF or CR LF."""
 
-    The lines of the text end in LF or CR LF.
-    """
-
-    def __init__(self, text: str, origin: int | None = 0) -> None:
-        """Take the text, and the number of bytes before it in its file (None if unknown)."""
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._origin = origin
 
     @cached_property
     def starts(self) -> list[int]:
@@ -74,42 +63,6 @@ class Lines:
             starts.pop()  # the text ends with a line end
         return starts
 
-    @cached_property
-    def _sizes(self) -> list[int]:
-        """The number of bytes before each block of characters."""
-        text = self._text
-        blocks = (text[start : start + _BLOCK] for start in range(0, len(text), _BLOCK))
-        return list(accumulate((len(block.encode()) for block in blocks), initial=0))
-
     def line(self, offset: int) -> int:
         """Return the line of an offset, from 1."""
         return bisect_right(self.starts, offset) or 1
-
-    def byte(self, offset: int) -> int:
-        """Return the number of bytes before a character."""
-        if self._text.isascii():
-            return offset
-        block = offset // _BLOCK
-        return self._sizes[block] + len(self._text[block * _BLOCK : offset].encode())
-
-    def character(self, byte: int) -> int:
-        """Return the number of characters before a byte."""
-        if self._text.isascii():
-            return byte
-        block = min(bisect_right(self._sizes, byte), len(self._sizes) - 1) - 1
-        text = self._text[block * _BLOCK : (block + 1) * _BLOCK]
-        return block * _BLOCK + len(text.encode()[: byte - self._sizes[block]].decode())
-
-    @property
-    def shift(self) -> int | None:
-        """What to add to an offset for its byte in the file, if it is always the same."""
-        return self._origin if self._text.isascii() else None
-
-    def span(self, start: int, end: int) -> Span:
-        """Return a range of characters as a range of the file's bytes, or None if unknown."""
-        if self._origin is None or start < 0:
-            return None
-        if self._text.isascii():
-            return self._origin + start, self._origin + end
-        first = self._origin + self.byte(start)
-        return first, first + len(self._text[start:end].encode())

@@ -105,17 +105,11 @@ def placed(
     `chunk_ends` are where the chunks of the body end. One loop, because a vault has ten links a
     note.
     """
-    starts, chunks, shift = lines.starts, len(chunk_ends), lines.shift
-    before = None if shift is None else body + shift
+    starts, chunks = lines.starts, len(chunk_ends)
     links = []
     for at, end, kind, target, fragment, text, first, last in wikilinks:
         line, chunk = bisect_right(starts, body + at), bisect_right(chunk_ends, at)
-        if first < 0:
-            span = None
-        elif before is not None:
-            span = before + first, before + last
-        else:
-            span = lines.span(body + first, body + last)
+        span = (body + first, body + last) if first >= 0 else None
         column = body + at - starts[line - 1] + 1
         number, place = None, None
         if chunk < chunks:
@@ -391,8 +385,8 @@ def _decoded(text: str) -> str:
     return decoded.replace("\0", "\ufffd")
 
 
-def frontmatter_links(front: Frontmatter, lines: Lines, text: str) -> Iterator[Link]:
-    """Yield the links of the frontmatter of `text`. `lines` must belong to `text`.
+def frontmatter_links(front: Frontmatter, text: str) -> Iterator[Link]:
+    """Yield the links of the frontmatter of `text`.
 
     The `links` list contains wikilinks, Markdown links or plain paths. In other properties, nested
     ones included, a value counts if all of it is one wikilink, as in Obsidian.
@@ -405,7 +399,7 @@ def frontmatter_links(front: Frontmatter, lines: Lines, text: str) -> Iterator[L
             if link is None:
                 continue
             target, fragment, label, offset, length = link
-            span = lines.span(*_written_in(text, front, scalar, offset, offset + length))
+            span = _written_in(text, front, scalar, offset, offset + length)
             yield Link(
                 LinkKind.FRONTMATTER, target, fragment, label, scalar.line, scalar.column, span
             )
@@ -413,8 +407,8 @@ def frontmatter_links(front: Frontmatter, lines: Lines, text: str) -> Iterator[L
 
 def _written_in(
     text: str, front: Frontmatter, scalar: Scalar, start: int, end: int
-) -> tuple[int, int]:
-    """Return where a part of a scalar is written, or (-1, -1) if it can't be located.
+) -> tuple[int, int] | None:
+    """Return where a part of a scalar is written, or None if it can't be located.
 
     A quoted scalar may be written differently from its value. One of several lines is not located.
     """
@@ -429,7 +423,7 @@ def _written_in(
         at = text.find(f"{before}{target}{after}", first, last)
         if at >= 0:
             return at + len(before), at + len(before) + len(target)
-    return -1, -1
+    return None
 
 
 def target_of(text: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.markdown import links, tags
 from vault_agent.markdown.chunk import MAX_CHUNKS, chunk_parts
@@ -41,24 +41,20 @@ _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 _Item = TypeVar("_Item")
 
 
-def parse_note(text: str, *, path: str, origin: int | None = 0) -> ParsedNote:
+def parse_note(text: str, *, path: str) -> ParsedNote:
     """Parse a decoded file. `path` is vault-relative; its file name is the fallback title.
-
-    `origin` is the number of bytes before the text in the file (a byte order mark). It is None if
-    the file is not UTF-8. Then no place has a range of bytes.
 
     Never raises. Invalid frontmatter causes a warning (`FRONTMATTER_PARSE_FAILED`), and the body is
     parsed anyway. Items over a limit are dropped with the warning `NOTE_TRUNCATED`. NUL and lone
     surrogates become U+FFFD, because they cannot be stored or encoded. The time is linear in the
     text's length.
     """
-    return parse_document(document_of(text, origin), path=path)
+    return parse_document(document_of(text), path=path)
 
 
-def document_of(text: str, origin: int | None) -> Document:
+def document_of(text: str) -> Document:
     """Return the document of a decoded file, with only what can be stored. See `parse_note`."""
-    stored = _storable(text)
-    return Document(stored, origin if stored == text else None)
+    return Document(_storable(text))
 
 
 def parse_document(document: Document, *, path: str) -> ParsedNote:
@@ -114,7 +110,7 @@ def beside_links(document: Document) -> tuple[object, ...]:
         tags.distinct([*tags.frontmatter_tags(values), *inline]),
         [(link.url, link.line) for link in document.web_links],
         [(level, line(document.body + start)) for start, level, _ in _anchors(document)],
-        [(entry.name, entry.listed, entry.line) for entry in properties(values)],
+        [entry.name for entry in properties(values)],
         [(document.text[task.symbol], task.line) for task in document.tasks],
     )
 
@@ -159,9 +155,7 @@ def _tasks(document: Document) -> Iterator[Task]:
         yield Task(
             text[task.symbol],
             text[task.rest : task.end].strip()[:MAX_TEXT_CHARS],
-            task.indent,
             task.line,
-            document.lines.span(task.start, task.end),
             document.chunk_at(task.box - body),
         )
 
@@ -262,8 +256,6 @@ MAX_PROPERTIES = 1_000
 MAX_NAME_CHARS = 200
 MAX_VALUE_CHARS = 500
 
-_Waiting: TypeAlias = "tuple[str, Value, bool]"
-
 
 def properties(values: Mapping[str, Value]) -> Iterator[Property]:
     """Yield the values of the frontmatter in the order they are written.
@@ -271,22 +263,18 @@ def properties(values: Mapping[str, Value]) -> Iterator[Property]:
     A list yields one property for each value. A mapping yields one for each key, named
     `outer.inner`.
     """
-    waiting: list[_Waiting] = [(key, value, False) for key, value in [*values.items()][::-1]]
-    line = 0
+    waiting = [*values.items()][::-1]
     while waiting:
-        name, value, listed = waiting.pop()
+        name, value = waiting.pop()
         if isinstance(value, Scalar):
-            line = value.line
             text = " ".join(value.split())[:MAX_VALUE_CHARS]
-            yield Property(
-                name[:MAX_NAME_CHARS], type_of(text, plain=value.plain), text, listed, line
-            )
+            yield Property(name[:MAX_NAME_CHARS], type_of(text, plain=value.plain), text)
         elif isinstance(value, list):
-            waiting.extend((name, item, True) for item in reversed(value))
+            waiting.extend((name, item) for item in reversed(value))
         elif isinstance(value, dict):
             waiting.extend(
-                (f"{name}.{key.lower()}"[:MAX_NAME_CHARS], item, listed)
+                (f"{name}.{key.lower()}"[:MAX_NAME_CHARS], item)
                 for key, item in reversed(value.items())
             )
         elif value is None:
-            yield Property(name[:MAX_NAME_CHARS], PropertyType.EMPTY, "", listed, line)
+            yield Property(name[:MAX_NAME_CHARS], PropertyType.EMPTY, "")

@@ -63,18 +63,18 @@ class Leads(Protocol):
         ...
 
 
-def respell_link(link: Link, note: bytes, was: Places, now: Places, leads: Leads) -> bytes | None:
-    """Return the bytes in place of `link.span` with which the link leads to `now.dest`.
+def respell_link(link: Link, text: str, was: Places, now: Places, leads: Leads) -> str | None:
+    """Return what to write in place of `link.span` with which the link leads to `now.dest`.
 
     Return None if nothing that can be written there does, or if the span is not known. `was` is
-    where the link stood and led. `note` holds the link and is UTF-8. A link that was the path from
+    where the link stood and led. `text` holds the link. A link that was the path from
     its note's folder stays one (`leads_by_path`).
     """
     if link.span is None:
         return None
     start, end = link.span
-    write = writer(link.kind, note, start, note[start:end].decode())
-    second: bytes | None = None
+    write = _writer(link.kind, text, start, text[start:end])
+    second: str | None = None
     by_path = leads_by_path(link.kind, link.target, was)
     for target in dict.fromkeys(_targets(link, was, now, leads)):
         if by_path and not leads_by_path(link.kind, target, now):
@@ -86,8 +86,8 @@ def respell_link(link: Link, note: bytes, was: Places, now: Places, leads: Leads
         if spelling is None:
             continue
         if not resolution.ambiguous:
-            return spelling.encode()
-        second = spelling.encode()
+            return spelling
+        second = spelling
     return second
 
 
@@ -172,17 +172,17 @@ def _names_suffix(target: str, kind: LinkKind, dest: str) -> bool:
 # --- how it is written --------------------------------------------------------------------------
 
 
-def writer(kind: LinkKind, note: bytes, start: int, old_target: str) -> Callable[[str], str | None]:
-    """Return the function that writes a target in place of `old_target`, at `start` in a note.
+def _writer(kind: LinkKind, text: str, start: int, old_target: str) -> Callable[[str], str | None]:
+    """Return the function that writes a target in place of `old_target`, at `start` in a text.
 
     It returns None for a target that can't be written there.
     """
     if kind in ADDRESSES:
-        angle = note[:start].rstrip(b" \t").endswith(b"<")
+        angle = text[:start].rstrip(" \t").endswith("<")
         return partial(_destination, like=old_target, angle=angle)
     if kind is not LinkKind.FRONTMATTER:
         return _name
-    line = note[note.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "replace")
+    line = text[text.rfind("\n", 0, start) + 1 : start]
     match = _FRONTMATTER.search(line)
     opening = (match and match["opening"]) or ""
     quote_mark = (match and match["quote"]) or ""
@@ -193,8 +193,8 @@ def writer(kind: LinkKind, note: bytes, start: int, old_target: str) -> Callable
         write = partial(_destination, like=old_target, angle=angle, frontmatter=True)
 
     def in_yaml(target: str) -> str | None:
-        text = write(target)
-        return None if text is None else within(text, quote_mark, flow=flow)
+        spelling = write(target)
+        return None if spelling is None else within(spelling, quote_mark, flow=flow)
 
     return in_yaml
 

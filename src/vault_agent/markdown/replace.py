@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge
 from vault_agent.markdown.edit import TextChange, editable
-from vault_agent.markdown.lines import LINE_END, Lines, insertable
+from vault_agent.markdown.lines import LINE_END, insertable
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
 
 if TYPE_CHECKING:
@@ -141,15 +141,12 @@ def _regex(
     template = _template(replacement, compiled)
     pieces = [note.own(piece) if isinstance(piece, str) else piece for piece in template]
     numbers = {piece for piece in pieces if isinstance(piece, int)}
-    lines = Lines(plain.text)
 
     def span(match: Any, group: int) -> tuple[int, int]:
         start, end = match.span(group)
-        if start < 0:
-            return 0, 0
-        return plain.back(lines.character(start)), plain.back(lines.character(end))
+        return (plain.back(start), plain.back(end)) if start >= 0 else (0, 0)
 
-    for match in compiled.finditer(plain.text.encode()):
+    for match in compiled.finditer(plain.text):
         start, end = span(match, 0)
         if start == end:
             raise InvalidRequest("REGEX_INVALID", "The pattern matches the empty text.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from vault_agent.model.warning import Warning
 
@@ -19,10 +19,6 @@ class LinkKind(StrEnum):
     FRONTMATTER = "frontmatter"
 
 
-Span: TypeAlias = "tuple[int, int] | None"
-"""A range of bytes of a note's file, the end exclusive; None if the file is not plain UTF-8."""
-
-
 class Link(NamedTuple):
     """A link as written. `target` is the path or name without escapes; "" is the note itself."""
 
@@ -32,7 +28,7 @@ class Link(NamedTuple):
     text: str | None = None
     line: int = 0  # 1-based line of the file
     column: int = 0  # 1-based, in characters
-    span: Span = None  # of the target as written, without its fragment
+    span: tuple[int, int] | None = None  # of the target as written, in characters of the text
     chunk: int | None = None  # index of its chunk; None in frontmatter
     place: tuple[int, int] | None = None  # of all of it in the text of its chunk, in characters
 
@@ -70,8 +66,6 @@ class Property(NamedTuple):
     name: str  # lower case; nested names are joined by dots
     type: PropertyType
     value: str
-    listed: bool  # whether it is in a list
-    line: int
 
 
 class Task(NamedTuple):
@@ -79,9 +73,7 @@ class Task(NamedTuple):
 
     symbol: str  # the character in the box; a space for an open task
     text: str  # the rest of the line as written
-    indent: int  # columns of white space before the list marker
     line: int
-    span: Span  # of the whole line, without its line end
     chunk: int | None
 
 

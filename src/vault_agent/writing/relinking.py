@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict
-from vault_agent.markdown.edit import Splice, editable, spliced
-from vault_agent.markdown.parse import beside_links, document_of
+from vault_agent.markdown.edit import TextChange, editable
+from vault_agent.markdown.parse import beside_links
 from vault_agent.markdown.relink import (
     ADDRESSES,
     Places,
@@ -30,6 +30,7 @@ from vault_agent.text.names import TYPE_MARK, stem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from vault_agent.markdown.edit import Splice
     from vault_agent.model.link_resolver import Resolution
     from vault_agent.model.notes import Link
     from vault_agent.store.index.links import LinkFrom, LinkReader
@@ -146,8 +147,7 @@ class NoteLinks(NamedTuple):
 
 def note_links(note: bytes) -> NoteLinks:
     """Parse a note. Raises Conflict `ENCODING_NOT_WRITABLE`."""
-    text = editable(note)
-    document = document_of(text.text, text.origin)
+    document = editable(note).document
     rest = content_hash(repr(beside_links(document)).encode())
     return NoteLinks(tuple(document.links), rest)
 
@@ -170,20 +170,21 @@ def rewrite_links(
     """
     parsed = parsed or note_links(note)
     place = targets.place(source)
-    texts: dict[tuple[int, int], bytes] = {}  # a definition of several links is written once
+    text = editable(note)
+    texts: dict[tuple[int, int], str] = {}  # a definition of several links is written once
     for link, was in find_stale_links(source, parsed.links, targets):
-        target = respell_link(link, note, was, Places(place, targets.place(was.dest)), targets)
+        target = respell_link(link, text.text, was, Places(place, targets.place(was.dest)), targets)
         if target is None or link.span is None:
             raise not_expressible(source, link.line)
         if texts.setdefault(link.span, target) != target:
             raise not_expressible(source, link.line)
-    splices = tuple(Splice(*span, text) for span, text in sorted(texts.items()))
-    if splices:
-        after = note_links(spliced(note, splices))
+    edit = text.edited(TextChange(*span, target) for span, target in sorted(texts.items()))
+    if edit.splices:
+        after = note_links(edit.note)
         if after.rest != parsed.rest or len(after.links) != len(parsed.links):
             raise not_expressible(source, 1)
         _prove(parsed.links, after.links, source, targets)
-    return splices
+    return edit.splices
 
 
 def _prove(

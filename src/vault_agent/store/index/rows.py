@@ -99,7 +99,7 @@ def to_rows(
         [(key, fold(tag), tag) for key, tag in enumerate(note.tags, base)],
         [
             (key, name, kind.value, value)
-            for key, (name, kind, value, _, _) in enumerate(note.properties, base)
+            for key, (name, kind, value) in enumerate(note.properties, base)
         ],
         [
             (key, task.symbol, task.text, task.line, task.chunk)
