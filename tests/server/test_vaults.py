@@ -171,8 +171,9 @@ async def test_notes_of_other_vaults_are_never_changed(world: RegisteredVaults):
         server.session.headers["Authorization"] = f"Bearer {'k' * 40}"
         await ready(server, "recipes", "global")
         body = {"path": "patterns/new.md", "content": "# New\n", "mode": "create"}
-        status, code = await server.code("POST", "/vaults/recipes/write/note", body)
-        assert (status, code) == (403, "VAULT_READ_ONLY")
+        status, refusal = await server.call("POST", "/vaults/recipes/write/note", body)
+        assert (status, refusal["error"]["code"]) == (403, "VAULT_READ_ONLY")
+        assert "write.folders" not in str(refusal)  # it is about the default vault alone
         vault = await server.app.vaults.open("global")
         assert vault.config.write.folders == (".",)
         assert not vault.is_read_only
