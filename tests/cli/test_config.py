@@ -108,10 +108,7 @@ async def test_the_default_index_folder_is_shown(run: Run):
 
 
 async def test_the_short_help_of_every_command_is_a_sentence(run: Run):
-    groups = (
-        *((), ("config",), ("get",), ("jobs",), ("embedding",), ("links",), ("graph",)),
-        *(("mcp",), ("agent",), ("indexes",), ("tasks",), ("watch",)),
-    )
+    groups = ((), ("config",), ("get",), ("jobs",), ("links",), ("graph",), ("agent",), ("tasks",))
     for ended in await asyncio.gather(*(run(*group, "--help", COLUMNS="80") for group in groups)):
         assert "..." not in ended.out.partition("Commands:")[2].partition("Options:")[0]
 
