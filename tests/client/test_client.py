@@ -376,9 +376,7 @@ async def ask_raw(raw: Raw, silence: float = PATIENCE) -> tuple[int, bytes]:
 
 
 def send(address: Address, silence: float) -> tuple[int, bytes]:
-    with exchange(
-        address, "GET", "/x", {"A": "b"}, None, connect=PATIENCE, silence=silence
-    ) as response:
+    with exchange(address, "GET", "/x", {"A": "b"}, None, silence=silence) as response:
         return response.status, b"".join(response.blocks())
 
 

@@ -71,7 +71,7 @@ def install(name: str, path: Path, command: list[str]) -> bool:
         if text != plugin:
             agent_programs.write_text(path, plugin, before="")
     except agent_programs.NotChanged as error:
-        raise _unchanged(name, path, error.why) from None
+        raise _unchanged(name, path, error) from None
     return text != plugin
 
 
@@ -97,7 +97,7 @@ def remove(name: str, path: Path) -> bool:
             return False
         agent_programs.write_text(path, "", before="")
     except agent_programs.NotChanged as error:
-        raise _unchanged(name, path, error.why) from None
+        raise _unchanged(name, path, error) from None
     return True
 
 
@@ -116,7 +116,7 @@ def state(name: str, path: Path, command: list[str]) -> State:
     try:
         present = _ours(_groups_of(agent_programs.read_settings(path)), name)
     except agent_programs.NotChanged as error:
-        raise _unchanged(name, path, error.why) from None
+        raise _unchanged(name, path, error) from None
     wanted = {event: [entry] for event, entry in _entries(name, command).items()}
     return "installed" if present == wanted else "outdated" if present else "missing"
 
@@ -207,7 +207,7 @@ def _hooks_of(name: str) -> Hooks:
     return hooks
 
 
-def _unchanged(name: str, path: Path, why: str) -> Misconfigured:
+def _unchanged(name: str, path: Path, why: object) -> Misconfigured:
     return Misconfigured(
         "CLIENT_CONFIG_INVALID", f"{path.name} of {CLIENTS[name].title} {why}. It is unchanged."
     )

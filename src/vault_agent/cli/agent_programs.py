@@ -118,11 +118,7 @@ _NOT_PLAIN = "is not plain JSON, so it is not written"
 
 
 class NotChanged(Exception):
-    """The file is as it was. `why` continues a sentence that begins with its name."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    """The file is as it was. The text continues a sentence that begins with its name."""
 
 
 def read_settings(path: Path) -> Settings:
@@ -302,7 +298,7 @@ def install(client: Program, command: list[str], *, force: bool) -> str:
     try:
         change_settings(path, add)
     except NotChanged as error:
-        what = f"{path.name} of {client.title} {error.why}. It is unchanged. The entry is:"
+        what = f"{path.name} of {client.title} {error}. It is unchanged. The entry is:"
         raise _refusal(client, what, command) from None
     return f"{client.title}: vault-agent is in {path}. Restart it."
 
@@ -327,7 +323,7 @@ def uninstall(client: Program) -> str:
     try:
         change_settings(path, take_out)
     except NotChanged as error:
-        what = f"{path.name} of {client.title} {error.why}. Remove the entry {NAME} of"
+        what = f"{path.name} of {client.title} {error}. Remove the entry {NAME} of"
         raise Misconfigured("CLIENT_CONFIG_INVALID", f"{what} {client.section} there.") from None
     return f"{client.title}: vault-agent is no longer in {path}."
 

@@ -11,10 +11,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.config.fast_settings import connection, own_server
-from vault_agent.config.setting_names import BACKGROUND_ENV, CONFIG_ENV, KEYS
+from vault_agent.config.setting_names import CONFIG_ENV, KEYS
 from vault_agent.errors import Failed, VaultAgentError, error_of
 from vault_agent.system.address import ServerAddress, is_serving, live_address, noted_address
-from vault_agent.system.files import make_private_folder
+from vault_agent.system.files import make_private_folder, reason_of
 from vault_agent.system.processes import (
     PROGRAM,
     ask_to_end,
@@ -61,7 +61,7 @@ def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> StartComman
     absolute. A key goes into the environment, because other users can see arguments.
     """
     flags, variables, _ = layers
-    environment = {**os.environ, BACKGROUND_ENV: "1"}
+    environment = dict(os.environ)
     for name, value in variables.values.items():
         if KEYS[name].path:
             environment[KEYS[name].environment] = str(value)
@@ -93,8 +93,8 @@ def start(how: StartCommand, folder: Path) -> ServerAddress:
         before = log.stat().st_size if log.exists() else 0
         process = start_detached((*PROGRAM, *how.arguments), environment=how.environment, log=log)
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise Failed("SERVER_FAILED", f"The server cannot be started: {reason}.") from None
+        what = f"The server cannot be started: {reason_of(error)}."
+        raise Failed("SERVER_FAILED", what) from None
     deadline = time.monotonic() + _SECONDS_TO_START
     try:
         while process.poll() is None:

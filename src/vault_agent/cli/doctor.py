@@ -24,7 +24,7 @@ from vault_agent.codes import CODES
 from vault_agent.errors import Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
 from vault_agent.model.modes import BUILT_IN
-from vault_agent.system.files import is_folder
+from vault_agent.system.files import is_folder, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -187,7 +187,7 @@ def _folder(config: Config) -> Diagnosis:
         with os.scandir(root) as entries:
             next(entries, None)
     except OSError as error:
-        what = f"{in_home(root)} cannot be read: {error.strerror or type(error).__name__}"
+        what = f"{in_home(root)} cannot be read: {reason_of(error)}"
         return Diagnosis("notes", False, what, "vault-agent setup --folder PATH")
     return Diagnosis("notes", True, in_home(root))
 

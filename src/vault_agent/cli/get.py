@@ -6,7 +6,6 @@ import os
 import sys
 from contextlib import closing
 from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,20 +29,13 @@ from vault_agent.cli.terminal import (
 )
 from vault_agent.errors import Failed, NotFound
 from vault_agent.model.reading import AttachmentInfo
-from vault_agent.system.files import replacing
+from vault_agent.system.files import reason_of, replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from vault_agent.cli.names import NamedPlace
     from vault_agent.client.client import Client, Reply
-
-
-@dataclass(frozen=True)
-class _Text:
-    """What is printed of a note or a chunk."""
-
-    content: str
 
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
@@ -93,8 +85,7 @@ def note(invocation: Invocation, name: str, allow_large: bool) -> None:
         reply = client.call("GET /notes/{noteId}", **place.file, allow_large=allow_large or is_part)
         if is_part and not invocation.json:
             outline = client.call("GET /notes/{noteId}/outline", **place.file).envelope["data"]
-            text = _section(reply.read(_Text).content, outline, place)
-            _print_text(text)
+            _print_text(_section(reply.envelope["data"]["content"], outline, place))
             warn(reply.warnings)
             return
     _show_text(reply, as_json=invocation.json)
@@ -177,7 +168,7 @@ def _show_text(reply: Reply, *, as_json: bool) -> None:
     if as_json:
         pass_on(reply.body)
         return
-    _print_text(reply.read(_Text).content)
+    _print_text(reply.envelope["data"]["content"])
     warn(reply.warnings)
 
 
@@ -206,8 +197,7 @@ def save(blocks: Iterable[bytes], named: Path) -> int:
         with replacing(target, mode=mode, keep_mode=True, durable=False) as file:
             return _copy(blocks, file.write)
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise Failed("OUTPUT_FAILED", f"the file cannot be written: {reason}") from None
+        raise Failed("OUTPUT_FAILED", f"the file cannot be written: {reason_of(error)}") from None
 
 
 def _copy(blocks: Iterable[bytes], put: Callable[[bytes], object]) -> int:

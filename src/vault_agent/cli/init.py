@@ -38,7 +38,7 @@ from vault_agent.config.registry import (
 from vault_agent.config.setting_names import PROJECT_ENV
 from vault_agent.errors import Failed, InvalidRequest, Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
-from vault_agent.system.files import PRIVATE_FOLDER, is_folder
+from vault_agent.system.files import PRIVATE_FOLDER, is_folder, reason_of
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ def shown_name(project: Project) -> str:
 
 def unwritable(error: OSError) -> Failed:
     """Return the error for a file or folder that cannot be written."""
-    reason = error.strerror or type(error).__name__
-    return Failed("OUTPUT_FAILED", f"A file cannot be written: {reason}.")
+    return Failed("OUTPUT_FAILED", f"A file cannot be written: {reason_of(error)}.")
 
 
 _SECONDS_FOR_INDEXES = 5.0

@@ -32,6 +32,7 @@ from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import Failed, Misconfigured, NotFound
 from vault_agent.model.health import Health
 from vault_agent.model.reading import ChunkContent
+from vault_agent.system.files import reason_of
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
@@ -257,8 +258,8 @@ def _open_by_system(address: str, way: str) -> None:
         try:
             os.startfile(address)  # noqa: S606 - needs no shell
         except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise Failed("PROGRAM_FAILED", f"No program opens the note: {reason}.") from None
+            what = f"No program opens the note: {reason_of(error)}."
+            raise Failed("PROGRAM_FAILED", what) from None
         return
     program = "open" if sys.platform == "darwin" else "xdg-open"
     what = "Obsidian was not opened:" if way == "obsidian" else "No $EDITOR is set, and"
@@ -271,8 +272,7 @@ def _run(command: list[str], what: str, *, errors: int | None = None) -> None:
     try:
         code = subprocess.run(command, check=False, stderr=errors).returncode  # noqa: S603 - the user's own program
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise Failed("PROGRAM_FAILED", f"{what} cannot be started: {reason}.") from None
+        raise Failed("PROGRAM_FAILED", f"{what} cannot be started: {reason_of(error)}.") from None
     finally:
         signal.signal(signal.SIGINT, before)
     if code != 0:

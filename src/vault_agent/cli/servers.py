@@ -14,7 +14,7 @@ from vault_agent.config.fast_settings import configured_endpoint, index_folder, 
 from vault_agent.config.followed_file import SettingsInUse, settings_in_use
 from vault_agent.errors import Failed, Misconfigured
 from vault_agent.system.address import ServerAddress, live_address, noted_vault
-from vault_agent.system.files import is_folder, make_private_folder
+from vault_agent.system.files import is_folder, make_private_folder, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -120,10 +120,9 @@ def require_servable(config: Config) -> None:
     try:
         make_private_folder(folder)
     except OSError as error:
-        reason = error.strerror or type(error).__name__
         raise Failed(
             "INDEX_IO_ERROR",
-            f"The folder of the index cannot be made: {reason}.",
+            f"The folder of the index cannot be made: {reason_of(error)}.",
             remedy="To keep indexes in the usual folder: `vault-agent config unset index.dir`.",
         ) from None
 

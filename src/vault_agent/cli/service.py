@@ -21,7 +21,7 @@ from vault_agent.cli.servers import require_servable
 from vault_agent.cli.terminal import clean, envelope, say
 from vault_agent.config.setting_names import CONFIG_ENV
 from vault_agent.errors import Failed, Misconfigured, NotFound
-from vault_agent.system.files import make_private_folder, replace_file
+from vault_agent.system.files import make_private_folder, reason_of, replace_file
 from vault_agent.system.processes import PROGRAM
 
 if TYPE_CHECKING:
@@ -265,8 +265,7 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
 
 
 def _failed(error: OSError) -> Failed:
-    reason = error.strerror or type(error).__name__
-    return Failed("SERVICE_FAILED", f"The service's file cannot be changed: {reason}.")
+    return Failed("SERVICE_FAILED", f"The service's file cannot be changed: {reason_of(error)}.")
 
 
 def _tell(invocation: Invocation, service: SystemService, state: str, *, running: bool) -> None:

@@ -54,11 +54,12 @@ def command(invocation: Invocation, *, keep_indexes: bool, settings: bool, yes: 
     """
     from vault_agent.cli import detached
     from vault_agent.cli.servers import running_servers
+    from vault_agent.config.fast_settings import index_folders
 
     layers = invocation.layers()
     steps = [*_of_agents(invocation), *_of_service(invocation)]
     servers = running_servers(layers)
-    folders = _data_folders(invocation)
+    folders = [folder.parent for folder in index_folders(layers)]
     steps += _of_vaults(invocation, folders)
     if not keep_indexes:
         steps += _of_data(folders)
@@ -190,12 +191,6 @@ def _vaults(invocation: Invocation, folders: list[Path]) -> list[Path]:
         vaults += [entry.root for entry in read_registry()]
     vaults += [index.vault for folder in folders for index in known_indexes(folder / "indexes")]
     return sorted({vault.resolve() for vault in vaults if vault is not None})
-
-
-def _data_folders(invocation: Invocation) -> list[Path]:
-    from vault_agent.config.fast_settings import index_folders
-
-    return [folder.parent for folder in index_folders(invocation.layers())]
 
 
 def _of_data(folders: list[Path]) -> Iterator[Step]:

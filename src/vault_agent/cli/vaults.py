@@ -36,14 +36,13 @@ from vault_agent.config.registry import (
     clean_name,
     forget_vault,
     is_uid,
-    named_vault,
     new_uid,
     read_registry,
 )
 from vault_agent.config.settings import build_config
 from vault_agent.errors import Busy, Failed, Forbidden, Misconfigured, NotFound
 from vault_agent.system.address import is_serving, noted_vault
-from vault_agent.system.files import expanded, is_folder
+from vault_agent.system.files import expanded, is_folder, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -101,8 +100,7 @@ def remove_index(index: IndexFolder, *, yes: bool) -> bool:
     try:
         shutil.rmtree(index.folder)
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        what = f"The index cannot be removed: {reason}."
+        what = f"The index cannot be removed: {reason_of(error)}."
         raise Failed("INDEX_IO_ERROR", what, remedy="") from None
     return True
 
@@ -338,8 +336,7 @@ def forget(invocation: Invocation, name: str, yes: bool) -> int | None:
         else:
             say(f"Removed an index of {megabytes(index.size)}.")
         return None
-    forgotten = named_vault(name, read_registry())
-    forget_vault(name)
+    forgotten = forget_vault(name)
     if invocation.json:
         envelope({"forgotten": _row(forgotten)})
         return None

@@ -144,7 +144,9 @@ def change(
             _report(invocation, client, tried)
             return None
         if asked_first:
-            _require_answers(invocation)
+            if invocation.json or not can_ask():
+                what = "This asks before it changes something."
+                raise InvalidRequest("CONFIRM_REQUIRED", what, remedy="Add --yes.")
             _show_diff(data, sys.stderr)
             warn(tried.warnings)
             if not agreed(asks.replace("{path}", clean(data["path"])), yes=False):
@@ -178,13 +180,6 @@ def change_note(
     with invocation.client() as client:
         body = {**body, **existing(invocation, client, name)}
         return change(invocation, client, operation, body, options, asks=asks)
-
-
-def _require_answers(invocation: Invocation) -> None:
-    if invocation.json or not can_ask():
-        raise InvalidRequest(
-            "CONFIRM_REQUIRED", "This asks before it changes something.", remedy="Add --yes."
-        )
 
 
 def _report(

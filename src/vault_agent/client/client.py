@@ -50,23 +50,17 @@ DOWNLOAD_LIMIT = 10 * 1024 * 1024
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 
+@dataclass(frozen=True, slots=True)
 class Reply:
     """A successful reply: its bytes, the parsed JSON and the warnings.
 
     `fault` is raised for data of another form.
     """
 
-    def __init__(
-        self,
-        body: bytes,
-        envelope: dict[str, Any],
-        warnings: tuple[Notice, ...],
-        fault: VaultAgentError,
-    ) -> None:
-        self.body = body
-        self.envelope = envelope
-        self.warnings = warnings
-        self._fault = fault
+    body: bytes
+    envelope: dict[str, Any]
+    warnings: tuple[Notice, ...]
+    fault: VaultAgentError
 
     def read(self, kind: type[Data]) -> Data:
         """Return the value of `kind` that the data stands for.
@@ -76,7 +70,7 @@ class Reply:
                 server.
             Unavailable: `SERVER_UNAVAILABLE` if it is of another program.
         """
-        return _value(kind, self.envelope["data"], self._fault)
+        return _value(kind, self.envelope["data"], self.fault)
 
 
 class _OfOtherVersion(dict[str, Any]):
@@ -234,7 +228,6 @@ class Client:
                 path,  # unchanged: the server refuses `..` and encoded slashes
                 headers,
                 content,
-                connect=_CONNECT_SECONDS,
                 silence=silence,
             ) as response:
                 self._is_other_version = response.headers.get("x-vault-agent") != __version__
@@ -460,20 +453,19 @@ def exchange(
     headers: Mapping[str, str],
     body: bytes | None,
     *,
-    connect: float,
     silence: float,
 ) -> Iterator[Response]:
     """Send a request and yield its reply, whose body is not read yet.
 
-    `path` is sent unchanged after the address's prefix. `connect` is the limit in seconds for the
-    connection, `silence` for each wait after that.
+    `path` is sent unchanged after the address's prefix. `silence` is the limit in seconds for each
+    wait.
 
     Raises:
         NotConnected: if no server accepts the connection.
         BrokenReply: if what arrives is no HTTP reply.
     """
     try:
-        connection = _connected(address, connect, silence)
+        connection = _connected(address, silence)
     except (OSError, UnicodeError):
         raise NotConnected from None
     try:
@@ -488,10 +480,10 @@ def exchange(
         connection.close()
 
 
-def _connected(address: Address, connect: float, silence: float) -> socket.socket:
+def _connected(address: Address, silence: float) -> socket.socket:
     # Of bytes no name is made for international domains, whose import takes a millisecond.
     host: Any = address.host.encode() if address.host.isascii() else address.host
-    plain = socket.create_connection((host, address.port), timeout=connect)
+    plain = socket.create_connection((host, address.port), timeout=_CONNECT_SECONDS)
     try:
         if address.tls:
             import ssl

@@ -6,7 +6,6 @@ A server has a key if other computers can reach it, or if it changes notes.
 from __future__ import annotations
 
 import secrets
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
 
     from vault_agent.config.settings import Config
 
-_WRITERS = ("memory.enabled", "journal.enabled")
-"""Settings under which the server itself writes notes into the vaults of projects and the global
-one, also while `write.enabled` is false."""
-
 
 def writes_by_itself(config: Config) -> bool:
-    """Whether the server may write notes of its own, such as promoted ones."""
-    return config.vaults.enabled and any(attrgetter(switch)(config) is True for switch in _WRITERS)
+    """Whether the server may write notes of its own, such as promoted ones.
+
+    It writes them into the vaults of projects and the global one, also while `write.enabled` is
+    false.
+    """
+    return config.vaults.enabled and (config.memory.enabled or config.journal.enabled)
 
 
 def changes_notes(config: Config) -> bool:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from vault_agent.app import open_app
-from vault_agent.config.rules import endpoint_of, is_loopback
-from vault_agent.config.server_key import changes_notes
+from vault_agent.config.rules import endpoint_of
+from vault_agent.config.server_key import needs_key
 from vault_agent.errors import Failed, Unauthorized, VaultAgentError
 from vault_agent.server.app import create_app
 from vault_agent.server.app_keys import ACTIVITY, APP, SESSIONS, Activity
@@ -228,7 +228,7 @@ async def listening(
     `sockets` listen already, and still do so afterwards.
     """
     host = config.server.host
-    if config.server.api_key is None and (changes_notes(config) or not is_loopback(host)):
+    if config.server.api_key is None and needs_key(config):
         raise Unauthorized(
             "API_KEY_REQUIRED",
             "A server that other computers can reach, or that changes notes, needs a key.",

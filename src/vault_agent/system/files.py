@@ -173,6 +173,11 @@ def expanded(path: Path | str) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser fails for that one
 
 
+def reason_of(error: OSError) -> str:
+    """Return why the system refused something, for a message."""
+    return error.strerror or type(error).__name__
+
+
 class NotRegular(OSError):
     """Something else is where a file is expected. `kind` says in words what it is."""
 
