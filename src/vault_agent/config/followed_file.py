@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import orjson
 
 from vault_agent.config.layers import Layer, agents_of, parse_file, read_text
-from vault_agent.config.setting_names import BACKGROUND_ENV, KEYS
+from vault_agent.config.setting_names import KEYS
 from vault_agent.errors import VaultAgentError
 from vault_agent.system.files import read_optional, replace_file
 
@@ -39,15 +39,11 @@ class SettingsInUse(NamedTuple):
         flags: the settings of its flags and environment, without secrets.
         file: the digest of the text of the config file that it looked at last.
         refused: why it does not use that text, "" if it does.
-        background: whether a command has started it in the background.
-        at_terminal: whether a person sees it run.
     """
 
     flags: Mapping[str, Any]
     file: str
     refused: str
-    background: bool
-    at_terminal: bool
 
 
 def settings_in_use(folder: Path, pid: int) -> SettingsInUse | None:
@@ -140,8 +136,6 @@ class FollowedFile:
 
     def note(self, folder: Path) -> None:
         """Record what is in use, for commands. Nothing happens if that cannot be written."""
-        background = bool(os.environ.get(BACKGROUND_ENV))
-        at_terminal = not background and any(os.isatty(number) for number in (0, 1, 2))
         flags: dict[str, Any] = {}
         for layer in reversed(self._given):
             flags |= {name: value for name, value in layer.values.items() if not KEYS[name].secret}
@@ -150,8 +144,6 @@ class FollowedFile:
             "given": flags,
             "file": self._digest,
             "refused": self._refused,
-            "background": background,
-            "at_terminal": at_terminal,
         }
         with suppress(OSError):
             replace_file(folder / _NOTE, orjson.dumps(data, default=str), durable=False)

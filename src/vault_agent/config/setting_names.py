@@ -17,8 +17,7 @@ ENV_PREFIX = "VAULT_AGENT_"
 CONFIG_ENV = "VAULT_AGENT_CONFIG"  # the path of the config file; not a setting in it
 PROJECT_ENV = "VAULT_AGENT_PROJECT"  # the folder of the project; not a setting
 OFF_ENV = "VAULT_AGENT_OFF"  # agents' hooks do nothing where this is 1; not a setting
-BACKGROUND_ENV = "VAULT_AGENT_BACKGROUND"  # set for a server in the background; not a setting
-NOT_SETTINGS = frozenset({CONFIG_ENV, PROJECT_ENV, OFF_ENV, BACKGROUND_ENV})
+NOT_SETTINGS = frozenset({CONFIG_ENV, PROJECT_ENV, OFF_ENV})
 
 Toolset = Literal["vault-agent", "agentiso", "obsidian-vault-mcp", "co-cli", "synk"]
 """The names and arguments of the tools that agents get."""
