@@ -20,7 +20,7 @@ from vault_agent.markdown import edit
 from vault_agent.markdown.edit import Splice, spliced
 from vault_agent.markdown.frontmatter_edit import read_keys, set_keys
 from vault_agent.model.identifiers import content_hash
-from vault_agent.writing.transactions import dating
+from vault_agent.writing.write_steps import dating
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 SET = "2026-05-04T12:00:00Z"

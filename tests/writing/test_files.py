@@ -26,7 +26,7 @@ from vault_agent.errors import (
 from vault_agent.markdown.address import PartAddress
 from vault_agent.model.writing import Right, WriteLimits, Writer
 from vault_agent.text.names import SPARE
-from vault_agent.writing import transactions
+from vault_agent.writing import write_steps
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
 from vault_agent.writing.move import MoveControl
@@ -131,7 +131,7 @@ async def test_a_file_moves_without_its_bytes_in_the_log(vault: Vault):
 async def test_a_large_attachment_is_deleted_without_its_bytes_in_the_log(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(transactions, "MAX_KEPT_BYTES", 4)
+    monkeypatch.setattr(write_steps, "MAX_KEPT_BYTES", 4)
     monkeypatch.setattr(Disk, "find", None)  # it would read the whole file
     vault.put("v/p.mp4", b"12345")
     before = vault.tree()

@@ -224,7 +224,7 @@ class WriteExecutor:
             )
         )
 
-    def carry_out(self, root: VaultRoot, logged: LoggedWrite) -> tuple[LoggedWrite, list[int]]:
+    def apply(self, root: VaultRoot, logged: LoggedWrite) -> tuple[LoggedWrite, list[int]]:
         """Carry out a logged write. Return it as it is now, and the changes that were not possible.
 
         The first change decides: if it is not possible, nothing is changed and its error is raised.
@@ -234,10 +234,10 @@ class WriteExecutor:
             Changed: the first change is not possible.
             VaultAgentError, OSError, CannotOpen: the disk fails.
         """
-        is_left = self._carry_out_first(root, logged)
+        is_left = self._apply_first(root, logged)
         done: list[VaultChange | None] = [logged.changes[0]]
         if len(logged.changes) > 1:
-            done += self._carry_out_rest(root, logged)
+            done += self._apply_rest(root, logged)
         left = [position for position, change in enumerate(done) if change is None]
         warning = "RECOVERY_CONFLICT" if left else None
         try:
@@ -258,7 +258,7 @@ class WriteExecutor:
                 self._sweep(root, logged)
         return logged, left
 
-    def _carry_out_first(self, root: VaultRoot, logged: LoggedWrite) -> bool:
+    def _apply_first(self, root: VaultRoot, logged: LoggedWrite) -> bool:
         """Carry out the change that decides. Return whether it has left a temporary file."""
         try:
             return self.disk.apply(root, logged.changes[0])
@@ -279,7 +279,7 @@ class WriteExecutor:
                     self.log.warn(logged.seq, error.code)
             raise
 
-    def _carry_out_rest(self, root: VaultRoot, logged: LoggedWrite) -> list[VaultChange | None]:
+    def _apply_rest(self, root: VaultRoot, logged: LoggedWrite) -> list[VaultChange | None]:
         try:
             self.log.commit(logged.seq)
             return self.finisher.finish(root, logged)
@@ -315,7 +315,7 @@ class WriteExecutor:
             raise Changed
         change = VaultChange.edit(path, now, new)
         again = new_write(logged.agent, logged.client, logged.operation, (change,))
-        self.carry_out(root, self.log.begin(again))
+        self.apply(root, self.log.begin(again))
 
 
 def check_hash(write: Write, digest: bytes) -> None:

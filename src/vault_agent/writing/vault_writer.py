@@ -1,6 +1,6 @@
 """The one path that every write takes.
 
-Permission, locks, reading, quiet time, compare-and-swap, the plan, the log, the disk, the index.
+Locks, right, path, reading, compare-and-swap, quiet time, the plan, the log, the disk, the index.
 Operations are small functions on top: they make a `Write` and a plan, and call one method here.
 """
 
@@ -27,8 +27,8 @@ from vault_agent.vault.replacing import Changed
 from vault_agent.writing.disk import Disturbed, coded_error
 from vault_agent.writing.finish import now_ms
 from vault_agent.writing.plan import Costly
-from vault_agent.writing.transactions import Transactions
 from vault_agent.writing.undo import UNDO
+from vault_agent.writing.write_steps import WriteSteps
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.executor import WriteExecutor
     from vault_agent.writing.plan import Plan, Transaction
-    from vault_agent.writing.transactions import Done
+    from vault_agent.writing.write_steps import Done
 
 THREADS = 4
 TRIES = 3
@@ -73,7 +73,7 @@ class VaultWriter:
         self.allowance = allowance
         self._on_written = on_written
         self._on_crash = on_crash
-        self._transactions = Transactions(executor)
+        self._steps = WriteSteps(executor)
         self._locks = Locks()
         self._threads = Threads(THREADS, "write")
         self._knows = knows  # whether the index knows a path
@@ -90,7 +90,7 @@ class VaultWriter:
     async def read(self, path: str, write: Write) -> bytes:
         """Return the bytes of a file that `write` may change. Raises as `edit`."""
         await self._require_ready()
-        return await self._try(lambda: self._transactions.read(path, write), retries=True)
+        return await self._try(lambda: self._steps.read(path, write), retries=True)
 
     async def edit(self, path: str, write: Write, plan: Plan) -> Written:
         """Edit a note that exists.
@@ -110,13 +110,13 @@ class VaultWriter:
         """
         if isinstance(plan, Costly):  # on a large note its work is done before the lock is held
             await self._require_ready()
-            read = partial(self._transactions.read_to_plan, path, write, SMALL_BYTES)
+            read = partial(self._steps.read_to_plan, path, write, SMALL_BYTES)
             note = None
             with suppress(NotFound):  # it may be away for a moment
                 note = await self._try(read, retries=True)
             plan = plan if note is None else await plan.done_for(note, self.allowance)
-        step = partial(self._transactions.edit, path, write, plan)
-        return await self._carry_out(write, step, path, retries=write.retries)
+        step = partial(self._steps.edit, path, write, plan)
+        return await self._run_locked(write, step, path, retries=write.retries)
 
     async def create(self, path: str, write: Write, content: bytes) -> Written:
         """Create a file that does not exist, and its folders. It never replaces one.
@@ -129,18 +129,18 @@ class VaultWriter:
             Conflict: `NOTE_EXISTS`, `NAME_COLLISION`, `NOTE_NOT_LOCAL`.
             VaultAgentError: as `edit`.
         """
-        step = partial(self._transactions.create, path, write, content)
-        return await self._carry_out(write, step, path, creates=True)
+        step = partial(self._steps.create, path, write, content)
+        return await self._run_locked(write, step, path, creates=True)
 
     async def upsert(self, path: str, write: Write, content: bytes, plan: Plan) -> Written:
         """Create a file with `content`, or edit it if it exists. Raises as both."""
-        step = partial(self._transactions.upsert, path, write, content, plan)
-        return await self._carry_out(write, step, path, retries=write.retries, creates=True)
+        step = partial(self._steps.upsert, path, write, content, plan)
+        return await self._run_locked(write, step, path, retries=write.retries, creates=True)
 
     async def remove(self, path: str, write: Write, *, permanent: bool = False) -> Written:
         """Move a file to `.trash/`, or remove it. Its bytes stay in the log. Raises as `edit`."""
-        step = partial(self._transactions.remove, path, write, permanent=permanent)
-        return await self._carry_out(write, step, path)
+        step = partial(self._steps.remove, path, write, permanent=permanent)
+        return await self._run_locked(write, step, path)
 
     async def last_write(self, write: Write) -> int | None:
         """Return the number of the last write, for a plan that is made before `transact`.
@@ -151,7 +151,7 @@ class VaultWriter:
             VaultAgentError: if the caller may not write, or nobody may.
         """
         await self._require_ready()
-        return await self._threads.run(self._transactions.last_write, write)
+        return await self._threads.run(self._steps.last_write, write)
 
     async def transact(
         self, write: Write, plan: Callable[[], Transaction], since: int | None = None
@@ -168,8 +168,8 @@ class VaultWriter:
             Overtaken: if another write came after `since`.
             VaultAgentError: what `plan` raises, and as `edit`.
         """
-        step = partial(self._transactions.transact, write, plan, since)
-        return await self._carry_out(write, step)
+        step = partial(self._steps.transact, write, plan, since)
+        return await self._run_locked(write, step)
 
     async def undo(
         self,
@@ -192,9 +192,9 @@ class VaultWriter:
             VaultAgentError: as `edit`.
         """
         write = replace(write, operation=UNDO)
-        undo = partial(self._transactions.undo, write_id, write)
+        undo = partial(self._steps.undo, write_id, write)
         step = partial(undo, copy_beside=copy_beside, at_once=at_once)
-        return await self._carry_out(write, step, retries=True)
+        return await self._run_locked(write, step, retries=True)
 
     def may_write(self, caller: Writer, path: str) -> bool:
         """Whether a caller may change the note at a path, by its folder alone."""
@@ -222,7 +222,7 @@ class VaultWriter:
         Raises:
             NotFound: `WRITE_NOT_FOUND`.
         """
-        return await self._threads.run(self._transactions.logged, write_id)
+        return await self._threads.run(self._steps.logged, write_id)
 
     async def forget(
         self, *, write_id: str | None = None, older_than_days: int | None = None
@@ -234,7 +234,7 @@ class VaultWriter:
         """
         before = None if older_than_days is None else now_ms() - older_than_days * 86_400_000
         async with self._locks.everything():
-            return await self._threads.run(self._transactions.forget, write_id, before)
+            return await self._threads.run(self._steps.forget, write_id, before)
 
     # --- running --------------------------------------------------------------------------------
 
@@ -419,7 +419,7 @@ class VaultWriter:
                     raise
                 await anyio.sleep(self._times.look)
 
-    async def _carry_out(
+    async def _run_locked(
         self,
         write: Write,
         step: Callable[[VaultRoot], Done],
@@ -447,7 +447,7 @@ class VaultWriter:
             done: list[Done] = []
             try:
                 await self._try(
-                    lambda: done.append(self._transactions.run(write, step)), path, retries=retries
+                    lambda: done.append(self._steps.run(write, step)), path, retries=retries
                 )
             finally:
                 self._follow_unsure()

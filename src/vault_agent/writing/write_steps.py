@@ -58,10 +58,11 @@ _MARKS: Final = tuple(
 )
 
 
-class Transactions:
+class WriteSteps:
     """The writes of one vault, each of one file or of several. Every method runs in a thread.
 
-    Those that take the root of the vault are steps of `run`.
+    Those that take the root of the vault are steps of `run`, under the locks of `VaultWriter`. Each
+    checks the path, reads the file and makes the plan; `_log_and_apply` does the rest.
     """
 
     def __init__(self, executor: WriteExecutor) -> None:
@@ -109,7 +110,7 @@ class Transactions:
         if after != before:
             self._executor.check_size(path, after)
         redo = partial(text_after, plan) if write.retries else None
-        return self._carry_out(
+        return self._log_and_apply(
             *(root, write, path, [VaultChange.edit(path, before, after, redo=redo)]),
             planned.warnings,
             section_hash=planned.section_hash,
@@ -125,7 +126,7 @@ class Transactions:
         self._executor.permission.check_path(write.caller, real)
         self._executor.check_size(real, content)
         change = VaultChange.create(real, content)
-        return self._carry_out(root, write, real, [change], created=True)
+        return self._log_and_apply(root, write, real, [change], created=True)
 
     def upsert(self, path: str, write: Write, content: bytes, plan: Plan, root: VaultRoot) -> Done:
         """Create a file with `content`, or edit it if it exists."""
@@ -145,16 +146,16 @@ class Transactions:
             _check_kept(root, path)
             before = self._executor.find(root, path, write, edits=False)
             change = VaultChange.remove(path, before)
-            return self._carry_out(root, write, path, [change])
+            return self._log_and_apply(root, write, path, [change])
         target = self._free_in_trash(root, path)
         if write.caller.is_person and folder_exists(root, path):
             move = VaultChange.move(path, target)
-            return self._carry_out(root, write, path, [move], trash_path=target)
+            return self._log_and_apply(root, write, path, [move], trash_path=target)
         file = self._executor.find_hash(root, path, write)
         move = VaultChange.move(path, target, file.digest, file.stat.st_size)
         text = self._executor.disk.read(root, path) if is_note(path) else None  # for its diff
         gone = replace(move, before=text, hash_after=None)
-        return self._carry_out(root, write, path, [gone], trash_path=target)
+        return self._log_and_apply(root, write, path, [gone], trash_path=target)
 
     # --- several files --------------------------------------------------------------------------
 
@@ -289,14 +290,14 @@ class Transactions:
         if (first := next(filter(None, hashes), None)) is not None:
             check_hash(write, first)
         changes = changes or [VaultChange.edit(path, b"", b"")]
-        return self._carry_out(
+        return self._log_and_apply(
             *(root, write, path, changes, warnings, undoes),
             created=transaction.created,
             moved_from=transaction.moved_from,
             spans=sum(change.links for change in changes),
         )
 
-    def _carry_out(  # noqa: PLR0917 - all of one write
+    def _log_and_apply(  # noqa: PLR0917 - all of one write
         self,
         root: VaultRoot,
         write: Write,
@@ -325,7 +326,7 @@ class Transactions:
                 with suppress(Failed):  # what it has kept until the disk was full is of no use
                     executor.log.remove_unneeded()
             raise
-        logged, left = executor.carry_out(root, logged)
+        logged, left = executor.apply(root, logged)
         if left:
             details = {"paths": [changes[position].path for position in left[:20]]}
             what = f"{len(left)} of its files were changed by somebody else, and are left alone."
