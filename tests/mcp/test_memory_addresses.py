@@ -17,7 +17,7 @@ from vault_agent.mcp.service import _result
 from vault_agent.mcp.tool import own_tool
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.mcp.view import View
-from vault_agent.model.memory import RecallQuery
+from vault_agent.model.memory import NoteQuery, RecallQuery
 
 ENTRY = re.compile(r'^--- [^"\n]+: "(Note \d+)".*?Note: ([^\n]*)$', re.MULTILINE | re.DOTALL)
 NAMES = [
@@ -85,3 +85,6 @@ async def test_an_agent_that_knows_one_vault_gets_nothing_of_the_global_one(
             found = (await perform(memory.memory, CallContext(app, vault, caller), body)).reply.data
             assert any(each.vault == "global" for each in found.notes) is wanted
             assert ("global:" in found.text) is wanted
+            named = NoteQuery(files=("src/101.py",))
+            reply = await perform(memory.note_search, CallContext(app, vault, caller), named)
+            assert any(hit.vault == "global" for hit in reply.reply.data.notes) is wanted

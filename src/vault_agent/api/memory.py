@@ -19,7 +19,7 @@ from vault_agent.model.memory import (
     RecallQuery,
 )
 from vault_agent.model.sent import Length
-from vault_agent.model.writing import Writer
+from vault_agent.model.writing import Author
 from vault_agent.vaults.shared import project_address
 
 if TYPE_CHECKING:
@@ -74,8 +74,9 @@ def deliveries_of(app: App) -> Deliveries:
 @operation(for_agents=True)
 async def note_search(call: CallContext, request: NoteQuery) -> Result[FoundNotes]:
     """Search the notes of a vault and of the global one, by words, files, tags and age."""
+    query = replace(request, alone=request.alone or not call.caller.may_do_everything)
     vault = (await _in_project(call, request.project)).vault
-    return Result(await call.app.memory.search_notes(vault, request))
+    return Result(await call.app.memory.search_notes(vault, query))
 
 
 _Folder = Annotated[str, Length(1, 1000)]
@@ -117,9 +118,9 @@ def _promotion_of(call: CallContext) -> Promotion:
     return call.app.promotion
 
 
-def _writer(caller: Caller) -> Writer:
+def _author(caller: Caller) -> Author:
     """Return the owner as one who writes. Only the owner promotes, whatever tools may write."""
-    return Writer(client=caller.client)
+    return Author(client=caller.client)
 
 
 @operation("POST", "/notes/{noteId}/promote", creates=True, writes=True, needs="memory.enabled")
@@ -128,7 +129,7 @@ async def promote(call: CallContext, request: PromoteBody) -> Result[Promoted]:
     done = await _promotion_of(call).promote(
         call.vault,
         request.note_id,
-        _writer(call.caller),
+        _author(call.caller),
         section=request.section,
         folder=request.folder,
         force=request.force,
@@ -140,7 +141,7 @@ async def promote(call: CallContext, request: PromoteBody) -> Result[Promoted]:
 async def promote_undo(call: CallContext, request: DemoteRequest) -> Result[Demoted]:
     """Take a promotion back: its copy goes to the trash."""
     done = await _promotion_of(call).undo(
-        call.vault, request.note_id, _writer(call.caller), section=request.section
+        call.vault, request.note_id, _author(call.caller), section=request.section
     )
     return Result(done)
 
@@ -149,6 +150,6 @@ async def promote_undo(call: CallContext, request: DemoteRequest) -> Result[Demo
 async def supersede(call: CallContext, request: SupersedeBody) -> Result[Marked]:
     """Give a note `status: superseded`, so that it is not recalled, or take that back."""
     done = await _promotion_of(call).supersede(
-        call.vault, request.note_id, call.caller.writer, superseded=request.superseded
+        call.vault, request.note_id, call.caller.author, superseded=request.superseded
     )
     return Result(done)
