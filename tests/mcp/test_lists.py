@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -42,7 +43,8 @@ async def asked(view: View, message: dict[str, Any], headers: dict[str, str]) ->
 
 def view_of(config: Config, caller: Caller, toolset: str, rights: frozenset[Right]) -> View:
     vault = cast("Any", SimpleNamespace(config=config))
-    return View(cast("Any", None), vault, caller, max_bytes=24_000, toolset=toolset, rights=rights)
+    caller = replace(caller, rights=rights)
+    return View(cast("Any", None), vault, caller, max_bytes=24_000, toolset=toolset)
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS)

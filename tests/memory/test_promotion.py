@@ -24,9 +24,9 @@ from vault_agent.markdown.frontmatter_edit import read_keys
 from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import Demoted, Promoted, RecallQuery
 from vault_agent.model.search import SearchQuery
-from vault_agent.model.writing import Writer
+from vault_agent.model.writing import Author
 
-OWNER = Writer()
+OWNER = Author()
 JOURNAL = """\
 ---
 id: journal-2026-02-13-abc12345

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
-from tests.support.made_sessions import Writer
+from tests.support.made_sessions import Author
 from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
 
-SESSIONS = (
+PAGE_SESSIONS = (
     (
         "Report slow jobs on the admin page.",
         "I will read the events table for the durations.",
@@ -38,8 +38,8 @@ def program(tmp_path: Path) -> Iterator[Program]:
 def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Program):
     shop = program.home / "shop"
     shop.mkdir()
-    for number, (goal, message, words) in enumerate(SESSIONS):
-        writer = Writer("claude-code", str(shop), session_id=f"old-{number}")
+    for number, (goal, message, words) in enumerate(PAGE_SESSIONS):
+        writer = Author("claude-code", str(shop), session_id=f"old-{number}")
         writer.prompt(goal)
         writer.say(message)
         writer.prompt(words)

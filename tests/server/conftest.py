@@ -286,7 +286,7 @@ class OneVault:
     def __init__(self, default: FakeEngine) -> None:
         self.default = default
 
-    async def of_agent(self, _name: str, _scope: object) -> FakeEngine:
+    async def seen_by(self, _name: str, _scope: object) -> FakeEngine:
         return self.default
 
 

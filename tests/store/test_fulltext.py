@@ -155,7 +155,7 @@ def test_spelling_is_corrected_only_for_unknown_words(
     reader: FulltextReader,
 ):
     assert find(reader, "zerba") == {1, 2}
-    assert reader.candidates(compile_query("lion"), NO_FILTER).neighbours == {}
+    assert reader.candidates(compile_query("lion"), NO_FILTER).similar_terms == {}
 
 
 def test_the_matching_chunk_is_a_candidate(reader: FulltextReader):
@@ -457,7 +457,7 @@ def test_corrections_are_completions_or_the_nearest_frequent_terms(tmp_path: Pat
     asked = {"".join(chance.choices("abé", k=chance.randint(4, 11))) for _ in range(200)}
     corrected = 0
     for word in sorted(asked):
-        found = reader.candidates(compile_query(word), NO_FILTER).neighbours
+        found = reader.candidates(compile_query(word), NO_FILTER).similar_terms
         for term, neighbours in found.items():
             assert list(neighbours) == (expected_neighbours(term, vocabulary))
             corrected += bool(neighbours)

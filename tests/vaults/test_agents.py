@@ -46,7 +46,7 @@ def world(tmp_path: Path) -> RegisteredVaults:
 
 async def vault_of(app: App, scope: Scope = DESK) -> OpenVault:
     """Return the vault of the agent `ada`, with a complete index."""
-    return await indexed(await app.vaults.of_agent("ada", scope))
+    return await indexed(await app.vaults.seen_by("ada", scope))
 
 
 async def paths(vault: OpenVault) -> list[str]:
@@ -179,7 +179,7 @@ async def test_jobs_of_the_owner_stay_the_owners(world: RegisteredVaults):
 
 async def test_one_that_sees_everything_is_served_by_the_owners_index(world: RegisteredVaults):
     async with world.app(**UNWATCHED) as app:
-        assert await app.vaults.of_agent("ada", Scope()) is app.vaults.default
+        assert await app.vaults.seen_by("ada", Scope()) is app.vaults.default
         call = CallContext(app, app.vaults.default, caller(Scope()))
         reply = await perform(search.search, call, SearchQuery("far"))
         assert reply.data.hits

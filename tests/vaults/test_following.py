@@ -24,7 +24,7 @@ class Runs:
         self.paths.append(tuple(paths))
         if self.failure is not None:
             raise self.failure
-        on_served(IndexState(1, 1))
+        on_served(IndexState("indexed", 1, 1))
 
 
 async def never() -> bool:

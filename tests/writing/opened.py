@@ -79,7 +79,7 @@ class Vault:
 
     async def follow(self, paths: Sequence[str], wait_ms: int) -> IndexState:
         self.followed += paths
-        return IndexState(1, len(self.followed))
+        return IndexState("indexed", 1, len(self.followed))
 
     @asynccontextmanager
     async def opened(self, *, close: bool = True) -> AsyncIterator[VaultWriter]:

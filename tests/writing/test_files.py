@@ -24,7 +24,7 @@ from vault_agent.errors import (
     VaultAgentError,
 )
 from vault_agent.markdown.address import PartAddress
-from vault_agent.model.writing import Right, WriteLimits, Writer
+from vault_agent.model.writing import Author, Right, WriteLimits
 from vault_agent.text.names import SPARE
 from vault_agent.writing import write_steps
 from vault_agent.writing.disk import Disk
@@ -279,7 +279,7 @@ async def test_the_scope_of_a_caller_limits_the_notes_that_change(vault: Vault):
     vault.put("a/Old.md", "")
     vault.put("b/B.md", "[[Old]]")
     before = vault.tree()
-    agent = Writer("agent", folders=("a",))
+    agent = Author("agent", folders=("a",))
     with pytest.raises(Forbidden, match="LINKS_OUTSIDE_SCOPE"):
         await vault.move("a/Old.md", "a/New", caller=agent)
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
@@ -296,7 +296,7 @@ async def test_a_caller_learns_nothing_of_notes_outside_its_folders(vault: Vault
     vault.put(
         "b/Board.canvas", '{"nodes": [{"type": "file", "file": "a/Old.md", "subpath": "#Log"}]}'
     )
-    agent = Writer("agent", folders=("a",))
+    agent = Author("agent", folders=("a",))
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
         await vault.move("a/Old.md", "b/secret", caller=agent)  # not NAME_COLLISION
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
@@ -361,7 +361,7 @@ async def test_a_folder_is_deleted_as_a_whole_and_comes_back_by_one_undo(vault: 
 
 async def test_only_a_person_deletes_folders(vault: Vault):
     vault.put("a/A.md", "1")
-    for caller in (Writer("agent"), Writer(client="mcp:one")):
+    for caller in (Author("agent"), Author(client="mcp:one")):
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
             await vault.delete("a", caller=caller)
     write = opened.write("delete", Right.PERMANENT)
@@ -509,10 +509,10 @@ async def test_the_owner_does_everything_in_the_folders_and_an_agent_what_it_may
     vault = Vault(tmp_path, replace(SOONER, folders=("mine",)))
     for path in ("mine/A.md", "mine/B.md", "other/C.md"):
         vault.put(path, path)
-    owner = Writer(client="cli")
+    owner = Author(client="cli")
     editor = frozenset({Right.EDIT})
     async with vault.filing():
-        for agent in (Writer("agent", allow=editor), Writer(client="mcp:editor", allow=editor)):
+        for agent in (Author("agent", allow=editor), Author(client="mcp:editor", allow=editor)):
             with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
                 await vault.move("mine/A.md", "mine/D.md", caller=agent)
             with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
@@ -528,9 +528,9 @@ async def test_the_owner_does_everything_in_the_folders_and_an_agent_what_it_may
 
 
 @posix("hard links across folders")
-@pytest.mark.parametrize("caller", [Writer("agent", folders=("a",)), Writer("")])
+@pytest.mark.parametrize("caller", [Author("agent", folders=("a",)), Author("")])
 async def test_nobody_changes_a_file_that_has_another_name(
-    vault: Vault, tmp_path: Path, caller: Writer
+    vault: Vault, tmp_path: Path, caller: Author
 ):
     outside = tmp_path / "outside.md"
     outside.write_text("[[a/Old]]\n")

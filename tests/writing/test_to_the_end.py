@@ -108,7 +108,7 @@ async def test_whoever_waits_for_searches_may_go_away(closed: Vault):
         closed.followed += paths
         handed.set()
         await goes_on.wait()
-        return IndexState(1, 1)
+        return IndexState("indexed", 1, 1)
 
     closed.follow = follow  # type: ignore[method-assign]
     async with closed.opened():

@@ -10,12 +10,12 @@ from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, lingering, move, write
 
 from vault_agent.errors import Conflict, Forbidden, NotFound
-from vault_agent.model.writing import Right, VaultChange, Writer, WriteState
+from vault_agent.model.writing import Author, Right, VaultChange, WriteState
 from vault_agent.text.names import SPARE
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.plan import Transaction
 
-AGENT = Writer("scribe", "mcp:scribe")
+AGENT = Author("scribe", "mcp:scribe")
 
 sooner = pytest.mark.parametrize("limits", [lingering(0.05)])
 
@@ -97,7 +97,7 @@ async def test_the_copy_of_an_undo_is_a_write_like_others(vault: Vault):
 
 async def test_the_copy_of_an_undo_needs_the_right_to_create(vault: Vault):
     vault.put("A.md", "one\n")
-    agent = Writer("agent", "mcp", allow=frozenset({Right.APPEND, Right.EDIT}))
+    agent = Author("agent", "mcp", allow=frozenset({Right.APPEND, Right.EDIT}))
     await vault.append("A.md", "ours\n", caller=agent)
     vault.put("A.md", "one\nours, and theirs\n")
     with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
@@ -297,10 +297,10 @@ async def test_a_folder_that_somebody_uses_since_stays(vault: Vault):
 
 
 async def test_an_agent_takes_back_its_own_writes_by_their_ids_and_a_person_all(vault: Vault):
-    person, other = Writer(client="cli"), Writer(client="mcp:editor")
+    person, other = Author(client="cli"), Author(client="mcp:editor")
     made = {
         caller: await vault.create(f"{caller.client[-6:]}.md", "text\n", caller=caller)
-        for caller in (person, Writer(client="web"), AGENT, other, Writer(client="mcp:reader"))
+        for caller in (person, Author(client="web"), AGENT, other, Author(client="mcp:reader"))
     }
     for caller in (AGENT, other):
         for writer in made.keys() - {caller}:
@@ -314,8 +314,8 @@ async def test_an_agent_takes_back_its_own_writes_by_their_ids_and_a_person_all(
 async def test_undo_without_an_id_takes_back_only_the_callers_own_last_write(vault: Vault):
     vault.put("A.md", "a\n")
     vault.put("B.md", "b\n")
-    cli = Writer(client="cli")
-    other = Writer(client="mcp:editor")  # an agent in the set-up without `[agents]`
+    cli = Author(client="cli")
+    other = Author(client="mcp:editor")  # an agent in the set-up without `[agents]`
     await vault.append("A.md", "mine\n", caller=cli)
     for caller in (AGENT, other):
         theirs = await vault.append("B.md", f"of {caller.client}\n", caller=caller)
@@ -339,8 +339,8 @@ async def test_undo_without_an_id_takes_back_only_the_callers_own_last_write(vau
 
 
 async def test_the_command_line_takes_back_what_the_page_of_the_same_person_wrote(vault: Vault):
-    await vault.create("A.md", "a\n", caller=Writer(client="web"))
-    undone = await vault.undo(caller=Writer(client="cli"))
+    await vault.create("A.md", "a\n", caller=Author(client="web"))
+    undone = await vault.undo(caller=Author(client="cli"))
     assert (undone.path, undone.warnings) == ("A.md", ())
 
 

@@ -28,11 +28,11 @@ from vault_agent.errors import (
     TooLarge,
 )
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.writing import Right, WriteLimits, Writer, WriteState
+from vault_agent.model.writing import Author, Right, WriteLimits, WriteState
 from vault_agent.writing import notes
 from vault_agent.writing.vault_writer import VaultWriter
 
-AGENT = Writer("scribe", "mcp:scribe")
+AGENT = Author("scribe", "mcp:scribe")
 
 
 def digest(data: bytes) -> str:
@@ -264,7 +264,7 @@ async def test_an_agent_writes_only_so_often(vault: Vault):
 
 
 async def test_a_note_does_not_grow_over_its_limit(tmp_path: Path):
-    vault = Vault(tmp_path, replace(QUIET, max_note_bytes=10))
+    vault = Vault(tmp_path, replace(QUIET, max_written_bytes=10))
     vault.put("A.md", "12345\n")
     async with vault.opened():
         with pytest.raises(TooLarge, match="NOTE_TOO_LARGE"):

@@ -12,7 +12,7 @@ from vault_agent.api.note_writes import (
     path_of,
     write_result,
 )
-from vault_agent.api.operation import Result, operation, write
+from vault_agent.api.operation import Result, operation, write_operation
 from vault_agent.api.requests import NoParams
 from vault_agent.errors import InvalidRequest
 from vault_agent.markdown.task_edit import Status, TaskAddress
@@ -67,7 +67,7 @@ class SetTaskBody(WriteBody):
             )
 
 
-@write("/write/tasks/add")
+@write_operation("/write/tasks/add")
 async def add_task(call: CallContext, request: AddTaskBody) -> Result[Written]:
     """Add a task to a note."""
     path = await path_of(call, request.path, request.note_id)
@@ -86,7 +86,7 @@ async def add_task(call: CallContext, request: AddTaskBody) -> Result[Written]:
     return write_result(result)
 
 
-@write("/write/tasks/set")
+@write_operation("/write/tasks/set")
 async def set_task(call: CallContext, request: SetTaskBody) -> Result[Written]:
     """Complete, cancel or open a task."""
     note_id = request.note_id
@@ -112,7 +112,7 @@ async def set_task(call: CallContext, request: SetTaskBody) -> Result[Written]:
     return write_result(result)
 
 
-@write("/write/template")
+@write_operation("/write/template")
 async def new_from_template(call: CallContext, request: TemplateBody) -> Result[Written]:
     """Make a note from a template."""
     write = make_write(call.caller, request, "template", Right.CREATE)

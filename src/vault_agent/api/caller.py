@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from vault_agent.model.scope import EVERYTHING, Scope
-from vault_agent.model.writing import Writer
+from vault_agent.model.writing import Author
 
 if TYPE_CHECKING:
     from vault_agent.app import App
@@ -39,9 +39,9 @@ class Caller:
         return self.kind is not CallerKind.AGENT
 
     @property
-    def writer(self) -> Writer:
+    def author(self) -> Author:
         """This caller as one who writes."""
-        return Writer(
+        return Author(
             name=self.name if self.kind is CallerKind.AGENT else "",
             client=self.client,
             folders=self.scope.folders or None,

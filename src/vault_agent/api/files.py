@@ -12,7 +12,7 @@ from vault_agent.api.note_writes import (
     path_of,
     write_result,
 )
-from vault_agent.api.operation import Result, write
+from vault_agent.api.operation import Result, write_operation
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.fields import FilePath
 from vault_agent.model.jobs import OneJob
@@ -61,7 +61,7 @@ class AttachmentBody(WriteBody):
     content: Unsent[bytes] = b""
 
 
-@write("/write/move")
+@write_operation("/write/move")
 async def write_move(call: CallContext, request: MoveBody) -> Result[Written | OneJob]:
     """Move a note, an attachment or a folder, and change the links that would lead elsewhere."""
     path = await path_of(call, request.path, request.note_id)
@@ -78,7 +78,7 @@ async def write_move(call: CallContext, request: MoveBody) -> Result[Written | O
     return done_or_job(done)
 
 
-@write("/write/delete")
+@write_operation("/write/delete")
 async def write_delete(call: CallContext, request: DeleteBody) -> Result[Written]:
     """Move a note, an attachment or a folder to `.trash/`, or with `permanent` delete a file."""
     if not request.confirm:
@@ -92,14 +92,14 @@ async def write_delete(call: CallContext, request: DeleteBody) -> Result[Written
     return write_result(result or Written(None, "delete", changed=False, path=path))
 
 
-@write("/write/folder")
+@write_operation("/write/folder")
 async def write_folder(call: CallContext, request: FolderBody) -> Result[Written]:
     """Make a folder, and those above it."""
     write = make_write(call.caller, request, "folder", Right.CREATE)
     return write_result(await call.vault.files.make_folder(request.path, write))
 
 
-@write("/write/attachment", octets=True, max_body=MAX_ATTACHMENT_BYTES)
+@write_operation("/write/attachment", octets=True, max_body=MAX_ATTACHMENT_BYTES)
 async def write_attachment(call: CallContext, request: AttachmentBody) -> Result[Written]:
     """Add an attachment of at most 50 MiB. An existing file is never replaced."""
     digest = blake2b(request.content).digest()

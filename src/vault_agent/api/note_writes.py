@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vault_agent.api.caller import CallContext
-from vault_agent.api.operation import Result, write
+from vault_agent.api.operation import Result, write_operation
 from vault_agent.api.replies import shown_job
 from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.markdown import edit, section_edit
@@ -169,7 +169,7 @@ def make_write(
     return Write(
         operation=operation,
         right=right,
-        caller=caller.writer,
+        caller=caller.author,
         expected_hash=request.expected_hash,
         # A dry run tells the hash of what its diff was made of.
         hash_required=hash_required and not request.dry_run,
@@ -197,13 +197,8 @@ async def path_of(call: CallContext, path: str | None, note_id: str | None) -> s
 
 def write_result(result: Written) -> Result[Written]:
     """Return the reply to a write."""
-    index = result.index
-    reply = replace(
-        result,
-        note_id=identify(result.path) if is_note(result.path) else None,
-        index=replace(index, state="indexed" if index.indexed else "pending"),
-    )
-    return Result(reply)
+    note_id = identify(result.path) if is_note(result.path) else None
+    return Result(replace(result, note_id=note_id))
 
 
 def done_or_job(done: Written | Job) -> Result[Any]:
@@ -213,7 +208,7 @@ def done_or_job(done: Written | Job) -> Result[Any]:
     return Result(OneJob(shown_job(done)), status=202)
 
 
-@write("/write/note")
+@write_operation("/write/note")
 async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Written]:
     """Create a note, or append, prepend, overwrite or upsert its text."""
     mode, content = request.mode, request.content
@@ -253,7 +248,7 @@ async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Writte
     return write_result(result)
 
 
-@write("/write/frontmatter")
+@write_operation("/write/frontmatter")
 async def write_frontmatter(call: CallContext, request: FrontmatterBody) -> Result[Written]:
     """Set and delete keys of a note's frontmatter."""
     path = await path_of(call, request.path, request.note_id)
@@ -262,7 +257,7 @@ async def write_frontmatter(call: CallContext, request: FrontmatterBody) -> Resu
     return write_result(await call.vault.writing.edit(path, write, plan))
 
 
-@write("/write/replace")
+@write_operation("/write/replace")
 async def write_replace(call: CallContext, request: ReplaceBody) -> Result[Written]:
     """Replace text in a note."""
     path = await path_of(call, request.path, request.note_id)
@@ -283,7 +278,7 @@ async def write_replace(call: CallContext, request: ReplaceBody) -> Result[Writt
     return write_result(await call.vault.writing.edit(path, write, Costly(work)))
 
 
-@write("/write/tags")
+@write_operation("/write/tags")
 async def write_tags(call: CallContext, request: TagsBody) -> Result[Written]:
     """Add and remove tags of a note."""
     path = await path_of(call, request.path, request.note_id)
@@ -292,7 +287,7 @@ async def write_tags(call: CallContext, request: TagsBody) -> Result[Written]:
     return write_result(await call.vault.writing.edit(path, write, Costly(work)))
 
 
-@write("/write/section")
+@write_operation("/write/section")
 async def write_section(call: CallContext, request: SectionBody) -> Result[Written]:
     """Change a section or a block of a note."""
     path = await path_of(call, request.path, request.note_id)

@@ -195,7 +195,7 @@ def operations_of(module: ModuleType) -> tuple[Operation[Any, Any], ...]:
     )
 
 
-def write(
+def write_operation(
     path: str, **rules: Any
 ) -> Callable[[Callable[[Any, Sent], Awaitable[Got]]], Operation[Sent, Got]]:
     """Return the decorator of an operation that changes notes."""

@@ -75,7 +75,7 @@ async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
         following = encode_cursor(
             request, position, vault=call.vault.identity, revision=answer.revision
         )
-    return Result(replace(answer, next_cursor=following), answer.warnings)
+    return Result(replace(answer, next_cursor=following))
 
 
 @operation("POST", "/related", listed="hits", for_agents=True)

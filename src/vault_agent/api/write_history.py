@@ -8,7 +8,7 @@ from typing import Annotated
 
 from vault_agent.api.caller import CallContext
 from vault_agent.api.note_writes import done_or_job, make_write
-from vault_agent.api.operation import Result, operation, write
+from vault_agent.api.operation import Result, operation, write_operation
 from vault_agent.api.pages import encode_cursor, position_of
 from vault_agent.model.fields import Cursor, FilePath, WriteId
 from vault_agent.model.jobs import OneJob
@@ -73,7 +73,7 @@ class WriteRequest:
     write_id: WriteId
 
 
-@write("/write/undo")
+@write_operation("/write/undo")
 async def write_undo(call: CallContext, request: UndoBody) -> Result[Written | OneJob]:
     """Take back a write: by default the caller's last one."""
     write = make_write(call.caller, request, "undo", Right.EDIT)

@@ -211,10 +211,10 @@ class WriteSettings(SettingsSection):
     never are. The vaults of projects and the global one may be changed as a whole.
     """
     allow: WriteRights = ("create", "append", "edit")
-    """Rights of agents there.
+    """Rights of agents there, and of every client of the plain address `/mcp`.
 
     `overwrite`, `move` and `delete` can hide text from a reader. `permanent` deletes without
-    `.trash/`; undo still works. It is no limit for you.
+    `.trash/`; undo still works. Your commands and the web page have all rights.
     """
     quiet_seconds: Number = Field(default=1.0, ge=0, le=60)
     """A note that somebody else has just changed is waited for.

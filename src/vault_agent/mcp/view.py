@@ -49,7 +49,6 @@ class View:
         caller: who calls.
         max_bytes: the size limit of a tool's reply.
         toolset: the name of the client's tools.
-        rights: what it may write.
         vaults: what a search is about, besides the vault itself; () for the vault alone.
         prefix: what paths begin with: `global:` for a call about the global vault.
         told: the codes of states that this session was warned of; None to warn each time.
@@ -60,7 +59,6 @@ class View:
     caller: Caller
     max_bytes: int = 24_000
     toolset: str = "vault-agent"
-    rights: frozenset[Right] = frozenset()
     vaults: tuple[str, ...] = ()
     prefix: str = ""
     told: set[str] | None = None
@@ -103,6 +101,11 @@ class View:
             return []
         # A glob without a slash is matched with file names in any folder.
         return [path if "/" not in path and "*" in path else self.caller.scope.outer(path)]
+
+    @property
+    def rights(self) -> frozenset[Right]:
+        """What the client may write."""
+        return self.caller.rights or frozenset()
 
     @property
     def call(self) -> CallContext:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from vault_agent.markdown.edit import Splice
     from vault_agent.markdown.yaml_values import Json
     from vault_agent.model.warning import Warning
-    from vault_agent.model.writing import Writer, Written
+    from vault_agent.model.writing import Author, Written
     from vault_agent.store.database import Connection
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
@@ -92,7 +92,7 @@ class Promotion:
         self,
         vault: OpenVault,
         note_id: str,
-        writer: Writer,
+        writer: Author,
         *,
         section: str | None = None,
         folder: str | None = None,
@@ -131,7 +131,7 @@ class Promotion:
             return Promoted(made.shown, created=created, warnings=tuple(warnings))
 
     async def undo(
-        self, vault: OpenVault, note_id: str, writer: Writer, *, section: str | None = None
+        self, vault: OpenVault, note_id: str, writer: Author, *, section: str | None = None
     ) -> Demoted:
         """Take a promotion back: its copy goes to the trash, and the marks of the note go.
 
@@ -158,7 +158,7 @@ class Promotion:
             )
 
     async def supersede(
-        self, vault: OpenVault, note_id: str, writer: Writer, *, superseded: bool
+        self, vault: OpenVault, note_id: str, writer: Author, *, superseded: bool
     ) -> Marked:
         """Give a note `status: superseded`, so that it is not recalled, or take that back.
 
@@ -204,7 +204,7 @@ class Promotion:
             )
 
     async def _create(
-        self, original: Original, shared: OpenVault, writer: Writer, folder: str | None
+        self, original: Original, shared: OpenVault, writer: Author, folder: str | None
     ) -> tuple[_Copy, bool, list[Warning]]:
         """Create the copy under a free name, or find one that a crash has left without marks."""
         place = place_of_copy(original, folder)
@@ -227,7 +227,7 @@ class Promotion:
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
     async def _mark(
-        self, vault: OpenVault, original: Original, path: str, writer: Writer
+        self, vault: OpenVault, original: Original, path: str, writer: Author
     ) -> Sequence[Warning]:
         write = _write(PROMOTE, Right.EDIT, writer)
         whole = not original.section
@@ -237,7 +237,7 @@ class Promotion:
         return change.warnings
 
     async def _unmark(
-        self, vault: OpenVault, original: Original, writer: Writer, copy: _Copy | None
+        self, vault: OpenVault, original: Original, writer: Author, copy: _Copy | None
     ) -> tuple[bool, Sequence[Warning]]:
         """Remove the marks of a note: as the log knows what was there before, else by their names.
 
@@ -278,7 +278,7 @@ class Promotion:
         return vault
 
     async def _original(
-        self, vault: OpenVault, note_id: str, section: str | None, writer: Writer
+        self, vault: OpenVault, note_id: str, section: str | None, writer: Author
     ) -> Original:
         entry = self._vaults.entry_of(vault)
         if entry is not None and entry.role is Role.GLOBAL:
@@ -300,7 +300,7 @@ class Promotion:
         await ready(vault, writing)
         return writing, (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
 
-    async def _copy(self, original: Original, shared: OpenVault, writer: Writer) -> _Copy | None:
+    async def _copy(self, original: Original, shared: OpenVault, writer: Author) -> _Copy | None:
         """Return the copy of a note: the one that it names, or one that names it."""
         key = original.key
         rows = await ask(
@@ -323,7 +323,7 @@ class Promotion:
             for write in await shared.writes.by_itself.writes(path=path)
         )
 
-    async def _read_copy(self, shared: OpenVault, path: str, writer: Writer) -> _Copy | None:
+    async def _read_copy(self, shared: OpenVault, path: str, writer: Author) -> _Copy | None:
         try:
             note = await shared.writes.by_itself.read(path, _write(PROMOTE, Right.EDIT, writer))
         except (NotFound, InvalidRequest, Forbidden):
@@ -345,7 +345,7 @@ async def _undo_last(writing: VaultWriter, path: str, write: Write) -> Written |
     return None
 
 
-def _write(operation: str, right: Right, writer: Writer) -> Write:
+def _write(operation: str, right: Right, writer: Author) -> Write:
     return Write(operation=operation, right=right, caller=writer, retries=True, by_itself=True)
 
 

@@ -126,5 +126,5 @@ class Candidates:
     """Weight times inverse document frequency of each searched term."""
     searched: int = 0
     """How many notes were searched, for rarity."""
-    neighbours: dict[str, Terms] = field(default_factory=dict)
+    similar_terms: dict[str, Terms] = field(default_factory=dict)
     """Words that are in no note, and the similar terms searched instead."""

@@ -57,16 +57,16 @@ class OneOf:
 
 
 class Mark(Enum):
-    """When a field is not sent."""
+    """When a field is sent."""
 
     NEVER = "never"
-    IF_EMPTY = "if empty"
+    IF_ANY = "if any"
 
 
 Unsent: TypeAlias = Annotated[T, Mark.NEVER]
 """The type of a field that is for the server alone. It has a default, and is never read."""
 
-IfAny: TypeAlias = Annotated[T, Mark.IF_EMPTY]
+IfAny: TypeAlias = Annotated[T, Mark.IF_ANY]
 """The type of a field that is left out while it is None, empty or false. It has a default."""
 
 # --- what a value must be -----------------------------------------------------------------------

@@ -87,7 +87,7 @@ def _field(owner: type, name: str, hint: Any, default: Any) -> SentField | None:
         name,
         keys[0] if keys else camel(name),
         kind,
-        Mark.IF_EMPTY in marks,
+        Mark.IF_ANY in marks,
         default is not MISSING,
         None if default is MISSING else default,
         owner,

@@ -40,7 +40,7 @@ class Right(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class Author:
     """Who writes, and the limits of that caller. They narrow the settings, never widen them."""
 
     name: str = ""  # of the agent; "" for the owner
@@ -66,7 +66,7 @@ class Writer:
         return self.is_person or (not logged.agent and logged.client == self.client)
 
 
-OWNER = Writer()
+BY_OWNER = Author()
 PERSON = ("cli", "http", "web")
 """The clients through which the owner works in person. An MCP client is an agent's, also without
 a name of its own: it takes back its own writes, and not the person's."""
@@ -94,7 +94,7 @@ class WriteLimits:
 
     folders: tuple[str, ...] = ("",)
     quiet_seconds: float = 1.0  # editors save every two seconds while a person types
-    max_note_bytes: int = 4 << 20
+    max_written_bytes: int = 4 << 20  # of a note; larger ones are read, and not written
     max_per_minute: int = 60
     undo_days: int = 30
     undo_bytes: int = 512 << 20
@@ -133,7 +133,7 @@ class Write:
 
     operation: str
     right: Right
-    caller: Writer = OWNER
+    caller: Author = BY_OWNER
     expected_hash: str | None = None
     hash_required: bool = False
     dry_run: bool = False
@@ -148,14 +148,14 @@ class Write:
 class IndexState:
     """Whether a search finds the change: `pending` if it does not yet."""
 
-    state: Literal["indexed", "pending"] = field(default="pending", kw_only=True)
+    state: Literal["indexed", "pending"] = "pending"
     generation: int | None = None
     revision: int | None = None
 
     @property
     def indexed(self) -> bool:
         """Whether searches find the change."""
-        return self.revision is not None
+        return self.state == "indexed"
 
 
 PENDING = IndexState()

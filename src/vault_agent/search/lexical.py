@@ -79,8 +79,8 @@ def ranked(
         query, filters, without=without, among=among, stopped=stopped
     )
     wanted = shortlist(candidates, limit)
-    notes = snapshot.look(documents.readable, wanted.rowids)
-    headings = snapshot.look(reading.headings, wanted.keys)
+    notes = snapshot.query(documents.notes_and_attachments, wanted.rowids)
+    headings = snapshot.query(reading.headings, wanted.keys)
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
     names = {rowid: OwnNames(note.path, note.title, note.aliases) for rowid, note in notes.items()}
@@ -89,7 +89,7 @@ def ranked(
 
 
 def information(fulltext: FulltextReader, query: LexicalQuery) -> dict[str, float]:
-    """Return the information of each term of a query that a note has."""
+    """Return the weight of each term of a query that a note has, times its rarity."""
     frequencies = fulltext.document_frequencies(query.weights)
     notes = fulltext.note_count
     return {
@@ -106,14 +106,14 @@ def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: RankedNotes) -> C
     Few notes do not say which words are rare, so rarity is that among at least 30. A word of more
     than 78 % of the notes is no content: it says what the vault is about.
     """
-    information, neighbours = ranking.candidates.information, ranking.candidates.neighbours
+    information, similar_terms = ranking.candidates.information, ranking.candidates.similar_terms
     searched = ranking.candidates.searched
     notes = max(searched, _NOTES_FOR_RARITY)
     # Rarity is the logarithm of (notes + 1) / (found + 0.5), so more notes add the same to all.
     added = math.log((notes + 1) / (searched + 1))
     words = {
         term: information[term] / weight + added
-        if term in information and term not in neighbours
+        if term in information and term not in similar_terms
         else rarity(notes, 0)
         for term, weight in query.weights.items()
         if not is_unit(term)
@@ -121,7 +121,7 @@ def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: RankedNotes) -> C
     usual = math.log((searched + 1) / (_SUBJECT_SHARE * searched + 0.5))
     content = {
         term: 1.0
-        for term in words.keys() & information.keys() - neighbours - common_terms()
+        for term in words.keys() & information.keys() - similar_terms - common_terms()
         if searched < _NOTES_FOR_SUBJECT or information[term] / query.weights[term] >= usual
     }
     rowids = {place.rowid for place in ranking.places}
@@ -147,7 +147,7 @@ def with_notes(
     missing = set(rowids) - notes.keys()
     if not missing:
         return dict(notes)
-    return {**notes, **snapshot.look(documents.readable, missing)}
+    return {**notes, **snapshot.query(documents.notes_and_attachments, missing)}
 
 
 def hits(
@@ -161,7 +161,7 @@ def hits(
 ) -> tuple[Hit, ...]:
     """Return a hit with a snippet for each place. `reasons` has one entry per place."""
     keys = [*map(_shown_key, places)]
-    chunks = snapshot.look(reading.chunks, keys)
+    chunks = snapshot.query(reading.chunks, keys)
     if any(place.key is not None and place.key not in chunks for place in places):
         raise SnapshotOutdated
     sections = _first_sections(snapshot, places, notes, chunks)
@@ -211,14 +211,14 @@ def _first_sections(
     ]
     if not rowids:
         return {}
-    common = [_words(line) for line in snapshot.look(repeated_lines)]
+    common = [_words(line) for line in snapshot.query(repeated_lines)]
     keys = [
         rowid << CHUNK_BITS | index
         for rowid in rowids
         for index in range(min(notes[rowid].chunk_count, _FIRST_CHUNKS))
     ]
     first_chunks: dict[int, StoredChunk] = {}
-    for key, chunk in sorted(snapshot.look(reading.chunks, keys).items()):
+    for key, chunk in sorted(snapshot.query(reading.chunks, keys).items()):
         words = _words(text_below_heading(chunk.text))
         for line in common:
             words = words.replace(line, "")
@@ -362,10 +362,10 @@ def _candidates(
 
 def _verified(snapshot: Snapshot, rowids: Sequence[int], words: Words) -> list[StoredNote]:
     """Return the notes that have every word, in the order of `rowids`."""
-    notes = snapshot.look(documents.readable, rowids)
+    notes = snapshot.query(documents.notes_and_attachments, rowids)
     return [
         notes[rowid]
-        for rowid, text in zip(rowids, snapshot.look(reading.bodies, rowids), strict=True)
+        for rowid, text in zip(rowids, snapshot.query(reading.bodies, rowids), strict=True)
         if rowid in notes and _has_every(notes[rowid], text, words)
     ]
 
@@ -382,7 +382,7 @@ def _has_every(note: StoredNote, body: bytes, words: Words) -> bool:
 def _place(snapshot: Snapshot, note: StoredNote, score: float, words: Words) -> Ranked:
     """Return the place to show: the chunk of the note that has most of the words."""
     first = note.rowid << CHUNK_BITS
-    chunks = snapshot.look(reading.chunks, range(first, first + min(note.chunk_count, _CHUNKS)))
+    chunks = snapshot.query(reading.chunks, range(first, first + min(note.chunk_count, _CHUNKS)))
     best = _best([chunks[key] for key in sorted(chunks)], words)
     return Ranked(note.rowid, best, round(score / (score + _HALF), 6), {"body": round(score, 4)})
 

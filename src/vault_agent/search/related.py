@@ -424,12 +424,12 @@ class _Search:
         """Return the best notes by the neighbours that they share with the requested note."""
         counts = self._subject.links
         by_links = sorted(counts, key=lambda rowid: (-counts[rowid], rowid))
-        return self._best(shared_neighbours(self._snapshot.look(links.circles, by_links)))
+        return self._best(shared_neighbours(self._snapshot.query(links.circles, by_links)))
 
     def _linked_with_similar(self, text: Mapping[int, float]) -> dict[int, float]:
         """Return the best notes by the notes of a similar text that they are linked with."""
         similar = sorted(text, key=lambda rowid: (-text[rowid], rowid))[:SIMILAR_NOTES]
-        circles = self._snapshot.look(links.circles, similar)
+        circles = self._snapshot.query(links.circles, similar)
         return self._best(linked_with_similar(text, circles))
 
     def _best(self, scores: Mapping[int, float]) -> dict[int, float]:

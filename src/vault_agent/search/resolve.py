@@ -168,7 +168,7 @@ async def _by_id(snapshot: Snapshot, text: str, *, attachments: bool) -> list[St
     match = _ID.fullmatch(text)
     if match is None:
         return []
-    find = documents.readable_by_id if attachments else reading.note_by_id
+    find = documents.note_or_attachment if attachments else reading.note_by_id
     note = await snapshot.read(find, match[1])
     return [note] if note is not None else []
 
@@ -324,7 +324,8 @@ def _attachments(connection: Connection, path: str, scope: Scope) -> list[Stored
         attachment for inner, attachment in inside if f"/{fold(inner)}".endswith(f"/{fold(path)}")
     ]
     notes = (
-        documents.readable_by_id(connection, identify(attachment)) for attachment in exact or ending
+        documents.note_or_attachment(connection, identify(attachment))
+        for attachment in exact or ending
     )
     return sorted(filter(None, notes), key=lambda note: (len(note.path), note.path))
 
@@ -397,7 +398,7 @@ def named_note(connection: Connection, note_id: str, *, attachments: bool = Fals
     """
     if not NOTE_ID.fullmatch(note_id):
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
-    find = documents.readable_by_id if attachments else reading.note_by_id
+    find = documents.note_or_attachment if attachments else reading.note_by_id
     note = find(connection, note_id)
     if note is None:
         raise no_note()

@@ -50,9 +50,9 @@ class _Found(NamedTuple):
 
     places: list[Ranked]
     notes: Mapping[int, StoredNote]
-    information: Mapping[str, float]
+    information: Mapping[str, float]  # as of `Candidates`
     reasons: Mapping[int, Reason]  # by rowid
-    neighbours: Mapping[str, Sequence[str]] = {}  # searched instead of words that are in no note
+    similar_terms: Mapping[str, Sequence[str]] = {}  # searched instead of words that are in no note
     coverage: Coverage | None = None
 
 
@@ -155,7 +155,7 @@ def _by_words(
         ranking.notes,
         ranking.candidates.information,
         dict.fromkeys(ranking.notes, Reason.LEXICAL_MATCH),
-        ranking.candidates.neighbours,
+        ranking.candidates.similar_terms,
         lexical.coverage(snapshot, compiled, ranking) if query.coverage else None,
     )
 
@@ -206,7 +206,7 @@ def _by_both(
     places, reasons = _fused(ranking, nearby, attainable(compiled, candidates))
     notes = lexical.with_notes(snapshot, ranking.notes, nearby.cosines)
     ordered = _in_order(places, notes, candidates.information, reasons)
-    return ordered._replace(neighbours=candidates.neighbours)
+    return ordered._replace(similar_terms=candidates.similar_terms)
 
 
 def _admitted(snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery) -> set[int] | None:
@@ -263,7 +263,7 @@ def _page(
         hits,
         warnings,
         has_more=len(ranked) > query.end,
-        unknown=unknown_words(query.query, result.neighbours, hits),
+        unknown=unknown_words(query.query, result.similar_terms, hits),
         revision=snapshot.revision,
         coverage=result.coverage,
     )
@@ -281,7 +281,7 @@ def _weighed(
         return ranked
     ranked = ranked[:MAX_RANKED]
     dated = {place.rowid for place in ranked} if weights.half_life else set[int]()
-    updated = snapshot.look(updated_of, dated)
+    updated = snapshot.query(updated_of, dated)
     today = datetime.now(UTC).date()
     weighed = [
         weigh(place, weights, notes[place.rowid].path, updated.get(place.rowid, ""), today)
@@ -365,7 +365,7 @@ def _passages(
 ) -> list[str]:
     """Return the text of each result: title, headings, and the chunk that the result shows."""
     keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
-    chunks = snapshot.look(reading.chunks, keys)
+    chunks = snapshot.query(reading.chunks, keys)
     return [
         document_input("", notes[place.rowid].title, chunk.heading_path, chunk.text)
         if (chunk := chunks.get(key)) is not None

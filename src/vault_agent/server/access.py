@@ -107,11 +107,12 @@ class Access:
         agent: str | None = None,
         sessions: PageSessions | None = None,
     ) -> Caller:
-        """Return the caller, or raise UNAUTHORIZED.
+        """Return the web page or the owner, or raise UNAUTHORIZED.
 
-        There must be exactly one Authorization header with the key. `agent` is the agent that the
-        request's path names, if any. Its key is accepted too. With `sessions`, a token of a session
-        of the web page is accepted as well; SESSION_ENDED says that it was one.
+        There must be exactly one Authorization header with the key. With `sessions`, a token of a
+        session of the web page is accepted as well; SESSION_ENDED says that it was one. `agent` is
+        the agent that the path names, if any. Its key is accepted too, and `server/mcp.py` makes
+        the caller of the path.
 
         The error is always the same. Digests are compared, so the time reveals nothing about the
         key, and any text can be compared.

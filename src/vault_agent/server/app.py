@@ -18,7 +18,7 @@ from vault_agent.server.app_keys import (
     LIMITS,
     LOG,
     OPENAPI,
-    SESSIONS,
+    PAGE_SESSIONS,
     STOPPING,
     Activity,
 )
@@ -74,7 +74,7 @@ def create_app(
                 await in_thread(app[ASSETS].load)
                 if config.server.api_key is not None:
                     vault = opened.vaults.default
-                    app[SESSIONS] = PageSessions(
+                    app[PAGE_SESSIONS] = PageSessions(
                         vault.secret,
                         config.server.api_key.get_secret_value(),
                         vault=vault.identity,

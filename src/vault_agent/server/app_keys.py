@@ -31,7 +31,7 @@ OPENAPI: web.AppKey[Callable[[], bytes]] = web.AppKey("openapi")
 APP: web.AppKey[App] = web.AppKey("app")
 CONFIG: web.AppKey[Config] = web.AppKey("config")
 ASSETS: web.AppKey[Assets] = web.AppKey("assets")
-SESSIONS: web.AppKey[PageSessions] = web.AppKey("sessions")  # only with a key and the web page
+PAGE_SESSIONS: web.AppKey[PageSessions] = web.AppKey("sessions")  # only with a key and the web page
 
 
 @dataclass(slots=True)

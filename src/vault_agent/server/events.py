@@ -18,7 +18,7 @@ from vault_agent.model.jobs import Job
 from vault_agent.model.memory import MemoryNews
 from vault_agent.model.values import dump
 from vault_agent.model.writing import LoggedWrite, WriteNews
-from vault_agent.server.app_keys import ACCESS, CALLER, SESSIONS, STOPPING
+from vault_agent.server.app_keys import ACCESS, CALLER, PAGE_SESSIONS, STOPPING
 from vault_agent.server.replies import SAFE_HEADERS
 from vault_agent.vaults.event_stream import StreamItem
 
@@ -162,7 +162,7 @@ def _is_admitted(request: web.Request) -> bool:
     """Whether the key or the session of a stream is still valid."""
     try:
         request.app[ACCESS].check_key(
-            request.headers.getall("Authorization", []), sessions=request.app.get(SESSIONS)
+            request.headers.getall("Authorization", []), sessions=request.app.get(PAGE_SESSIONS)
         )
     except Unauthorized:
         return False

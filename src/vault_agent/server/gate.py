@@ -25,7 +25,7 @@ from vault_agent.server.app_keys import (
     CALLER,
     CONFIG,
     LOG,
-    SESSIONS,
+    PAGE_SESSIONS,
     TRACE,
     Trace,
 )
@@ -128,7 +128,7 @@ def _admit(request: web.Request, trace: Trace) -> None:
     request[CALLER] = access.check_key(
         request.headers.getall("Authorization", []),
         agent_of(request.path),
-        None if is_mcp(request.path) else request.app.get(SESSIONS),
+        None if is_mcp(request.path) else request.app.get(PAGE_SESSIONS),
     )
 
 

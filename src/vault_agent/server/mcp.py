@@ -185,13 +185,12 @@ async def _answered(
     if named is not None:
         vault = await vaults.open(named)
     else:
-        vault = await vaults.of_agent(caller.name, caller.scope)
+        vault = await vaults.seen_by(caller.name, caller.scope)
     view = View(
         request.app[APP],
         vault,
         caller,
         toolset=(agent and agent.toolset) or config.mcp.toolset,
-        rights=caller.rights or frozenset(),
         vaults=(vaults.address_of(vault), GLOBAL) if several else (),
         told=request.app[MCP].told(caller.name, request.headers.get(SESSION_HEADER)),
     )

@@ -23,7 +23,7 @@ from vault_agent.server.body import (
     with_headers,
 )
 from vault_agent.server.replies import SAFE_HEADERS, bytes_reply
-from vault_agent.server.sending import RouteCall, reply, send
+from vault_agent.server.sending import RouteCall, perform_and_send, send
 
 if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
@@ -81,7 +81,7 @@ async def _answer(
     call = RouteCall(request, vault, route, parsed, _prefix(request))
     if route in _OF_HTTP:
         return await send(call, await route.run(call, parsed))
-    return await reply(call)
+    return await perform_and_send(call)
 
 
 OF_THE_SERVER = (

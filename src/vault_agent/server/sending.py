@@ -73,7 +73,7 @@ class RouteCall:
         return CallContext(self.request.app[APP], self.vault, self.caller)
 
 
-async def reply(call: RouteCall) -> web.StreamResponse:
+async def perform_and_send(call: RouteCall) -> web.StreamResponse:
     """Perform the operation of a call and send what it returns."""
     # What only reads ends if the client disconnects.
     waiting = nullcontext() if call.operation.writes else while_client_waits(call.request)

@@ -18,7 +18,7 @@ from vault_agent.config.rules import endpoint_of
 from vault_agent.config.server_key import needs_key
 from vault_agent.errors import Failed, Unauthorized, VaultAgentError
 from vault_agent.server.app import create_app
-from vault_agent.server.app_keys import ACTIVITY, APP, SESSIONS, Activity
+from vault_agent.server.app_keys import ACTIVITY, APP, PAGE_SESSIONS, Activity
 from vault_agent.server.connection import ClientConnections, Limits
 from vault_agent.server.log import (
     EventLog,
@@ -265,7 +265,7 @@ async def listening(
             runner,
             servers,
             connections,
-            app.get(SESSIONS),
+            app.get(PAGE_SESSIONS),
         )
     finally:
         for server in servers:

@@ -18,7 +18,7 @@ from vault_agent.errors import Failed, NotFound, Unauthorized
 from vault_agent.model.pages import PageSession, SessionsEnded, Ticket
 from vault_agent.model.sent import Length
 from vault_agent.server.access import bearer
-from vault_agent.server.app_keys import ASSETS, CALLER, CONFIG, SESSIONS
+from vault_agent.server.app_keys import ASSETS, CALLER, CONFIG, PAGE_SESSIONS
 from vault_agent.server.replies import accepts_gzip, send_shown
 from vault_agent.server.sending import RouteCall
 from vault_agent.system.cancelling import in_thread
@@ -87,7 +87,7 @@ async def ui(call: RouteCall, _: NoParams) -> web.StreamResponse:
         "version": __version__,
         "diagrams": "true" if config.web.diagrams else "false",
         "pictures": "true" if config.web.remote_pictures else "false",
-        "key": "required" if SESSIONS in app else "none",
+        "key": "required" if PAGE_SESSIONS in app else "none",
     }
     body = fill(assets.shell, values)
     headers = {
@@ -151,7 +151,7 @@ async def ui_ticket(call: RouteCall, body: TicketBody) -> Result[Ticket]:
     """Make a ticket that a browser exchanges for a session."""
     if call.request[CALLER] != OWNER:
         raise Unauthorized("UNAUTHORIZED", "A ticket needs the API key itself.")
-    sessions = call.request.app.get(SESSIONS)
+    sessions = call.request.app.get(PAGE_SESSIONS)
     if sessions is None:
         return Result(Ticket(None, 0))
     return Result(sessions.make_ticket(printed=body.printed))
@@ -160,7 +160,7 @@ async def ui_ticket(call: RouteCall, body: TicketBody) -> Result[Ticket]:
 @operation("POST", "/ui/session", needs=NEEDS)
 async def ui_session(call: RouteCall, body: SessionBody) -> Result[PageSession]:
     """Exchange a ticket for a session of the web page, or renew a session."""
-    sessions = call.request.app.get(SESSIONS)
+    sessions = call.request.app.get(PAGE_SESSIONS)
     if sessions is None:
         raise NotFound("ROUTE_NOT_FOUND", "This server has no key, so it has no sessions.")
     if body.ticket is not None:
@@ -174,7 +174,7 @@ async def ui_session(call: RouteCall, body: SessionBody) -> Result[PageSession]:
 @operation("DELETE", "/ui/session", needs=NEEDS)
 async def ui_sign_out(call: RouteCall, _: NoParams) -> Result[SessionsEnded]:
     """End all sessions of the web page."""
-    sessions = call.request.app.get(SESSIONS)
+    sessions = call.request.app.get(PAGE_SESSIONS)
     if sessions is not None:
         try:
             sessions.end_all()

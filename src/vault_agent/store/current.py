@@ -109,7 +109,7 @@ class Snapshot:
         # After notes are removed, their vectors are published without them a moment later.
         return min(1.0, self.matrix.count / self.meta.chunks) if self.matrix is not None else 0.0
 
-    def look(
+    def query(
         self,
         function: Callable[Concatenate[sqlite3.Connection, _P], _T],
         *arguments: _P.args,
@@ -130,7 +130,7 @@ class Snapshot:
         **options: _P.kwargs,
     ) -> _T:
         """Do the same in a thread."""
-        return await self.threads.run(lambda: self.look(function, *arguments, **options))
+        return await self.threads.run(lambda: self.query(function, *arguments, **options))
 
     async def read_unchanged(
         self,

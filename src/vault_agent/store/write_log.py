@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from vault_agent.model.writing import Writer
+    from vault_agent.model.writing import Author
 
 
 class KeptBytes:
@@ -290,7 +290,7 @@ class WriteLog:
         with self._reading() as connection:
             return int(connection.execute("SELECT max(seq) FROM write").fetchone()[0] or 0)
 
-    def last_of(self, caller: Writer | None) -> LoggedWrite | None:
+    def last_of(self, caller: Author | None) -> LoggedWrite | None:
         """Return the last write of one caller, or of anyone, that is done and is no undo."""
         if caller is None:
             return self._one(_LAST)

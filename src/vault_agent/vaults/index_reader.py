@@ -124,7 +124,7 @@ class IndexReader:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
-        """Lend the current revision, for a search over several vaults.
+        """Lend the current revision of the index. Reads of it agree.
 
         Raises:
             IndexUnavailable: why it is not served.

@@ -213,11 +213,11 @@ class OpenVault:
             VaultAgentError: as `function`; `VAULT_NOT_FOUND`.
         """
 
-        def look() -> Reply:
+        def call() -> Reply:
             with self.open_root() as root:
                 return function(root, *args, **options)
 
-        return await in_thread(look)
+        return await in_thread(call)
 
     async def open_attachment(self, path: str, *, allow_large: bool) -> OpenAttachment:
         """Open an attachment for reading. The caller must enter it before the next `await`."""
@@ -588,8 +588,7 @@ _READY_SECONDS = 20.0
 async def ready(vault: OpenVault, writing: VaultWriter) -> None:
     """Wait until a vault that may have just been opened can be written and searched.
 
-    The vaults of projects and the global one are written by hand, by editors and by agents. Nobody
-    looks at their index.
+    Nobody watches the folders of projects and of the global vault, which people write too.
 
     Raises:
         Busy: `SERVER_BUSY` if it takes too long.

@@ -100,7 +100,7 @@ class Runs:
 
         def serve() -> None:
             if (meta := self._vault.index.meta) is not None:
-                on_served(IndexState(meta.generation, meta.revision))
+                on_served(IndexState("indexed", meta.generation, meta.revision))
 
         task = replace(self._vault.task, paths=tuple(paths))
         await self._run(task, lambda event: self._hear(event, serve))

@@ -238,7 +238,7 @@ async def _owner(vaults: Sequence[OpenVault], identifier: str, home: OpenVault) 
         if vault.identity == home.identity:
             return vault
     for vault in vaults:
-        if await vault.read(lambda snapshot: snapshot.read(documents.readable_by_id, note_id)):
+        if await vault.read(lambda snapshot: snapshot.read(documents.note_or_attachment, note_id)):
             return vault
     raise NotFound("NOTE_NOT_FOUND", "None of these vaults has this note in its index.")
 

@@ -129,7 +129,7 @@ class Vaults:
         is_default = entry.identity == self.default.identity
         return self.default if is_default else await self._open(entry)
 
-    async def of_agent(self, name: str, scope: Scope) -> OpenVault:
+    async def seen_by(self, name: str, scope: Scope) -> OpenVault:
         """Return what an agent sees of the default vault, opened if it was not.
 
         Raises:

@@ -184,7 +184,7 @@ class WriteExecutor:
 
     def check_size(self, path: str, data: bytes) -> None:
         """Raise `NOTE_TOO_LARGE` if a note would have too many bytes."""
-        most = self.limits.max_note_bytes
+        most = self.limits.max_written_bytes
         if len(data) > most and is_note(path):
             raise TooLarge(
                 "NOTE_TOO_LARGE",

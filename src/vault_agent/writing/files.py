@@ -18,7 +18,7 @@ from vault_agent.errors import (
     NotFound,
     TooLarge,
 )
-from vault_agent.model.writing import OWNER, VaultChange
+from vault_agent.model.writing import BY_OWNER, VaultChange
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.links import LinkReader
 from vault_agent.system.cancelling import in_thread
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from vault_agent.markdown.address import PartAddress
-    from vault_agent.model.writing import Write, Writer, Written
+    from vault_agent.model.writing import Author, Write, Written
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.links import LinkFrom
     from vault_agent.vault.root import VaultRoot
@@ -221,7 +221,7 @@ class Files:
             )
         return await self.writing.create(path, write, content)
 
-    async def with_bystanders(self, reply: Written, caller: Writer = OWNER) -> Written:
+    async def with_bystanders(self, reply: Written, caller: Author = BY_OWNER) -> Written:
         """Add a warning to the reply of a new file if links to other files now lead to it."""
         if not (reply.created and reply.changed):
             return reply
@@ -231,7 +231,7 @@ class Files:
         warnings = notice_of_links("LINKS_LEAD_ELSEWHERE", what, seen)
         return replace(reply, warnings=(*reply.warnings, *warnings))
 
-    def _seen_by(self, caller: Writer) -> Callable[[str], bool]:
+    def _seen_by(self, caller: Author) -> Callable[[str], bool]:
         """Return which paths a reply to a caller may depend on: an agent's, what it may write."""
         return lambda path: caller.is_owner or self.writing.may_write(caller, path)
 

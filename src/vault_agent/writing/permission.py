@@ -11,7 +11,7 @@ from vault_agent.text.names import covers, fold, lies_in
 from vault_agent.vault.paths import Verdict, validate
 
 if TYPE_CHECKING:
-    from vault_agent.model.writing import Write, WriteLimits, Writer
+    from vault_agent.model.writing import Author, Write, WriteLimits
     from vault_agent.vault.paths import Exclusions
 
 TRASH = ".trash"
@@ -38,7 +38,7 @@ class Permission:
                 "WRITE_NOT_ALLOWED", f"The right to {right} is not given.", {"right": right.value}
             )
 
-    def check_path(self, caller: Writer, path: str, *, is_dir: bool = False) -> None:
+    def check_path(self, caller: Author, path: str, *, is_dir: bool = False) -> None:
         """Check a path by its name alone.
 
         Raises:
@@ -52,7 +52,7 @@ class Permission:
         if (reason := self._exclusions.reason(path, is_dir=is_dir)) is not None:
             raise _excluded(*reason)
 
-    def allows(self, caller: Writer, path: str) -> bool:
+    def allows(self, caller: Author, path: str) -> bool:
         """Whether a path lies in the folders that this caller may write."""
         folded = fold(path)
         scopes = [self._limits.folders]
@@ -62,7 +62,7 @@ class Permission:
             return False
         return not any(covers(fold(folder), folded) for folder in caller.deny)
 
-    def count(self, caller: Writer) -> None:
+    def count(self, caller: Author) -> None:
         """Count a write of an agent. The owner has no limit.
 
         Raises:

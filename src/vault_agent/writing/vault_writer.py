@@ -33,7 +33,7 @@ from vault_agent.writing.write_steps import WriteSteps
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-    from vault_agent.model.writing import IndexState, LoggedWrite, Write, Writer, Written
+    from vault_agent.model.writing import Author, IndexState, LoggedWrite, Write, Written
     from vault_agent.system.crash import CrashReport
     from vault_agent.system.workers import Allowance
     from vault_agent.vault.root import VaultRoot
@@ -196,7 +196,7 @@ class VaultWriter:
         step = partial(undo, copy_beside=copy_beside, at_once=at_once)
         return await self._run_locked(write, step, retries=True)
 
-    def may_write(self, caller: Writer, path: str) -> bool:
+    def may_write(self, caller: Author, path: str) -> bool:
         """Whether a caller may change the note at a path, by its folder alone."""
         return self._executor.permission.allows(caller, path)
 

@@ -42,7 +42,7 @@ MOST_CORRECTED = 8
 """Limit of corrected terms in one query: the longest, which are the most specific."""
 
 _NEIGHBOURS = 3
-_SHORTEST = 4  # a shorter term has too many neighbours
+_SHORTEST = 4  # a shorter term has too many similar ones
 _TWO_EDITS_FROM = 8
 _FIELD = "body"
 
@@ -55,7 +55,7 @@ class Speller:
         self._schema = schema
         self._read: dict[str, list[tuple[str, int]]] = {}
 
-    def neighbours_of(self, term: str) -> dict[str, int]:
+    def similar_to(self, term: str) -> dict[str, int]:
         """Return up to three terms with their document frequencies: completions, else near terms.
 
         A near term shares the first letter and is one edit away (two if the term is long). An
@@ -155,7 +155,7 @@ class Search:
             self._note_must += passing.must
             self._note_not += passing.must_not
         self._speller = Speller(notes.searcher, notes.schema)
-        self._neighbours: dict[str, tuple[str, ...]] = {}
+        self._similar_terms: dict[str, tuple[str, ...]] = {}
         self._frequencies: dict[str, int] = {}
         self._apart: dict[Terms, float] = {}
         """Words of the query that some notes write as two, with their weights."""
@@ -168,7 +168,7 @@ class Search:
         """Return the notes and chunks to rank."""
         has_words = self._weights or self._query.phrases
         if not has_words and (self._query.weights or not self._note_must):
-            return Candidates(neighbours=self._neighbours, searched=self._count)
+            return Candidates(similar_terms=self._similar_terms, searched=self._count)
         go_on(self._stopped)
         words = {**self._query.units, **self._weights}
         body = self._best_notes("body", words, NOTES)
@@ -200,7 +200,7 @@ class Search:
             whole_count=len(whole),
             information=self._information(),
             searched=self._count,
-            neighbours=self._neighbours,
+            similar_terms=self._similar_terms,
         )
 
     def _spelled(self, weights: Mapping[str, float]) -> dict[str, float]:
@@ -236,19 +236,19 @@ class Search:
         return spelled
 
     def _look_up(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Replace words that are in no note by their neighbours."""
+        """Replace words that are in no note by similar terms."""
         frequencies = {term: self._frequency(term) for term in weights}
         unknown = [term for term, count in frequencies.items() if not count and not is_unit(term)]
         if self._query.tolerant:
-            self._neighbours = dict.fromkeys(unknown, ())
+            self._similar_terms = dict.fromkeys(unknown, ())
         corrected: dict[str, dict[str, int]] = {}
-        for term in worth_correcting(self._neighbours):
+        for term in worth_correcting(self._similar_terms):
             go_on(self._stopped)
-            corrected[term] = self._speller.neighbours_of(term)
-            self._neighbours[term] = tuple(corrected[term])
+            corrected[term] = self._speller.similar_to(term)
+            self._similar_terms[term] = tuple(corrected[term])
         weight_of: dict[str, float] = {}
         for term, weight in weights.items():
-            if term in self._neighbours:
+            if term in self._similar_terms:
                 counts = corrected.get(term, {})
             else:
                 counts = {term: frequencies[term]}
@@ -412,7 +412,7 @@ class Search:
         """Return a term, or those that replace it. Chunks have no single characters."""
         if is_unit(term):
             return ()
-        return self._neighbours.get(term) or (term,)
+        return self._similar_terms.get(term) or (term,)
 
     def _complete(
         self, body: dict[int, float], text: dict[int, float], rowids: set[int], headed: set[int]

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from vault_agent.store.index.notes import StoredNote
 
 
-def readable(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, StoredNote]:
+def notes_and_attachments(
+    connection: sqlite3.Connection, rowids: Iterable[int]
+) -> dict[int, StoredNote]:
     """Return the notes and documents with these rowids. Missing ones are left out."""
     wanted = list(rowids)
     stored = notes.by_rowid(connection, wanted)
@@ -24,7 +26,7 @@ def readable(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int,
     return {**stored, **{row[0]: notes.note_of(row) for row in rows}}
 
 
-def readable_by_id(connection: sqlite3.Connection, identifier: str) -> StoredNote | None:
+def note_or_attachment(connection: sqlite3.Connection, identifier: str) -> StoredNote | None:
     """Return the note or the document with an ID, or None."""
     note = notes.note_by_id(connection, identifier)
     return note or notes.note_by_id(connection, identifier, _DOCUMENT)
