@@ -474,7 +474,7 @@ def test_only_the_longest_unknown_terms_of_a_query_are_corrected(tmp_path: Path)
     reader = build(tmp_path / "r1", [note("a.md", " ".join(words))])
     found = reader.candidates(
         compile_query(" ".join(word + "q" for word in words)), NO_FILTER
-    ).neighbours
+    ).similar_terms
     assert len(found) == len(words)
     assert [term for term in found if found[term]] == [f"{word}q" for word in words[-8:]]
 
