@@ -48,7 +48,6 @@ def test_without_indices_the_order_counts():
         (b'{"data": [{"index": 0, "embedding": ["1", 1]}]}', 1, None),
         (b'{"data": [{"index": 0, "embedding": [null, 1]}]}', 1, None),
         (b'{"data": [{"index": 0, "embedding": [[1], [2]]}]}', 1, None),
-        (b'{"data": [{"index": false, "embedding": [1, 2]}]}', 1, None),
         (b'{"data": [{"index": 1, "embedding": [1, 2]}]}', 1, None),
         (b'{"data": [{"index": -1, "embedding": [1, 2]}]}', 1, None),
         (reply((0, 0)), 1, None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import orjson
@@ -46,36 +46,17 @@ def vectors_of(body: bytes, count: int, dimension: int | None) -> Vectors:
             one dimension (`dimension` if it is known), finite and not zero.
     """
     try:
-        reply = orjson.loads(body)
-    except orjson.JSONDecodeError:  # also for NaN and Infinity, which are not JSON
-        raise EndpointFault(Kind.BAD_REPLY) from None
-    data = reply.get("data") if isinstance(reply, dict) else None
-    if not isinstance(data, list) or len(data) != count:
-        raise EndpointFault(Kind.BAD_REPLY)
-    rows: list[Any] = [None] * count
-    for position, item in enumerate(data):
-        if not isinstance(item, dict):
-            raise EndpointFault(Kind.BAD_REPLY)
+        data = orjson.loads(body)["data"]
         # Without indexes the order counts. With indexes, each must be there once.
-        index = item.get("index", position if "index" not in data[0] else None)
-        if type(index) is not int or not 0 <= index < count or rows[index] is not None:
-            raise EndpointFault(Kind.BAD_REPLY)
-        rows[index] = item.get("embedding")
-    return _units(rows, dimension)
-
-
-def _units(rows: list[Any], dimension: int | None) -> Vectors:
-    width = len(rows[0]) if isinstance(rows[0], list) else 0
-    if width == 0 or (dimension is not None and width != dimension):
-        raise EndpointFault(Kind.BAD_REPLY)
-    if not all(isinstance(row, list) and len(row) == width for row in rows):
-        raise EndpointFault(Kind.BAD_REPLY)
-    try:
-        matrix = np.array(rows)
-    except (ValueError, TypeError, OverflowError):
+        places = [item["index"] for item in data] if "index" in data[0] else range(len(data))
+        rows = dict(zip(places, (item["embedding"] for item in data), strict=True))
+        matrix = np.array([rows[place] for place in range(count)])
+    except (LookupError, TypeError, ValueError, OverflowError):  # NaN and Infinity are not JSON
         raise EndpointFault(Kind.BAD_REPLY) from None
     # A string or null among the numbers changes the kind of the whole array.
-    if matrix.ndim != 2 or matrix.dtype.kind not in "iuf":
+    if len(data) != count or matrix.ndim != 2 or matrix.dtype.kind not in "iuf":
+        raise EndpointFault(Kind.BAD_REPLY)
+    if dimension not in (None, matrix.shape[1]):
         raise EndpointFault(Kind.BAD_REPLY)
     with np.errstate(all="ignore"):
         matrix = matrix.astype(np.float64)
