@@ -80,6 +80,8 @@ class Snapshot:
         """
         self.scope = scope
         self.meta = meta
+        self.revision = f"{meta.generation}.{meta.revision}"
+        """The generation and its revision, as replies name them."""
         self.fulltext = fulltext
         self.matrix = matrix
         self.threads = threads
@@ -95,11 +97,6 @@ class Snapshot:
         if self._users == 0:
             self._readers.close()
             self.fulltext.close()
-
-    @property
-    def revision(self) -> str:
-        """The generation and its revision, as replies name them."""
-        return f"{self.meta.generation}.{self.meta.revision}"
 
     @property
     def embedded_share(self) -> float:

@@ -158,9 +158,7 @@ def check_pages(connection: sqlite3.Connection) -> None:
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the database is damaged.
     """
-    with translated():
-        results = connection.execute("PRAGMA quick_check(1)").fetchall()
-    if results != [("ok",)]:
+    if fetch(connection, "PRAGMA quick_check(1)") != [("ok",)]:
         raise damaged()
 
 

@@ -88,17 +88,14 @@ class Matrix:
         self.vectors = vectors
         order = np.argsort(published.chunks)
         self._keys = published.chunks[order]
+        self.count = len(order)
+        """Chunks that have a vector."""
         self._rows = published.rows[order]
         # Several chunks may share a row: the chunks by row, to go from rows to chunks.
         self._by_row = np.argsort(self._rows, kind="stable")
         self._sorted_rows = self._rows[self._by_row]
         self.used: Integers = np.unique(self._rows)
         """The rows that a search compares, in order."""
-
-    @property
-    def count(self) -> int:
-        """Chunks that have a vector."""
-        return len(self._keys)
 
     def check(self) -> None:
         """Make sure that the mapped file can be read. Call it before each search.
@@ -121,16 +118,12 @@ class Matrix:
     def centre(self) -> Floats:
         """The mean of a sample of vectors. Its dot product with a vector is an average cosine."""
         rows = self._sorted_rows
-        if not len(rows):
-            return np.zeros(self.space.dimension, np.float32)
         step = -(-len(rows) // _SAMPLE)
         mean: Floats = self.vectors[rows[::step]].mean(axis=0, dtype=np.float32)
         return mean
 
     def find(self, chunk_keys: Integers) -> tuple[Integers, Integers]:
         """Return the chunks that have a vector, in the given order, and their rows."""
-        if not self.count:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
         at = np.minimum(np.searchsorted(self._keys, chunk_keys), self.count - 1)
         at = at[self._keys[at] == chunk_keys]
         return self._keys[at], self._rows[at]

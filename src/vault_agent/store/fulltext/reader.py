@@ -68,6 +68,8 @@ class FulltextReader:
         with guarded():
             self._notes = Shelf(directory / "notes", "rowid", rows, folder)
             self._chunks = Shelf(directory / "chunks", "key", rows, folder)
+            self.note_count = self._notes.documents
+            self.chunk_count = self._chunks.documents
             # The cache holds the notes, not this object, so that no cycle keeps the files open.
             self._passing = lru_cache(_REMEMBERED_FILTERS)(partial(Passing, self._notes))
             # Names of files that the engine is about to replace begin with a dot.
@@ -84,16 +86,6 @@ class FulltextReader:
         with guarded():
             self._files.check()
             yield
-
-    @property
-    def note_count(self) -> int:
-        """How many notes there are."""
-        return self._notes.documents
-
-    @property
-    def chunk_count(self) -> int:
-        """How many chunks the notes have."""
-        return self._chunks.documents
 
     def document_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many notes each term is."""

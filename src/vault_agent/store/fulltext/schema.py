@@ -18,7 +18,7 @@ from __future__ import annotations
 import datetime
 import re
 from functools import lru_cache
-from itertools import chain
+from itertools import accumulate, chain, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import SchemaBuilder
@@ -202,12 +202,9 @@ def _ancestors(path: str) -> list[str]:
 
     Without the limit, one very deep folder would take memory quadratic in its depth.
     """
-    parts = [part for part in path[: _MAX_ANCESTOR + 1].split("/") if part]
-    ancestors = ("/".join(parts[: count + 1]) for count in range(len(parts)))
-    whole = "/".join(part for part in path.split("/") if part)
-    return [
-        ancestor for ancestor in ancestors if ancestor == whole or whole.startswith(ancestor + "/")
-    ]
+    names = filter(None, path.split("/"))
+    ancestors = accumulate(names, lambda above, name: f"{above}/{name}")
+    return [*takewhile(lambda ancestor: len(ancestor) <= _MAX_ANCESTOR, ancestors)]
 
 
 def day_number(text: str) -> int | None:

@@ -66,7 +66,8 @@ class Speller:
         if completions := [entry for entry in begun if entry[0].startswith(term)]:
             return dict(completions[:_NEIGHBOURS])
         most = 2 if len(term) >= _TWO_EDITS_FROM else 1
-        if not self._has_near(term, most):
+        near_query = Query.fuzzy_term_query(self._schema, _FIELD, term, most)
+        if not self._searcher.search(near_query, 1, count=False).hits:
             return {}
         begun = self._begun(term[0])
         matches = extract(
@@ -76,10 +77,6 @@ class Speller:
         near = [begun[place] for _, _, place in matches]
         near.sort(key=lambda entry: (distances[entry[0]], -entry[1], entry[0]))
         return dict(near[:_NEIGHBOURS])
-
-    def _has_near(self, term: str, most: int) -> bool:
-        query = Query.fuzzy_term_query(self._schema, _FIELD, term, most)
-        return bool(self._searcher.search(query, 1, count=False).hits)
 
     def _begun(self, prefix: str) -> list[tuple[str, int]]:
         """Return terms that begin with `prefix` and their frequencies, most frequent first."""
@@ -146,6 +143,7 @@ class Search:
     ) -> None:
         self._stopped = stopped
         self._notes = notes
+        self._count = notes.searcher.num_docs  # of which the statistics are
         self._chunks = chunks
         self._query = query
         self._note_must, self._note_not = conditions(notes.clauses, query, "body", limits)
@@ -258,11 +256,6 @@ class Search:
                 weight_of[word] = weight_of.get(word, 0.0) + weight
                 self._frequencies[word] = count
         return weight_of
-
-    @property
-    def _count(self) -> int:
-        """How many notes the statistics are of."""
-        return self._notes.searcher.num_docs
 
     def _frequency(self, term: str) -> int:
         """Return in how many of these notes a term is."""
@@ -467,11 +460,8 @@ class Shelf:
         others = any_of([later, self.clauses.rowids(rows.old)])
         self._skipped = self._count(others)
         self._others = others if self._skipped else None
-
-    @property
-    def documents(self) -> int:
-        """How many documents there are."""
-        return self.searcher.num_docs - self._skipped
+        self.documents = self.searcher.num_docs - self._skipped
+        """How many documents of the revision there are."""
 
     def top(self, query: Query, limit: int) -> dict[int, float]:
         """Return the best `limit` documents, best first. Ties go by key, also at the cut.

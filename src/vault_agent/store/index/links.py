@@ -113,7 +113,7 @@ def outgoing(
 
 def with_keys(connection: sqlite3.Connection, keys: Iterable[int]) -> list[LinkRow]:
     """Return the links with these keys."""
-    return rows_of(connection, f"{ASKED} link.key = asked.value", "TRUE", json_array(keys))
+    return rows_of(connection, SQL["with_keys"], "TRUE", json_array(keys))
 
 
 def to_names(
@@ -124,9 +124,8 @@ def to_names(
     limit: int = -1,
 ) -> list[LinkRow]:
     """Return the links with one of these names (hashes) in their target, after a key."""
-    chosen = f"{ASKED} link.lookup = asked.value"
     condition = "link.key > ? ORDER BY link.key LIMIT ?"
-    return rows_of(connection, chosen, condition, json_array(lookups), after, limit)
+    return rows_of(connection, SQL["to_names"], condition, json_array(lookups), after, limit)
 
 
 def of_notes(connection: sqlite3.Connection, rowids: Iterable[int]) -> list[LinkRow]:
@@ -144,14 +143,9 @@ def places(
     connection: sqlite3.Connection, handle: int, rowids: Iterable[int], *, limit: int
 ) -> dict[int, list[LinkRow]]:
     """Return the first `limit` links to a file in each of some notes, by the note's rowid."""
-    chosen = f"""{ASKED} link.dest = ? AND link.key IN (
-        SELECT key FROM link AS own
-        WHERE dest = ? AND key >= asked.value << {CHUNK_BITS}
-            AND key < (asked.value + 1) << {CHUNK_BITS}
-        ORDER BY key LIMIT ?
-    )"""
     links: dict[int, list[LinkRow]] = {}
-    for row in rows_of(connection, chosen, "TRUE", json_array(rowids), handle, handle, limit):
+    values = (json_array(rowids), handle, handle, limit)
+    for row in rows_of(connection, SQL["places"], "TRUE", *values):
         links.setdefault(row.key >> CHUNK_BITS, []).append(row)
     return links
 
@@ -288,8 +282,6 @@ _STATUS = {
     "ambiguous": "link.ambiguous",
     "unresolved": "link.dest IS NULL",
 }
-
-ASKED = "json_each(?) AS asked CROSS JOIN link ON"
 
 
 def resolver_for(

@@ -1,5 +1,5 @@
--- Statements about links. Names in capitals are numbers or parts of statements. A key is the row of its
--- note, shifted by CHUNK_BITS, and the number of the link in the note.
+-- Statements about links. Names in capitals are numbers or parts of statements. A key is the row of
+-- its note, shifted by CHUNK_BITS, and the number of the link in the note.
 
 -- name: OF_ASKED
 -- The links of a note that was asked for.
@@ -120,6 +120,23 @@ WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0') ORDER BY path
 -- The attachment at a path, or all below the folder at it.
 SELECT path FROM attachment
 WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0') ORDER BY path
+
+-- name: places
+-- The first links to a file in each of some notes, to choose from.
+json_each(?) AS asked CROSS JOIN link ON link.dest = ? AND link.key IN (
+    SELECT key FROM link AS own
+    WHERE dest = ? AND key >= asked.value << CHUNK_BITS
+        AND key < (asked.value + 1) << CHUNK_BITS
+    ORDER BY key LIMIT ?
+)
+
+-- name: with_keys
+-- The links with some keys, to choose from.
+json_each(?) AS asked CROSS JOIN link ON link.key = asked.value
+
+-- name: to_names
+-- The links with some names in their target, to choose from.
+json_each(?) AS asked CROSS JOIN link ON link.lookup = asked.value
 
 -- name: of_notes
 -- The links of some notes, to choose from.

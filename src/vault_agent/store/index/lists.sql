@@ -104,4 +104,5 @@ SELECT rowid, path, title, chunk_count, hash, FILE_TIME FROM document ORDER BY p
 -- name: properties
 -- The properties of all notes that memory compares.
 SELECT key >> CHUNK_BITS, name, value FROM property
-WHERE name IN ('files', 'id', 'status', 'memory', 'session', 'promoted_from') AND type <> 'empty' ORDER BY key
+WHERE name IN ('files', 'id', 'status', 'memory', 'session', 'promoted_from') AND type <> 'empty'
+ORDER BY key

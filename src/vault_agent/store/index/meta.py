@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import IndexUnavailable
-from vault_agent.store.database import fetch, translated
+from vault_agent.store.database import fetch
 from vault_agent.store.failures import damaged
 
 if TYPE_CHECKING:
@@ -49,14 +49,11 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the schema has another version or is damaged.
     """
-    with translated():
-        [(version,)] = connection.execute("PRAGMA user_version").fetchall()
-        if version != SCHEMA_VERSION:
-            raise _outdated("another version of vault-agent made it")
-        rows = connection.execute("SELECT key, value FROM meta").fetchall()
-    values = {key: value for key, value in rows}  # noqa: C416 - dict() can't be typed from rows
+    [(version,)] = fetch(connection, "PRAGMA user_version")
+    if version != SCHEMA_VERSION:
+        raise _outdated("another version of vault-agent made it")
     try:
-        return Meta(**values)
+        return Meta(**dict(fetch(connection, "SELECT key, value FROM meta")))
     except TypeError:
         raise damaged() from None
 

@@ -147,18 +147,18 @@ def note_by_id(
 
 def by_rowid(connection: sqlite3.Connection, rowids: Iterable[int]) -> dict[int, StoredNote]:
     """Return the notes with these rowids. Missing ones are left out."""
-    return {row[0]: note_of(row) for row in _rows(connection, _NOTES, rowids)}
+    return {row[0]: note_of(row) for row in _rows(connection, "notes", rowids)}
 
 
 def headings(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, str | None]:
     """Return the innermost heading of each of these chunks, without reading their text."""
-    rows = _rows(connection, _HEADINGS, keys)
+    rows = _rows(connection, "headings", keys)
     return {key: orjson.loads(path)[-1] if path else None for key, path in rows}
 
 
 def chunks(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, StoredChunk]:
     """Return the chunks with these keys. Missing ones are left out."""
-    return {row[0]: chunk_of(row) for row in _rows(connection, _CHUNKS, keys)}
+    return {row[0]: chunk_of(row) for row in _rows(connection, "chunks", keys)}
 
 
 def chunks_of(connection: sqlite3.Connection, note: StoredNote) -> list[StoredChunk]:
@@ -198,22 +198,15 @@ def columns(
 
 def tags(connection: sqlite3.Connection) -> list[tuple[str, str, int]]:
     """Return every tag of every note as (folded name, spelling, rowid)."""
-    return fetch(connection, _TAGS)
+    return fetch(connection, SQL["tags"])
 
 
-def _rows(connection: sqlite3.Connection, statement: str, numbers: Iterable[int]) -> list[Any]:
-    [(rows,)] = fetch(connection, statement, (json_array(numbers),))
+def _rows(connection: sqlite3.Connection, name: str, numbers: Iterable[int]) -> list[Any]:
+    [(rows,)] = fetch(connection, SQL[name], (json_array(numbers),))
     try:
         return orjson.loads(rows)  # type: ignore[no-any-return]
     except orjson.JSONDecodeError:
         raise damaged() from None
-
-
-def _as_one(columns: str, table: str, key: str) -> str:
-    return (
-        f"SELECT json_group_array(json_array({columns})) FROM {table}"
-        f" WHERE {key} IN (SELECT value FROM json_each(?))"
-    )
 
 
 def note_of(row: sqlite3.Row) -> StoredNote:
@@ -234,17 +227,8 @@ def chunk_of(row: sqlite3.Row) -> StoredChunk:
     return StoredChunk(key, read_list(heading_path), start_line, end_line, text)
 
 
-_NOTES = _as_one(
-    "rowid, handle, path, title, chunk_count, aliases, metadata, attachment_count", "note", "rowid"
-)
-_HEADINGS = _as_one("key, heading_path", "chunk", "key")
-_CHUNKS = _as_one("key, heading_path, start_line, end_line, text", "chunk", "key")
-
-
 _COLUMNS = "SELECT rowid, path, title, metadata FROM note"
 _AMONG = " WHERE rowid IN (SELECT value FROM json_each(?))"
-
-_TAGS = f"SELECT name, written, key >> {CHUNK_BITS} FROM tag"
 
 
 class NoteText(NamedTuple):

@@ -1,10 +1,34 @@
 -- Statements about notes, their chunks and properties. A key is the row of its note, shifted by
 -- CHUNK_BITS, and the number of the part in the note.
 
+-- name: NOTE
+-- The columns of a note, in the order of `StoredNote`.
+rowid, handle, path, title, chunk_count, aliases, metadata, attachment_count
+
+-- name: AMONG
+-- Some rows or keys.
+(SELECT value FROM json_each(?))
+
 -- name: note
--- A note, in the order of `StoredNote`.
-SELECT rowid, handle, path, title, chunk_count, aliases, metadata, attachment_count
-FROM note
+-- All notes, to choose from.
+SELECT NOTE FROM note
+
+-- name: notes
+-- Some notes, as one JSON array.
+SELECT json_group_array(json_array(NOTE)) FROM note WHERE rowid IN AMONG
+
+-- name: headings
+-- The heading paths of some chunks, as one JSON array.
+SELECT json_group_array(json_array(key, heading_path)) FROM chunk WHERE key IN AMONG
+
+-- name: chunks
+-- Some chunks in the order of `StoredChunk`, as one JSON array.
+SELECT json_group_array(json_array(key, heading_path, start_line, end_line, text))
+FROM chunk WHERE key IN AMONG
+
+-- name: tags
+-- All tags of all notes.
+SELECT name, written, key >> CHUNK_BITS FROM tag
 
 -- name: chunk_texts
 -- Some chunks with the titles of their notes or documents.

@@ -133,8 +133,8 @@ CREATE TABLE name (
     PRIMARY KEY (lookup, handle)
 ) STRICT, WITHOUT ROWID;
 
--- Attachments whose text is indexed, as they were last read. Rowids and handles are of the same range
--- as those of notes, and so are their chunks, but nothing that lists notes reads this table.
+-- Attachments whose text is indexed, as they were last read. Rowids and handles are of the same
+-- range as those of notes, and so are their chunks, but nothing that lists notes reads this table.
 CREATE TABLE document (
     rowid       INTEGER PRIMARY KEY,
     handle      INTEGER NOT NULL UNIQUE,  -- also that of its row in `attachment`

@@ -88,10 +88,10 @@ class NoteWriter:
         ]
         try:
             self._write(_SQL["insert_note"], [rows.note for rows in notes])
-            self._write(_INSERT_DOCUMENT, rows_of_documents)
+            self._write(_SQL["insert_document"], rows_of_documents)
         except sqlite3.IntegrityError as error:
             raise Failed("ID_COLLISION", "Two notes share one identifier.") from error
-        self._write(_INSERT_NAME, [name for rows in notes for name in rows.names])
+        self._write(_SQL["insert_name"], [name for rows in notes for name in rows.names])
         for number, insert in enumerate(_INSERTS):
             if number != _LINK or self.waiting is None:
                 self._write(insert, [row for rows in files for row in rows.parts[number]])
@@ -178,7 +178,7 @@ class NoteWriter:
     ) -> None:
         """Add and remove names of files, as (hash of the name, handle of the file)."""
         self._delete("name WHERE lookup = ? AND handle = ?", removed)
-        self._write(_INSERT_NAME, added)
+        self._write(_SQL["insert_name"], added)
 
     def change_attachments(self, added: Iterable[str], removed: Iterable[str]) -> None:
         """Add and remove attachments."""
@@ -222,9 +222,6 @@ class NoteWriter:
         self._write(_SQL["count_attachments"], rows)
 
 
-_INSERT_DOCUMENT = "INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-
-
 def _insert_into(table: str, columns: str) -> str:
     values = ", ".join("?" * len(columns.split(",")))
     return f"INSERT INTO {table} ({columns}) VALUES ({values})"
@@ -235,8 +232,6 @@ _INSERT_RESOLVED = _insert_into("link", f"{PARTS['link']}, dest, ambiguous")
 
 MANY_AT_ONCE = 20
 """Notes whose files got their time within ten seconds, as by a checkout and not by a person."""
-
-_INSERT_NAME = "INSERT OR IGNORE INTO name VALUES (?, ?)"
 
 _PATH = 2  # in the row of a note
 _ALIASES, _METADATA = 9, 10

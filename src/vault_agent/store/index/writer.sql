@@ -6,6 +6,14 @@ INSERT INTO note (rowid, handle, path, title, size, mtime_ns, ctime_ns, inode, h
                   aliases, metadata, chunk_count)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
+-- name: insert_document
+-- Add an attachment whose text is indexed.
+INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: insert_name
+-- Add a name of a file. Two of its names may be one.
+INSERT OR IGNORE INTO name VALUES (?, ?)
+
 -- name: together
 -- Note the seconds in which many files got their time, within ten seconds of each other.
 INSERT INTO together SELECT second FROM (
