@@ -130,15 +130,12 @@ def _hits(catalog: NameCatalog, query: SuggestQuery) -> list[tuple[int, Suggesti
             texts, index = catalog.others[kind]
             for hit in index.find(query.q, query.limit):
                 text = texts[hit.number]
-                rank = hit.rank + _PATH_RANK * (kind == "attachment" and _is_in_folder(text, hit))
+                begins_in_folder = hit.ranges and hit.ranges[0][0] < text.rfind("/")
+                is_of_path = kind == "attachment" and begins_in_folder
+                rank = hit.rank + (_PATH_RANK if is_of_path else 0)
                 suggestions.append((rank, Suggestion(kind, text, "", text, hit.ranges, path=text)))
     suggestions.sort(key=itemgetter(0))  # stable: within a rank in the order of the kinds
     return suggestions[: query.limit]
-
-
-def _is_in_folder(path: str, hit: NameMatch) -> bool:
-    """Whether a match begins in the folder of a file, not in its name."""
-    return bool(hit.ranges) and hit.ranges[0][0] < path.rfind("/")
 
 
 def _notes(catalog: NameCatalog, query: SuggestQuery) -> list[tuple[int, Suggestion]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 from bisect import bisect_right
+from dataclasses import replace
 from itertools import islice, takewhile, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -250,11 +251,10 @@ def _entry(excerpt: _Excerpt, text: str, lines: tuple[int, int], *, cut: bool) -
         title = f"{title} > {_shown(excerpt.heading)}"
     if excerpt.numbered:
         title = f"{title}  (lines {lines[0]}-{lines[1]})"
-    source = ContextSource(excerpt.path, lines, excerpt.query, 0, cut)
-    entry = _Entry(source, title, text)
+    entry = _Entry(ContextSource(excerpt.path, lines, excerpt.query, 0, cut), title, text)
     # The same number of characters for every mark.
     tokens = tokens_of(_written(entry, "00000000"))
-    return entry._replace(source=ContextSource(excerpt.path, lines, excerpt.query, tokens, cut))
+    return entry._replace(source=replace(entry.source, tokens=tokens))
 
 
 def _section(entries: Sequence[_Entry]) -> str:

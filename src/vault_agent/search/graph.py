@@ -72,12 +72,11 @@ class Graphs:
     async def of(self, snapshot: Snapshot) -> Graph:
         """Return the graph of a snapshot."""
         async with self._building:
-            if self._kept is None or self._kept.revision != snapshot.revision:
-                self._kept = None
-                kept = await snapshot.read_unchanged(_graph, snapshot.revision)
-                self._kept = kept
-                return kept
-            return self._kept
+            kept = self._kept
+            if kept is None or kept.revision != snapshot.revision:
+                kept = self._kept = None  # its memory is free for the next one
+                kept = self._kept = await snapshot.read_unchanged(_graph, snapshot.revision)
+            return kept
 
     def forget(self, revision: str | None) -> None:
         """Drop the graph if it is of another revision."""
@@ -315,11 +314,10 @@ def to_columns(
     graph: Graph, read: Rows, query: GraphQuery, clusters: Clusters | None
 ) -> dict[str, Any]:
     """Return the graph in columns. Nodes are by path, edges by position."""
-    positions, truncated = _shown(graph, read, query)
-    places = {position: index for index, position in enumerate(positions)}
+    shown_notes, truncated = _shown(graph, read, query)
+    places = {position: index for index, position in enumerate(shown_notes)}
     edges, weights = _edges(graph, places)
-    by_position = {graph.positions[row.rowid]: row for row in read.notes}
-    notes = [by_position[position] for position in positions]
+    notes = list(shown_notes.values())
     folders: dict[str, int] = {}
     types: dict[str, int] = {}
     tags: dict[str, int] = {}  # by their first spelling
@@ -344,11 +342,11 @@ def to_columns(
         "type": kinds,
         "tags": labels,
         "day": days,
-        "in": [graph.links.in_degree(position) for position in positions],
-        "out": [graph.links.out_degree(position) for position in positions],
+        "in": [graph.links.in_degree(position) for position in places],
+        "out": [graph.links.out_degree(position) for position in places],
     }
     if clusters is not None:
-        nodes["community"] = [clusters.members[position] for position in positions]
+        nodes["community"] = [clusters.members[position] for position in places]
     if query.unresolved:
         _add_targets(nodes, edges, weights, graph, places, read.unresolved)
     return {
@@ -367,12 +365,9 @@ def to_columns(
 
 def to_objects(graph: Graph, read: Rows, query: GraphQuery) -> dict[str, Any]:
     """Return the graph as one object for each note and each edge."""
-    positions, truncated = _shown(graph, read, query)
-    places = {position: index for index, position in enumerate(positions)}
-    by_position = {graph.positions[row.rowid]: row for row in read.notes}
+    shown_notes, truncated = _shown(graph, read, query)
     nodes = []
-    for position in positions:
-        row = by_position[position]
+    for position, row in shown_notes.items():
         public = orjson.loads(row.metadata) if row.metadata else {}
         nodes.append(
             {
@@ -385,6 +380,7 @@ def to_objects(graph: Graph, read: Rows, query: GraphQuery) -> dict[str, Any]:
                 "connectionCount": graph.links.degree(position),
             }
         )
+    places = {position: index for index, position in enumerate(shown_notes)}
     edges, _ = _edges(graph, places)
     return {
         "revision": graph.revision,
@@ -399,8 +395,11 @@ def to_objects(graph: Graph, read: Rows, query: GraphQuery) -> dict[str, Any]:
     }
 
 
-def _shown(graph: Graph, read: Rows, query: GraphQuery) -> tuple[list[int], bool]:
-    """Return the notes that pass, by path. Over the limit the best connected stay."""
+def _shown(graph: Graph, read: Rows, query: GraphQuery) -> tuple[dict[int, NoteColumns], bool]:
+    """Return the notes that pass by their positions, and whether some are left out.
+
+    They are in the order of their paths. Over the limit the best connected stay.
+    """
     links = graph.links
     passing = [
         position
@@ -408,7 +407,9 @@ def _shown(graph: Graph, read: Rows, query: GraphQuery) -> tuple[list[int], bool
         if (read.admitted is None or rowid in read.admitted)
         and (not query.min_degree or links.degree(position) >= query.min_degree)
     ]
-    return _best(graph, passing, query.most), len(passing) > query.most
+    rows = {graph.positions[row.rowid]: row for row in read.notes}
+    best = _best(graph, passing, query.most)
+    return {position: rows[position] for position in best}, len(passing) > query.most
 
 
 def best_connected(graph: Graph) -> list[int]:

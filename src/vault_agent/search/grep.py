@@ -155,13 +155,13 @@ def _shown(pattern: Pattern, line: bytes) -> tuple[str, tuple[tuple[int, int], .
     text = line.decode("utf-8", "replace")
     if len(line) != len(text):
         spans = [(_characters(line, start), _characters(line, end)) for start, end in spans]
-    begin = 0
-    if len(text) > LINE_CHARACTERS:
-        begin = max(0, min(spans[0][0] - _BEFORE, len(text) - LINE_CHARACTERS))
+    begin, length = 0, len(text)
+    if length > LINE_CHARACTERS:
+        begin = max(0, min(spans[0][0] - _BEFORE, length - LINE_CHARACTERS))
         # The ellipses take the place of a character.
         text = text[begin : begin + LINE_CHARACTERS]
         text = f"…{text[1:]}" if begin else text
-        text = f"{text[:-1]}…" if begin + LINE_CHARACTERS < _length(line) else text
+        text = f"{text[:-1]}…" if begin + LINE_CHARACTERS < length else text
     within = [
         (max(start - begin, 0), min(end - begin, len(text)))
         for start, end in spans
@@ -185,10 +185,6 @@ def _spans(pattern: Pattern, line: bytes) -> Iterator[tuple[int, int]]:
 
 def _characters(line: bytes, count: int) -> int:
     return len(line[:count].decode("utf-8", "replace"))
-
-
-def _length(line: bytes) -> int:
-    return len(line.decode("utf-8", "replace"))
 
 
 def _cut(line: bytes) -> str:

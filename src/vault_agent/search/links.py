@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from heapq import merge
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from vault_agent.markdown.broken import Anchors, Fault, faults, names_folder
@@ -20,7 +21,7 @@ from vault_agent.model.graph import (
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.link_resolver import Resolution
 from vault_agent.model.notes import LinkKind
-from vault_agent.search.lists import check_revision
+from vault_agent.search.lists import check_revision, most_frequent
 from vault_agent.search.resolve import named_handle, named_note
 from vault_agent.search.snippet import snippet_around
 from vault_agent.store.index import links as links_reading
@@ -30,7 +31,7 @@ from vault_agent.text.names import fold
 from vault_agent.vault.paths import folders_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from vault_agent.search.graph import Graph
     from vault_agent.store.current import Snapshot
@@ -70,20 +71,17 @@ async def links(
 
     def read(connection: Connection) -> tuple[list[_AnyLink], _About]:
         note = named_note(connection, note_id)
-        into: list[LinkRow] = []
-        out: list[WebLink] = []
+        into: Sequence[_AnyLink] = ()
+        out: Sequence[_AnyLink] = ()
         if wants_inside:
             into = links_reading.outgoing(
                 connection, note.rowid, kinds=own, status=status, start=inside, limit=some
             )
         if wants_outside:
             out = links_reading.external(connection, note.rowid, start=outside, limit=some)
-        both: tuple[Sequence[_AnyLink], Sequence[_AnyLink]] = (into, out)
-        ordered = list(merge(*both, key=_in_order))
+        ordered = list(merge(into, out, key=attrgetter("line", "column")))
         ours = [link for link in ordered[: page.limit] if isinstance(link, LinkRow)]
-        anchors = anchors_of(
-            connection, [link.rowid for link in ours if link.fragment and link.rowid]
-        )
+        anchors = anchors_of(connection, ours)
         candidates = candidates_of(connection, [link for link in ours if link.ambiguous])
         return ordered, (anchors, candidates)
 
@@ -106,13 +104,13 @@ async def links(
     )
 
 
-def _in_order(link: _AnyLink) -> tuple[int, int]:
-    return link.line, link.column
+def anchors_of(connection: Connection, links: Iterable[LinkRow]) -> dict[int, Anchors]:
+    """Return the anchors of the notes to a part of which links lead, by rowid.
 
-
-def anchors_of(connection: Connection, rowids: Sequence[int]) -> Mapping[int, Anchors]:
-    """Return the anchors of some notes, by rowid. Those that are not known are left out."""
-    rows = links_reading.anchors(connection, sorted(set(rowids))) if rowids else {}
+    Those that are not known are left out.
+    """
+    rowids = sorted({link.rowid for link in links if link.fragment and link.rowid})
+    rows = links_reading.anchors(connection, rowids) if rowids else {}
     return {rowid: Anchors(anchors) for rowid, anchors in (rows or {}).items()}
 
 
@@ -227,8 +225,7 @@ async def broken_links(
     Raises:
         InvalidRequest: `CURSOR_EXPIRED`.
     """
-    check_revision(snapshot, page)
-    links = await _broken(snapshot, graph, wanted)
+    links = await _broken(snapshot, graph, page, wanted)
     entries = page.of(links)
 
     def read(connection: Connection) -> tuple[Finding, ...]:
@@ -250,16 +247,20 @@ async def broken_targets(
     Raises:
         InvalidRequest: `CURSOR_EXPIRED`.
     """
-    check_revision(snapshot, page)
-    links = await _broken(snapshot, graph, wanted)
+    links = await _broken(snapshot, graph, page, wanted)
     groups = await snapshot.read_unchanged(_grouped, links)
     return page.listed(snapshot.revision, page.of(groups), len(groups))
 
 
 async def _broken(
-    snapshot: Snapshot, graph: Graph, wanted: Collection[str]
+    snapshot: Snapshot, graph: Graph, page: Page, wanted: Collection[str]
 ) -> list[tuple[int, Fault]]:
-    """Return the broken links with one of the faults. The graph keeps all of them."""
+    """Return the broken links with one of the faults. The graph keeps all of them.
+
+    Raises:
+        InvalidRequest: `CURSOR_EXPIRED` if the page's cursor is of another revision.
+    """
+    check_revision(snapshot, page)
     if graph.broken is None:
         graph.broken = await snapshot.read_unchanged(_find_broken, graph.positions)
     return [(key, fault) for key, fault in graph.broken if fault in wanted]
@@ -272,9 +273,7 @@ def _find_broken(connection: Connection, positions: Mapping[int, int]) -> list[t
     if any(link.dest is None and link.kind == LinkKind.MARKDOWN for link in doubtful):
         paths = notes_reading.all_paths(connection)
         folders = {fold(folder) for path in paths for folder in folders_of(path)}
-    anchors = anchors_of(
-        connection, [link.rowid for link in doubtful if link.fragment and link.rowid]
-    )
+    anchors = anchors_of(connection, doubtful)
     links = [
         (link.key, fault)
         for link in doubtful
@@ -320,7 +319,7 @@ def _grouped(connection: Connection, links: Sequence[tuple[int, Fault]]) -> list
         sources.setdefault(group, set()).add(key >> CHUNK_BITS)
     wanted = [
         Wanted(
-            min(counts, key=lambda spelling: (-counts[spelling], spelling)),
+            most_frequent(counts),
             fault,
             counts.total(),
             len(sources[name, fault]),

@@ -412,7 +412,7 @@ def _tree(
 
     def branches(above: str) -> tuple[Entry, ...]:
         return tuple(
-            make(_usual(spellings[name]), own.get(name, 0), notes[name], branches(name))
+            make(most_frequent(spellings[name]), own.get(name, 0), notes[name], branches(name))
             for name in children.get(above, ())
             if name in spellings
         )
@@ -420,7 +420,8 @@ def _tree(
     return branches(""), truncated
 
 
-def _usual(spellings: Counter[str]) -> str:
+def most_frequent(spellings: Counter[str]) -> str:
+    """Return the most frequent spelling, of several the first in the alphabet."""
     return min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
 
 

@@ -440,7 +440,12 @@ async def read_chunk(
         InvalidRequest: `INVALID_ID`.
         NotFound: `NOTE_NOT_FOUND`, `CHUNK_NOT_FOUND`.
     """
-    stored, row = await snapshot.read(_note_and_chunk, note_id, index)
+
+    def read(connection: Connection) -> tuple[StoredNote, StoredChunk]:
+        stored = named_note(connection, note_id, attachments=True)
+        return stored, named_chunk(connection, stored, index)
+
+    stored, row = await snapshot.read(read)
     return ChunkContent(
         id=f"{note_id}:{index}",
         note_id=note_id,
@@ -459,13 +464,6 @@ async def read_chunk(
         page=page_of(stored.path, row.heading_path),
         warnings=warnings,
     )
-
-
-def _note_and_chunk(
-    connection: Connection, note_id: str, index: int
-) -> tuple[StoredNote, StoredChunk]:
-    stored = named_note(connection, note_id, attachments=True)
-    return stored, named_chunk(connection, stored, index)
 
 
 def _content_type(stored: StoredNote) -> str:

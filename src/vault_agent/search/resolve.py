@@ -247,11 +247,8 @@ def _obsidian(parts: SplitResult, roots: Sequence[str]) -> _TypedName:
     An address that names another vault than ours means no note of ours.
     """
     parameters = {key: values[0] for key, values in parse_qs(parts.query).items()}
-    vault, file, path = (
-        parameters.get("vault"),
-        parameters.get("file", ""),
-        parameters.get("path", ""),
-    )
+    vault = parameters.get("vault")
+    file, path = parameters.get("file", ""), parameters.get("path", "")
     if parts.netloc == "vault":
         vault, _, file = unquote(parts.path).lstrip("/").partition("/")
     elif not parts.netloc:
@@ -295,10 +292,8 @@ def _by_path(
     connection: Connection, path: str, scope: Scope, *, attachments: bool
 ) -> tuple[Match, list[StoredNote]]:
     """Return the notes that `path` means: itself, in another spelling, its end, or an alias."""
-    candidates = [
-        (scope.inner(outer), outer, names)
-        for outer, names in reading.files_named(connection, [name_hash(target_key(path))])[0]
-    ]
+    notes, others = reading.files_named(connection, [name_hash(target_key(path))])
+    candidates = [(scope.inner(outer), outer, names) for outer, names in notes]
     candidates.sort(key=lambda candidate: (len(candidate[0]), candidate[:2]))
     folded = fold(path)
     end = f"/{folded}"
@@ -312,12 +307,16 @@ def _by_path(
         paths = [outer for inner, outer, names in candidates if is_meant(inner, names)]
         if paths:
             return match, _notes_at(connection, paths)
-    return "path", _attachments(connection, path, scope) if attachments else []
+    return "path", _attachments(connection, others, path, scope) if attachments else []
 
 
-def _attachments(connection: Connection, path: str, scope: Scope) -> list[StoredNote]:
-    """Return the attachments with indexed text that have this path, or else one that ends in it."""
-    named = reading.files_named(connection, [name_hash(target_key(path))])[1]
+def _attachments(
+    connection: Connection, named: Sequence[str], path: str, scope: Scope
+) -> list[StoredNote]:
+    """Return those of some attachments that have this path, or else those whose path ends in it.
+
+    Only the ones whose text is indexed are returned.
+    """
     inside = [(scope.inner(attachment), attachment) for attachment in named]
     exact = [attachment for inner, attachment in inside if fold(inner) == fold(path)]
     ending = [
