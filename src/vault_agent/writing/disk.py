@@ -414,10 +414,8 @@ def coded_error(error: Exception) -> VaultAgentError:
         if error.cause in (Cause.FORBIDDEN, Cause.UNREADABLE):
             return _not_writable("it or its folder cannot be read")
         return missing()
-    if isinstance(error, NotAFile):
-        return missing()
     number = error.errno if isinstance(error, OSError) else None
-    if number in _MISSING:
+    if isinstance(error, NotAFile) or number in _MISSING:
         return missing()
     if number == errno.EEXIST:
         return Conflict("NOTE_EXISTS", "There is a file of this name.")

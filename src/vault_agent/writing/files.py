@@ -30,11 +30,11 @@ from vault_agent.writing.executor import check_hash
 from vault_agent.writing.move import (
     MoveControl,
     MoveRequest,
-    check_scope,
     notice_of_links,
     plan_move,
 )
-from vault_agent.writing.placing import folder_exists, place_for_folder
+from vault_agent.writing.permission import check_scope
+from vault_agent.writing.placing import folder_exists, place_to_move
 from vault_agent.writing.plan import Overtaken, Transaction
 from vault_agent.writing.relinking import links_taken
 from vault_agent.writing.sections import rename_heading
@@ -187,7 +187,7 @@ class Files:
         """Make a folder, and those above it. One that exists stays as it is.
 
         Raises:
-            VaultAgentError: as `place_for_folder` and `VaultWriter.transact`.
+            VaultAgentError: as `place_to_move` and `VaultWriter.transact`.
         """
 
         def plan() -> Transaction:
@@ -195,7 +195,7 @@ class Files:
             with self.open_root() as root:
                 if folder_exists(root, path):
                     return Transaction(path, ())
-                place = place_for_folder(root, path)
+                place = place_to_move(root, path, "", is_folder=True)
                 return Transaction(place, (VaultChange.make_folder(place),), created=True)
 
         return await self.writing.transact(write, plan)

@@ -22,7 +22,8 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import NOTE_SUFFIX, validate
 from vault_agent.writing.canvases import bases_with_names, rewrite_canvas, rewrite_canvases
 from vault_agent.writing.disk import hash_file, read_file
-from vault_agent.writing.placing import inside_folder, place_for_file, place_for_folder
+from vault_agent.writing.permission import check_scope
+from vault_agent.writing.placing import inside_folder, place_to_move
 from vault_agent.writing.plan import NeedsJob, Planned, Transaction, text_after
 from vault_agent.writing.relinking import NamedFiles, PathChange, find_affected, rewrite_notes
 
@@ -151,17 +152,6 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, request: MoveRequest) -> Tran
     return Transaction(to, (move, *edits), moved_from=path, warnings=tuple(warnings))
 
 
-def check_scope(may_write: Callable[[str], bool], path: str) -> None:
-    """Refuse a path outside the scope before the disk is looked at, so that it tells nothing.
-
-    Raises:
-        Forbidden: `WRITE_OUTSIDE_SCOPE`.
-    """
-    if not may_write(path):
-        what = "The path is outside the folders that may be written."
-        raise Forbidden("WRITE_OUTSIDE_SCOPE", what)
-
-
 def _move(
     root: VaultRoot, path: str, to: str, check_hash: Callable[[bytes], object] | None
 ) -> VaultChange:
@@ -194,10 +184,10 @@ def _place(root: VaultRoot, path: str, to: str, *, is_folder: bool) -> str:
     if is_folder:
         if to != path and lies_in(to, path):
             raise InvalidRequest("INVALID_PATH", "A folder can't be moved into itself.")
-        return place_for_folder(root, to, moved=path)
+        return place_to_move(root, to, "", moved=path, is_folder=True)
     to = inside_folder(root, path, to)
     suffix = posixpath.splitext(path)[1]
-    return place_for_file(root, to, NOTE_SUFFIX if is_note(path) else suffix, moved=path)
+    return place_to_move(root, to, NOTE_SUFFIX if is_note(path) else suffix, moved=path)
 
 
 def _check(links: Affected, request: MoveRequest, count: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_agent.errors import Busy, Forbidden
@@ -11,6 +12,8 @@ from vault_agent.text.names import covers, fold, lies_in
 from vault_agent.vault.paths import Verdict, validate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vault_agent.model.writing import Author, Write, WriteLimits
     from vault_agent.vault.paths import Exclusions
 
@@ -46,9 +49,7 @@ class Permission:
             InvalidRequest: `INVALID_PATH`.
         """
         validate(path)
-        if not self.allows(caller, path):
-            what = "The path is outside the folders that may be written."
-            raise Forbidden("WRITE_OUTSIDE_SCOPE", what)
+        check_scope(partial(self.allows, caller), path)
         if (reason := self._exclusions.reason(path, is_dir=is_dir)) is not None:
             raise _excluded(*reason)
 
@@ -83,6 +84,17 @@ class Permission:
                 remedy="Wait a minute, or raise write.max_per_minute.",
             )
         times.append(now)
+
+
+def check_scope(may_write: Callable[[str], bool], path: str) -> None:
+    """Refuse a path outside the scope, before the disk is looked at, so that it tells nothing.
+
+    Raises:
+        Forbidden: `WRITE_OUTSIDE_SCOPE`.
+    """
+    if not may_write(path):
+        what = "The path is outside the folders that may be written."
+        raise Forbidden("WRITE_OUTSIDE_SCOPE", what)
 
 
 def _excluded(name: str, verdict: Verdict) -> Forbidden:

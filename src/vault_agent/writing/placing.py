@@ -57,28 +57,24 @@ def place_for_new(root: VaultRoot, path: str) -> str:
     return place
 
 
-def place_for_file(root: VaultRoot, path: str, suffix: str, *, moved: str | None = None) -> str:
-    """Return the path to which a file may move.
+def place_to_move(
+    root: VaultRoot, path: str, suffix: str, *, moved: str | None = None, is_folder: bool = False
+) -> str:
+    """Return the path to which a file may move, or at which a folder may be made.
 
     Args:
+        root: of the vault.
         path: as asked for. The extension is added if it is missing.
         suffix: the extension that the file must have.
-        moved: the path of the file that moves there, whose own name is free to it.
+        moved: the path of what moves there, whose own name is free to it.
+        is_folder: whether it is a folder.
 
     Raises:
         Forbidden: `PATH_OUTSIDE_VAULT`.
         InvalidRequest, Conflict, CannotOpen: as `place_for_new`.
     """
     spelled = _spelled(root, path)
-    place = new_path(spelled.path, suffix, existing=spelled.existing)
-    _check_free(root, spelled.folder, place, moved)
-    return place
-
-
-def place_for_folder(root: VaultRoot, path: str, *, moved: str | None = None) -> str:
-    """Return the path at which a folder may be made. See `place_for_file`."""
-    spelled = _spelled(root, path)
-    place = new_path(spelled.path, "", existing=spelled.existing, is_folder=True)
+    place = new_path(spelled.path, suffix, existing=spelled.existing, is_folder=is_folder)
     _check_free(root, spelled.folder, place, moved)
     return place
 
