@@ -168,7 +168,7 @@ async def test_a_note_is_made_once_while_the_index_is_made(monkeypatch: pytest.M
     async def read(*_: object) -> dict[str, Any]:
         raise IndexUnavailable("INDEX_NOT_FOUND", "The index is being built.", {"jobId": "first"})
 
-    monkeypatch.setattr(synk, "perform", create)
+    monkeypatch.setattr(synk, "perform_write", create)
     monkeypatch.setattr(synk, "properties_of", read)
     monkeypatch.setattr(mcp, "rights_of", lambda *_: frozenset({Right.CREATE}))
     async with run(mcp={"enabled": True, "toolset": "synk"}) as server:

@@ -33,10 +33,10 @@ async def change(view: View, operation: Operation[Any, Any], body: Mapping[str, 
     Raises:
         VaultAgentError: as the operation.
     """
-    return written_text(view, await perform(view, operation, body))
+    return written_text(view, await perform_write(view, operation, body))
 
 
-async def perform(
+async def perform_write(
     view: View, operation: Operation[Any, Any], body: Mapping[str, Any]
 ) -> Envelope[Written]:
     """Run an operation that writes. Paths in the body are those of the client.
@@ -82,7 +82,7 @@ async def at_this_moment(
     Raises:
         VaultAgentError: as the operation.
     """
-    tried = (await perform(view, operation, {**body, "dryRun": True})).data
+    tried = (await perform_write(view, operation, {**body, "dryRun": True})).data
     return {**body, **({"expectedHash": tried.hash_before} if tried.hash_before else {})}
 
 

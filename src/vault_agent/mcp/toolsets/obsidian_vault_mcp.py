@@ -13,7 +13,7 @@ from vault_agent.errors import InvalidRequest, NotFound
 from vault_agent.mcp.reading import note_at, require_inside
 from vault_agent.mcp.text import as_json, count_fitting, printable, warnings_of
 from vault_agent.mcp.toolsets.whole import text_fields, whole_note
-from vault_agent.mcp.writing import at_this_moment, perform, write_warnings
+from vault_agent.mcp.writing import at_this_moment, perform_write, write_warnings
 from vault_agent.text.names import NOTE_SUFFIXES, hidden
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ async def _tasks(view: View, arguments: Mapping[str, Any]) -> Shown:
 async def _upsert(view: View, arguments: Mapping[str, Any]) -> Shown:
     inside, body = _asked(view, arguments)
     # As its own server does: a line end, then the text. An open last line is closed anyway.
-    reply = await perform(inside, note_writes.write_note, {**body, "mode": "upsert"})
+    reply = await perform_write(inside, note_writes.write_note, {**body, "mode": "upsert"})
     return {"created": reply.data.created, **write_warnings(reply)}
 
 
@@ -115,7 +115,7 @@ async def _delete(view: View, arguments: Mapping[str, Any]) -> Shown:
     inside, body = _asked(view, arguments)
     body["confirm"] = True
     try:
-        reply = await perform(
+        reply = await perform_write(
             inside, files.write_delete, await at_this_moment(inside, files.write_delete, body)
         )
     except NotFound as error:
@@ -133,7 +133,7 @@ def _writes(operation: Operation[Any, Any], *members: str, **more: Any) -> Run:
 
     async def run(view: View, arguments: Mapping[str, Any]) -> Shown:
         inside, body = _asked(view, arguments)
-        reply = await perform(inside, operation, {**body, **more})
+        reply = await perform_write(inside, operation, {**body, **more})
         reply_members = {name: getattr(reply.data, name) for name in members}
         return {"path": inside.shown(reply.data.path), **reply_members, **write_warnings(reply)}
 

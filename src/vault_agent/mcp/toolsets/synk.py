@@ -11,13 +11,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import authoring, files, graph, links, memory, note_writes, search, vaults
-from vault_agent.api.operation import perform as perform_it
+from vault_agent.api.operation import perform
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.mcp.reading import named_note, note_at, properties_of
 from vault_agent.mcp.text import excerpt, warnings_of
 from vault_agent.mcp.toolsets.whole import overwrite_body, text_fields, whole_note
 from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
-from vault_agent.mcp.writing import at_this_moment, change, given, perform, write_warnings
+from vault_agent.mcp.writing import at_this_moment, change, given, perform_write, write_warnings
 from vault_agent.model.graph import GraphQuery
 from vault_agent.model.identifiers import identify
 from vault_agent.model.warning import Warning
@@ -160,7 +160,7 @@ async def _search(view: View, arguments: Mapping[str, Any]) -> Shown:
 
 async def _graph(view: View, arguments: Mapping[str, Any]) -> Shown:
     query = GraphQuery(format="objects", limit=arguments["limit"])
-    reply = json.loads(await (await perform_it(graph.graph, view.call, query)).build())
+    reply = json.loads(await (await perform(graph.graph, view.call, query)).build())
     whole = reply["data"]
     ids = {
         row["id"]: _id(view, row["identifier"], row["id"], row.get("vault"))
@@ -187,7 +187,7 @@ async def _create(view: View, arguments: Mapping[str, Any]) -> Shown:
     more = given(arguments, "tags", "files", "links")
     if more:
         body["frontmatter"] = more
-    reply = await perform(view, authoring.new_from_template, body)
+    reply = await perform_write(view, authoring.new_from_template, body)
     done = reply.data
     try:
         identifier = (await properties_of(view, note_at(view, done.path))).get("id")

@@ -15,7 +15,7 @@ from vault_agent.errors import InvalidRequest
 from vault_agent.markdown import frontmatter
 from vault_agent.mcp.reading import HASH_DIGITS, file_of, note_at, text_room
 from vault_agent.mcp.text import as_json, size
-from vault_agent.mcp.writing import perform
+from vault_agent.mcp.writing import perform_write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,7 +120,7 @@ async def overwrite_body(view: View, body: Mapping[str, Any]) -> dict[str, Any]:
     """
     if body.get("expectedHash"):
         return dict(body)
-    now = (await perform(view, note_writes.write_note, {**body, "dryRun": True})).data
+    now = (await perform_write(view, note_writes.write_note, {**body, "dryRun": True})).data
     if now.hash_before is None:
         return dict(body)
     if not (await whole_note(view, note_at(view, now.path))).fits:
