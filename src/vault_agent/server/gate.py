@@ -2,9 +2,8 @@
 
 It checks, in this order: Host, Origin, Sec-Fetch-Site, preflight, key. Then the route runs. The
 web page itself and its static files hold no data: they need no key, and any site may link to them.
-Every
-error becomes a reply in the contract's envelope with the safe headers. Each request gets one line
-in the log.
+Every error becomes a reply in the contract's envelope with the safe headers. Each request gets one
+line in the log.
 """
 
 from __future__ import annotations
