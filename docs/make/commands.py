@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import asyncclick as click
 from docs.make.markdown import joined, sentence, table, wrapped
 
-from vault_agent.cli.command import Exit, GlobalOption, Invocation, Noun, Repeated
+from vault_agent.cli.command import Exit, GlobalOption, Invocation, Noun
 from vault_agent.cli.run import FOR_PROGRAMS, NAME, SECTIONS, program
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _option(option: click.Option) -> tuple[str, str]:
     if not (option.is_flag or option.count):
         names[-1] = f"{names[-1][:-1]} {option.metavar or _values(option)}`"
     text = (sentence(option.help) if option.help else "") + _limits(option)
-    if option.multiple and "epeat" not in text and not isinstance(option, Repeated):
+    if option.multiple and "epeat" not in text and not isinstance(option, GlobalOption):
         text += " Repeatable."
     is_value = isinstance(option.default, str | int) and not option.is_flag
     if is_value and "Default" not in text:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.config.settings import endpoint_settings, index_parent, rerank_settings
+from vault_agent.config.rules import data_folder
+from vault_agent.config.settings import endpoint_settings, rerank_settings
 from vault_agent.memory.collected import Collector
 from vault_agent.memory.deliveries import Deliveries
 from vault_agent.memory.journals import Journals
@@ -127,7 +128,7 @@ async def open_app(
         sessions, deliveries, journals = None, None, None
         collector = Collector(config.journal)
         if config.vaults.enabled and (config.memory.enabled or config.journal.enabled):
-            folder, crashed = index_parent(config), partial(on_crash, "server")
+            folder, crashed = data_folder(config.index.dir), partial(on_crash, "server")
             make_private_folder(folder)
             store = SessionStore(folder)
             if config.memory.enabled:

@@ -10,14 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.support.settings import load_config, set_value
 from tests.support.systems import posix
 
-from vault_agent.config.edit import set_value
 from vault_agent.config.layers import default_config_path, parse_file
-from vault_agent.config.private import write_private
+from vault_agent.config.private import rewrite
 from vault_agent.config.server_key import require_key
 from vault_agent.config.setting_names import KEYS
-from vault_agent.config.settings import load_config
 from vault_agent.errors import Misconfigured, Unauthorized
 
 EXAMPLE = Path(__file__).parent.parent.parent / "config.example.toml"
@@ -77,8 +76,8 @@ def test_a_key_is_never_in_a_readable_file(file: Path, monkeypatch: pytest.Monke
 
 def test_a_failed_write_leaves_no_copy_of_the_key(file: Path):
     file.mkdir(parents=True)  # a folder that no file can replace
-    with pytest.raises(OSError):  # noqa: PT011 - whatever the system calls it
-        write_private(file, KEY)
+    with pytest.raises(Misconfigured):
+        rewrite(file, lambda _: KEY)
     assert list(file.parent.iterdir()) == [file]
 
 

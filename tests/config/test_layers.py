@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from platformdirs import user_config_path, user_data_path
 from pydantic import BaseModel
+from tests.support.settings import load_config
 
 import vault_agent
 from vault_agent.config.fast_settings import connection
 from vault_agent.config.layers import read_layers, user_folder
 from vault_agent.config.setting_names import KEYS
-from vault_agent.config.settings import Config, index_directory, load_config
+from vault_agent.config.settings import Config, index_directory
 from vault_agent.errors import Misconfigured
 from vault_agent.model.identifiers import identify
 

@@ -20,7 +20,7 @@ class Watcher:
             Watcher.seen = os.environ.get("OPENBLAS_NUM_THREADS", "unset")
 
 sys.meta_path.insert(0, Watcher())
-from vault_agent.config.settings import load_config
+from tests.support.settings import load_config
 from vault_agent.app import open_app
 from vault_agent.model.search import SearchQuery
 from vault_agent.server import sending, serve

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import asyncclick as click
 import yaml
 
+from vault_agent.cli.command import read_table
 from vault_agent.errors import Misconfigured
 from vault_agent.system.files import replace_file
 
@@ -78,7 +79,7 @@ class Program(NamedTuple):
 
 
 def _read_clients() -> dict[str, Program]:
-    rows = tomllib.loads(Path(__file__).with_name("clients.toml").read_text("utf-8"))
+    rows = read_table("clients.toml")
     for row in rows.values():
         for place in row.keys() & {"file", "kept"}:
             row[place] = partial(_path, row[place])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -136,16 +137,17 @@ def _check_vault(layers: Sequence[Layer], endpoint: str, served: str, *, refuse:
     complain("VAULT_MISMATCH", what, look="warning")
 
 
+def read_table(name: str) -> dict[str, Any]:
+    """Return what a TOML file of this package has: the data of commands."""
+    return tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
+
+
 class GlobalOption(click.Option):
     """An option that belongs to the program and may follow any command."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return what the program's own help says. That of a command leaves the option out."""
         return super().get_help_record(ctx) if ctx.parent is None else None
-
-
-class Repeated(GlobalOption):
-    """An option that some commands take several times."""
 
 
 def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
@@ -196,7 +198,7 @@ def _global_options() -> list[GlobalOption]:
             help="Key for the server. Prefer VAULT_AGENT_SERVER_API_KEY: other users can see"
             " arguments.",
         ),
-        Repeated(
+        GlobalOption(
             ["--vault"],
             metavar="NAME",
             multiple=True,

@@ -193,7 +193,8 @@ def _folder(config: Config) -> Diagnosis:
 
 
 def _disk(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
-    from vault_agent.config.settings import index_directory, index_parent
+    from vault_agent.config.rules import data_folder
+    from vault_agent.config.settings import index_directory
 
     try:
         folder = index_directory(config)
@@ -203,7 +204,8 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
         return
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     free = shutil.disk_usage(nearest).free
-    what = f"{free / 1e9:,.1f} GB are free for the index in {in_home(index_parent(config))}"
+    data = data_folder(config.index.dir)
+    what = f"{free / 1e9:,.1f} GB are free for the index in {in_home(data)}"
     if not os.access(nearest, os.W_OK):
         what = f"{in_home(nearest)} cannot be written"
         yield Diagnosis("disk", False, what, "vault-agent config set index.dir PATH")
@@ -211,7 +213,7 @@ def _disk(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
         yield Diagnosis("disk", False, what, "free some space")
     else:
         yield Diagnosis("disk", True, what)
-    for file in (*index_parent(config).glob("*.damaged"), *folder.glob("*.damaged")):
+    for file in (*data.glob("*.damaged"), *folder.glob("*.damaged")):
         what = f"a damaged {file.stem}.db was set aside as {in_home(file)}"
         yield Diagnosis("state", None, what, "remove it when you no longer need it")
 

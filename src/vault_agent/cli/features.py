@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_agent.cli.command import read_table
 from vault_agent.cli.servers import START, STOP, require_servable, running_servers, server_here
 from vault_agent.cli.terminal import complain, say, tell
 from vault_agent.config.followed_file import file_digest, flags_to_repeat, settings_in_use
@@ -165,12 +164,7 @@ class Feature(NamedTuple):
     then: str = ""
 
 
-FEATURES = {
-    name: Feature(**row)
-    for name, row in tomllib.loads(
-        Path(__file__).with_name("features.toml").read_text("utf-8")
-    ).items()
-}
+FEATURES = {name: Feature(**row) for name, row in read_table("features.toml").items()}
 
 
 def typed_parts(typed: str) -> tuple[str, ...]:

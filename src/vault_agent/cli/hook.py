@@ -138,17 +138,6 @@ def event_here(
     return None if event is None else (event, entry is not None)
 
 
-def keep_event(event: SessionEvent, folder: Path) -> None:
-    """Append an event to the file of its session, in the data folder.
-
-    Raises:
-        OSError: if it cannot be written.
-    """
-    from vault_agent.memory.events import append_line, to_line
-
-    append_line(folder, event.agent, event.session_id, to_line(event))
-
-
 def send_event(event: SessionEvent, where: ServerAccess, deadline: float) -> Sent:
     """Send an event to the server, until a moment of `time.monotonic`, and return its reply."""
     from vault_agent.memory.events import to_line
@@ -224,8 +213,10 @@ def _handle(options: HookOptions, began: float) -> None:
             told = explained("VAULT_NOT_TRUSTED", _UNTRUSTED)
             _print({"systemMessage": f"vault-agent: {told}"})
         return
+    from vault_agent.memory.events import append_line, to_line
+
     with suppress(OSError):  # a full disk is no reason to tell the agent nothing
-        keep_event(event, settings.folder)
+        append_line(settings.folder, event.agent, event.session_id, to_line(event))
     where = own_server(layers)
     if where is not None:
         if (answer := answer_to(event, send_event(event, where, deadline))) is not None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
-from vault_agent.cli.command import Invocation, Noun
+from vault_agent.cli.command import Invocation, Noun, read_table
 from vault_agent.cli.names import client_here, find
 from vault_agent.cli.terminal import (
     clean,
@@ -29,6 +27,7 @@ from vault_agent.model.memory import RecallWeights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from vault_agent.client.client import Client
 
@@ -198,7 +197,7 @@ def import_here(invocation: Invocation, limit: int) -> tuple[list[str], int]:
 @cache
 def _reasons() -> dict[str, str]:
     """Return in words why a session has no journal, or not a complete one."""
-    return tomllib.loads(Path(__file__).with_name("journal_reasons.toml").read_text("utf-8"))
+    return read_table("journal_reasons.toml")
 
 
 def _journal_line(journal: dict[str, Any]) -> str:

@@ -7,7 +7,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tomllib
 import webbrowser
 from pathlib import Path, PurePath
 from shlex import quote
@@ -16,7 +15,7 @@ from urllib import parse
 
 import asyncclick as click
 
-from vault_agent.cli.command import Command, Invocation
+from vault_agent.cli.command import Command, Invocation, read_table
 from vault_agent.cli.names import (
     find_part,
     heading_line,
@@ -119,8 +118,7 @@ def editor_command(setting: str, file: str, line: int | None) -> list[str]:
     if not words:
         raise ValueError("empty")
     name = PurePath(words[0].strip('"')).name.lower().removesuffix(".exe").removesuffix(".cmd")
-    forms = tomllib.loads(Path(__file__).with_name("editors.toml").read_text("utf-8"))
-    form = forms.get(name)
+    form = read_table("editors.toml").get(name)
     if line is None or form is None:
         return [*words, file]
     return [*words, *(part.format(file=file, line=line) for part in form)]

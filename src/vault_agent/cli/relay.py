@@ -92,13 +92,12 @@ class _Finder:
 
     def __init__(self, options: RelayOptions) -> None:
         self._options = options
-        flags = {
+        self._flags = {
             "server.endpoint": options.endpoint,
             "server.api_key": options.api_key,
             "vault.root": options.vault_root,
         }
         self._config = Path(options.config) if options.config is not None else None
-        self._flags = flags
         self._warned = False
         self._layers = self._read()
         connection(self._layers)  # wrong settings are refused at the start

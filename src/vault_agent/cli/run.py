@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import signal
 import sys
-import tomllib
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +19,7 @@ from vault_agent.cli.command import (
     Invocation,
     asks_for_json,
     exit_code,
+    read_table,
     require_utf8,
 )
 from vault_agent.cli.terminal import (
@@ -41,11 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
 
-def _read_rows(name: str) -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
-
-
-_ROWS = _read_rows("commands.toml")
+_ROWS = read_table("commands.toml")
 NAME = "vault-agent"
 SECTIONS: dict[str, dict[str, str]] = _ROWS["sections"]
 """The commands by section, each in one sentence."""
@@ -87,7 +83,7 @@ def _hint(typed: str, near: list[str] | None, context: click.Context | None) -> 
     """Return what a name that does not exist may mean."""
     path = context.command_path.split()[1:] if context is not None else []
     if typed.startswith("-") or not path:  # the command of another program, or its option
-        near = [meant] if (meant := _read_rows("meant.toml").get(typed)) else near
+        near = [meant] if (meant := read_table("meant.toml").get(typed)) else near
     if near:
         return f" (did you mean {near[0]}?)"
     is_query = path == ["search"]
@@ -184,7 +180,8 @@ def run(arguments: list[str]) -> int:
     """Run one command line to its end and return the exit code."""
     prepare_streams()
     try:
-        _raise_at_ctrl_c()
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         code = _driven(_run(arguments))
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
@@ -201,11 +198,6 @@ def run(arguments: list[str]) -> int:
         complain(error.code, error.message)
         return exit_code(error)
     return code
-
-
-def _raise_at_ctrl_c() -> None:
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _driven(coroutine: Coroutine[Any, Any, int]) -> int:

@@ -114,9 +114,9 @@ def _require_unused(index: IndexFolder) -> None:
 
 def folder_of_indexes(invocation: Invocation) -> Path:
     """Return the folder that has one folder for each index."""
-    from vault_agent.config.settings import build_config, index_parent
+    from vault_agent.config.settings import build_config
 
-    return index_parent(build_config(invocation.layers())) / "indexes"
+    return rules.data_folder(build_config(invocation.layers()).index.dir) / "indexes"
 
 
 def known_indexes(parent: Path) -> list[IndexFolder]:

@@ -40,39 +40,31 @@ def in_full(key: Key, text: str) -> str:
     return str(absolute(text))
 
 
-def set_value(path: Path, name: str, text: str | None) -> list[Problem]:
-    """Write one setting to the file, which is created if it does not exist.
-
-    None removes the setting, so that its default applies. An invalid value raises
-    CONFIG_INVALID. Other problems of the file are returned, so that a file can be repaired step
-    by step.
-    """
-    return set_values(path, {name: text})
-
-
 def set_values(
     path: Path, changes: Mapping[str, str | None], *, accept: Callable[[Layer], None] | None = None
 ) -> list[Problem]:
-    """Write several settings to the file in one step: all of them, or none.
+    """Write settings to the file in one step: all of them, or none. A missing file is made.
+
+    None removes a setting, so that its default applies. Other problems of the file are returned,
+    so that a file can be repaired step by step.
 
     `accept` gets the file's new settings before they are written, and may refuse them.
 
     Raises:
         Misconfigured: `CONFIG_INVALID` for an invalid value, and what `accept` raises.
     """
-    keys = [
-        known_key(name) if text is not None else _any_key(name) for name, text in changes.items()
-    ]
-    values = [
-        None if text is None else _typed(key, text)
-        for key, text in zip(keys, changes.values(), strict=True)
-    ]
+    edits: list[tuple[Key, object]] = []
+    for name, text in changes.items():
+        if text is None:
+            edits.append((_any_key(name), None))
+        else:
+            edits.append((known_key(name), _typed(known_key(name), text)))
     problems: list[Problem] = []
 
     def change(before: str) -> str:
         parse_file(before, name=path.name, lenient=True)
         after = before
-        for key, value in zip(keys, values, strict=True):
+        for key, value in edits:
             after = _edited(after, key, value, name=path.name)
         file = Layer("file", parse_file(after, name=path.name, lenient=True))
         config, broken = check([file])

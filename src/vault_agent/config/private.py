@@ -19,26 +19,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def write_private(path: Path, text: str) -> None:
-    """Replace a file in one step. The new file has mode 0600 from its creation.
-
-    A symbolic link is followed. Missing folders are created with mode 0700. On Windows, modes have
-    little effect, and the permissions of the user's profile protect the file.
-    """
-    target = path.resolve()
-    make_private_folder(target.parent)
-    replace_file(target, text.encode())
-
-
 def rewrite(path: Path, change: Callable[[str], str]) -> None:
     """Replace the text of the config file by what `change` returns for it; "" if it is missing.
+
+    The new file has mode 0600 from its creation. A symbolic link is followed. Missing folders are
+    created with mode 0700. On Windows, modes have little effect, and the permissions of the user's
+    profile protect the file.
 
     Raises:
         Misconfigured: `CONFIG_INVALID` if the file cannot be written, and what `change` raises.
     """
     try:
         with _edited_alone(path):
-            write_private(path, change(read_text(path) or ""))
+            replace_file(path.resolve(), change(read_text(path) or "").encode())
     except (OSError, RuntimeError) as error:  # before Python 3.13, the latter for a loop of links
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise Misconfigured(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -214,5 +213,3 @@ def _rewrite(path: Path, change: Callable[[tuple[Registered, ...]], list[Registe
         return tomlkit.dumps(document)
 
     rewrite(path, changed)
-    with suppress(OSError):
-        path.chmod(0o600)

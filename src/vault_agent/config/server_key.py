@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from vault_agent.config import rules
-from vault_agent.config.edit import set_value
+from vault_agent.config.edit import set_values
 from vault_agent.config.layers import Problem, config_path, default_config_path, invalid
 from vault_agent.errors import Unauthorized
 
@@ -72,6 +72,6 @@ def require_key(
         why = "other computers can reach this server" if exposed else "this server changes notes"
         raise Unauthorized("API_KEY_REQUIRED", f"{why}, so it needs a key.")
     made = secrets.token_urlsafe(32)
-    set_value(path, "server.api_key", made)
+    set_values(path, {"server.api_key": made})
     server = config.server.model_copy(update={"api_key": SecretStr(made)})
     return config.model_copy(update={"server": server}), True

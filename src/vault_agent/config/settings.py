@@ -15,7 +15,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from vault_agent.config import rules
 from vault_agent.config.agents import AgentSettings, named
-from vault_agent.config.layers import Layer, Problem, invalid, read_layers
+from vault_agent.config.layers import Layer, Problem, invalid
 from vault_agent.config.sections import (
     CliSettings,
     CorsSettings,
@@ -37,14 +37,14 @@ from vault_agent.config.setting_names import KEYS, unmet
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
 
 class Config(BaseSettings):
-    """All settings. Made by `load_config`. Tests may use keyword arguments."""
+    """All settings. Made by `build_config`. Tests may use keyword arguments."""
 
     model_config = SettingsConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -74,7 +74,7 @@ class Config(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Use keyword arguments only, because `load_config` has already read the layers."""
+        """Use keyword arguments only, because the layers are read already."""
         del settings_cls, env_settings, dotenv_settings, file_secret_settings
         return (init_settings,)
 
@@ -84,22 +84,11 @@ class Config(BaseSettings):
         return self.server.endpoint or rules.endpoint_of(self.server.host, self.server.port)
 
 
-def load_config(
-    flags: Mapping[str, Any] | None = None,
-    config_path: Path | None = None,
-    environ: Mapping[str, str] | None = None,
-) -> Config:
-    """Return the settings in force.
-
-    `flags` maps dotted keys (`vault.root`) to values, None if a flag was not given.
-    `config_path` is the `--config` flag. Raises Misconfigured CONFIG_INVALID that names every
-    broken rule with its key.
-    """
-    return build_config(read_layers(flags, config_path, environ))
-
-
 def build_config(layers: Iterable[Layer]) -> Config:
-    """Return the settings from these layers, strongest first. Raises CONFIG_INVALID."""
+    """Return the settings from these layers, strongest first.
+
+    Raises Misconfigured CONFIG_INVALID that names every broken rule with its key.
+    """
     config, problems = check(layers)
     if config is None or problems:
         raise invalid(problems)
@@ -213,11 +202,6 @@ def switched_on(config: Config) -> tuple[str, ...]:
     """Return the switches that are on, such as `embedding.enabled`."""
     switches = (name for name, key in KEYS.items() if key.option == "enabled")
     return tuple(name for name in switches if value_of(config, name) is True)
-
-
-def index_parent(config: Config) -> Path:
-    """Return the folder for all indexes: `index.dir`, or the user's data folder."""
-    return rules.data_folder(config.index.dir)
 
 
 def index_directory(config: Config) -> Path:
