@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import closing
 from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,6 +40,15 @@ if TYPE_CHECKING:
 
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What is printed of a note or a chunk."""
+
+    content: str
+
+
 _LARGE = click.option("--allow-large", is_flag=True, help="Lift the size limit.")
 
 
@@ -85,7 +95,7 @@ def note(invocation: Invocation, name: str, allow_large: bool) -> None:
         reply = client.call("GET /notes/{noteId}", **place.file, allow_large=allow_large or is_part)
         if is_part and not invocation.json:
             outline = client.call("GET /notes/{noteId}/outline", **place.file).envelope["data"]
-            _print_text(_section(reply.envelope["data"]["content"], outline, place))
+            _print_text(_section(reply.read(_Text).content, outline, place))
             warn(reply.warnings)
             return
     _show_text(reply, as_json=invocation.json)
@@ -168,7 +178,7 @@ def _show_text(reply: Reply, *, as_json: bool) -> None:
     if as_json:
         pass_on(reply.body)
         return
-    _print_text(reply.envelope["data"]["content"])
+    _print_text(reply.read(_Text).content)
     warn(reply.warnings)
 
 
