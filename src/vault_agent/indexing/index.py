@@ -200,12 +200,9 @@ class _IndexRun:
             meta.generation,
             meta.revision,
             note_ids=tuple(identify(path) for path in itertools.islice(touched, MAX_NOTE_IDS)),
-            texts_differ=self._loses_documents or any(map(self._waits, self._left_out)),
+            texts_differ=self._loses_documents
+            or any(unread and not is_note(path) for path, (_, unread) in self._left_out.items()),
         )
-
-    def _waits(self, path: str) -> bool:
-        """Whether a path that is left out is that of an attachment to be read."""
-        return self._left_out[path][1] and not is_note(path)
 
     def _tidy(self, fulltext: FulltextWriter) -> None:
         """Remove old rows of the full text, and merge its small segments.
@@ -250,7 +247,7 @@ class _IndexRun:
         writer.forget_old_rows()
         writer.remove(self._forgotten)  # what a killed run has left
         await self._forget(target, changes.removed)
-        self._gone = _count_notes(changes.removed)
+        self._gone = sum(map(is_note, changes.removed))
         self._repeated = await self._repeated_lines(target)
         await self._store_notes(target)
         if len(changes.to_read) >= MANY_AT_ONCE:
@@ -333,7 +330,7 @@ class _IndexRun:
         outdated = [file.entry.path for file in stored if file.outcome in _REPLACED]
         await self._forget(target, outdated)
         gone = [file.entry.path for file in stored if file.outcome is Outcome.GONE]
-        self._gone += _count_notes(gone)
+        self._gone += sum(map(is_note, gone))
         target.writer.touch(
             (indexed[file.entry.path].rowid, file.entry)
             for file in stored
@@ -445,10 +442,6 @@ def _batches(tasks: Iterable[FileToRead]) -> Iterator[list[FileToRead]]:
         size += task.entry.size
     if batch:
         yield batch
-
-
-def _count_notes(paths: Iterable[str]) -> int:
-    return sum(map(is_note, paths))
 
 
 MAX_DELETED_SHARE = 0.1

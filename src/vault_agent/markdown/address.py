@@ -95,25 +95,21 @@ def _only(matches: Sequence[Section]) -> Section:
 
 
 def _not_found(document: Document, name: str) -> NotFound:
-    texts = [spelling(section.text) for section in document.sections]
+    sections = document.sections
+    nearest = sections[:NEAREST]
     if name:
+        texts = [spelling(section.text) for section in sections]
         ranked = process.extract(spelling(plain(name)), texts, scorer=fuzz.ratio, limit=NEAREST)
-        nearest = [index for _, _, index in ranked]
-    else:
-        nearest = [*range(min(NEAREST, len(texts)))]
+        nearest = [sections[index] for _, _, index in ranked]
     return NotFound(
         "HEADING_NOT_FOUND",
         "The note has no such heading.",
         {
-            "headings": [_heading_line(document.sections[index]) for index in nearest],
-            "more": len(texts) - len(nearest),
-            "nearest": [_describe(document.sections[index]) for index in nearest],
+            "headings": [f"{'#' * section.level} {section.text}" for section in nearest],
+            "more": len(sections) - len(nearest),
+            "nearest": [_describe(section) for section in nearest],
         },
     )
-
-
-def _heading_line(section: Section) -> str:
-    return f"{'#' * section.level} {section.text}"
 
 
 def _describe(section: Section) -> dict[str, Any]:

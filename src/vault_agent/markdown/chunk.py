@@ -120,14 +120,10 @@ def _sections(body: str, headings: list[Heading]) -> list[_Section]:
         following = headings[number] if number < len(headings) else None
         if following is None:
             sections.append((start, path))
-        elif following.level <= level or _has_text(body, heading.end, following.start):
+        elif following.level <= level or body[heading.end : following.start].strip():
             sections.append((start, path))
             start = following.start
     return sections
-
-
-def _has_text(body: str, start: int, end: int) -> bool:
-    return start < end and not body[start:end].isspace()
 
 
 def _joined(sections: list[_Section], length: int) -> list[_Section]:

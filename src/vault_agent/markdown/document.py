@@ -181,7 +181,7 @@ class Document:
     @cached_property
     def tags(self) -> list[Tag]:
         """The `#tags` of the body."""
-        if not tags.may_have_tags(self.masked):
+        if tags.TAG.search(self.masked) is None:
             return []
         # A "#" in a wikilink or a destination starts a fragment.
         destinations = ((link.tail, link.end) for link in self.structure.links)

@@ -251,10 +251,6 @@ def _is_block(node: yaml.Node) -> bool:
     return isinstance(node, yaml.CollectionNode) and not node.flow_style
 
 
-def _is_text_block(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")
-
-
 def _addition(head: Head, lines: str) -> list[TextChange]:
     """Return the change that adds lines to the block, or a block to a note without one."""
     if not lines:
@@ -290,7 +286,8 @@ def _setting(head: Head, entry: Entry, value: Json) -> list[TextChange]:
     if isinstance(old, list) and isinstance(value, list) and old and value and not node.tag:
         return [_list_change(head, node, old, value)]
     text = written(value, quote=_quote_of([node]))
-    if start < end and not _is_block(node) and not _is_text_block(node):
+    is_text_block = isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")
+    if start < end and not _is_block(node) and not is_text_block:
         return [head.change(start, end, text)]
     # The value comes behind the colon, before the comment that may be there.
     after = colon if not _is_block(node) else max(colon, len(head.yaml[:start].rstrip()))

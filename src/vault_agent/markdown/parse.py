@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_agent.markdown import links, tags
@@ -92,8 +92,8 @@ def parse_document(document: Document, *, path: str) -> ParsedNote:
             "anchors",
             len(anchors),
         ),
-        properties=limits.first(properties(values), MAX_PROPERTIES, "properties"),
-        tasks=limits.first(_tasks(document), MAX_TASKS, "tasks"),
+        properties=limits.first([*properties(values)], MAX_PROPERTIES, "properties"),
+        tasks=limits.first(_tasks(document), MAX_TASKS, "tasks", len(document.tasks)),
         shown_texts=_shown(document, chunks),
         beside=document.shown[1],
         warnings=(*_warnings(front.problem, path), *limits.warnings),
@@ -148,16 +148,18 @@ def _anchors(document: Document) -> list[tuple[int, int, str]]:
     return anchors
 
 
-def _tasks(document: Document) -> Iterator[Task]:
-    """Yield the tasks in the order they are written."""
+def _tasks(document: Document) -> list[Task]:
+    """Return the first tasks in the order they are written."""
     text, body = document.text, document.body
-    for task in document.tasks:
-        yield Task(
+    return [
+        Task(
             text[task.symbol],
             text[task.rest : task.end].strip()[:MAX_TEXT_CHARS],
             task.line,
             document.chunk_at(task.box - body),
         )
+        for task in document.tasks[:MAX_TASKS]
+    ]
 
 
 class _Limits:
@@ -168,15 +170,11 @@ class _Limits:
         self.warnings: list[Warning] = []
 
     def first(
-        self, items: Iterable[_Item], limit: int, part: str, count: int = 0
+        self, items: Sequence[_Item], limit: int, part: str, count: int = 0
     ) -> tuple[_Item, ...]:
         """Return at most `limit` items. `count` is their number if more exist than are given."""
-        if isinstance(items, (list, tuple)) and max(len(items), count) <= limit:
-            return tuple(items)
-        remaining = iter(items)
-        kept = tuple(islice(remaining, limit))
-        if len(kept) == limit:
-            count = max(count, len(kept) + sum(1 for _ in remaining))
+        kept = tuple(items[:limit])
+        count = max(count, len(items))
         if count > len(kept):
             self.warnings.append(
                 Warning(

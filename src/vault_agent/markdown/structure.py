@@ -231,7 +231,8 @@ def _parse(source: str, with_parts: bool) -> Structure:  # noqa: PLR0912, PLR091
                 continue
             if open_links and event["End"] in ("Link", "Image"):
                 mark, link = open_links.pop()
-                link.text = _join(texts[mark : mark + _MAX_TEXT_PIECES], MAX_LINK_TEXT_CHARS)
+                text = "".join(texts[mark : mark + _MAX_TEXT_PIECES])[: 2 * MAX_LINK_TEXT_CHARS]
+                link.text = " ".join(text.split())[:MAX_LINK_TEXT_CHARS]
                 link.tail = inner_end
                 inner_end = span["end"]
                 wanted = heading is not None or bool(open_links)
@@ -251,10 +252,6 @@ def _parse(source: str, with_parts: bool) -> Structure:  # noqa: PLR0912, PLR091
 
     _to_characters(source, structure)
     return structure
-
-
-def _join(pieces: list[str], limit: int) -> str:
-    return " ".join("".join(pieces)[: 2 * limit].split())[:limit]
 
 
 def _heading_text(pieces: list[str]) -> str:

@@ -22,14 +22,9 @@ _END = (
     r"\ufe30-\ufe4f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff40\uff5b-\uff65\ufffd\0"
 )
 # The pattern begins with "#", so that the regex engine can skip to the next one.
-_TAG = re.compile(rf"#(?<![^\s(]#)([^{_END}]++)")
+TAG = re.compile(rf"#(?<![^\s(]#)([^{_END}]++)")
 _SEPARATORS = re.compile(r"[,\s]+")
 MAX_TAG_CHARS = 200
-
-
-def may_have_tags(text: str) -> bool:
-    """Whether a text has something like a tag, even if only in a link."""
-    return _TAG.search(text) is not None
 
 
 def tag_spans(text: str) -> Iterator[tuple[str, int, int]]:
@@ -38,7 +33,7 @@ def tag_spans(text: str) -> Iterator[tuple[str, int, int]]:
     A tag is at the start of a word and contains at least one character that is not a digit. Its
     place includes the `#`.
     """
-    for match in _TAG.finditer(text):
+    for match in TAG.finditer(text):
         if tag := _valid(match[1]):
             yield tag, match.start(), match.start(1) + len(tag)
 

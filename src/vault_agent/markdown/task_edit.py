@@ -108,7 +108,9 @@ def set_status(
     above = _occurrence(text.text, task, placed, today) if is_done else ""
     new = [above] if above else []
     line: int | None = task.line
-    if is_done and _is_to_be_deleted(placed):
+    on_completion = placed.of("on_completion")
+    is_to_be_deleted = on_completion is not None and on_completion.value.lower() == "delete"
+    if is_done and is_to_be_deleted:
         changes = [_deletion(text.text, task, above)]
         line = task.line if above else None
     else:
@@ -133,11 +135,6 @@ def set_status(
 def _lines(text: Text) -> list[str]:
     """Return the lines of the tasks of a text."""
     return [text.text[task.start : task.end] for task in text.document.tasks]
-
-
-def _is_to_be_deleted(placed: Placed) -> bool:
-    on_completion = placed.of("on_completion")
-    return on_completion is not None and on_completion.value.lower() == "delete"
 
 
 def _waits_for(placed: Placed) -> tuple[str, ...]:

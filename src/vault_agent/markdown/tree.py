@@ -302,7 +302,8 @@ class _Builder:
         """Take the block's ID off. A paragraph of nothing else names the block before it."""
         siblings = self._stack[-1].children
         _take_block_id(node)
-        if any(not _is_empty(child) for child in node.children):
+        parts = [child for child in node.children if child.kind not in ("soft", "break")]
+        if any(child.kind != "text" or child.value.strip() for child in parts):
             return
         siblings.pop()
         if node.block is not None and siblings and siblings[-1].kind in BLOCKS:
@@ -358,10 +359,6 @@ _KINDS = {
     "Link": "link",
     "Image": "image",
 }
-
-
-def _is_empty(node: Node) -> bool:
-    return node.kind in ("soft", "break") or (node.kind == "text" and not node.value.strip())
 
 
 def _take_block_id(node: Node) -> None:

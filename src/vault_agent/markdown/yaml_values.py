@@ -401,17 +401,12 @@ def _is_plain(text: str, *, flow: bool, date: bool) -> bool:
         return False
     if date and _PLAIN_DATE.match(text):
         return True
-    return (
-        isinstance(scalar_value(text, plain=True), str)
-        and not _NOT_FINITE.match(text)
-        and text not in _OLD_BOOLEANS
-        and _old_tag(text) == _STRING
-    )
+    if not isinstance(scalar_value(text, plain=True), str):
+        return False
+    if _NOT_FINITE.match(text) or text in _OLD_BOOLEANS:
+        return False
+    tag: str = _resolver().resolve(yaml.ScalarNode, text, (True, False))  # of YAML 1.1
+    return tag == _STRING
 
 
 _resolver: Any = cache(Resolver)  # its methods have no types
-
-
-def _old_tag(text: str) -> str:
-    """Return the tag that YAML 1.1 gives a plain scalar."""
-    return str(_resolver().resolve(yaml.ScalarNode, text, (True, False)))

@@ -139,7 +139,7 @@ class LinkResolver:
         chosen = self.resolve(source_path, target, kind)
         if chosen.path is None or not chosen.ambiguous:
             return [chosen.path] if chosen.path is not None else []
-        rivals = self._files.spelled_like(chosen.path)
+        rivals = self._files.by_path[fold(chosen.path)]
         if len(rivals) == 1:
             folder = fold(_parent(source_path))
             path, _ = _asked(_slashed(fold(target.strip())), folder)
@@ -195,7 +195,7 @@ class _Files:
     """
 
     def __init__(self) -> None:
-        self._at: dict[str, list[str]] = {}
+        self.by_path: dict[str, list[str]] = {}  # folded, so several may differ by letter case
         self._named: dict[str, list[_Candidate]] = {}
         self._sorted: set[str] = set()
         self._below: dict[str, dict[str, Resolution]] = {}
@@ -204,7 +204,7 @@ class _Files:
     def add(self, path: str) -> None:
         """Register a file. Only before the first lookup."""
         folded = fold(path)
-        self._at.setdefault(folded, []).append(path)
+        self.by_path.setdefault(folded, []).append(path)
         name = folded.rpartition("/")[2]
         self._named.setdefault(name, []).append((folded[::-1], path))
 
@@ -213,8 +213,8 @@ class _Files:
 
         If several names differ by case only, return the one with the target's spelling.
         """
-        path = name if name in self._at else f"{folder}/{name}" if folder else name
-        paths = self._at.get(path)
+        path = name if name in self.by_path else f"{folder}/{name}" if folder else name
+        paths = self.by_path.get(path)
         if paths is None:
             return None
         if len(paths) == 1:
@@ -230,10 +230,6 @@ class _Files:
         if choices is None:
             choices = self._below[name] = _best_below(self._candidates(name))
         return choices.get(folder) or choices.get("")
-
-    def spelled_like(self, path: str) -> list[str]:
-        """Return the files whose paths are equal to this one, but for letter case."""
-        return self._at[fold(path)]
 
     def paths_ending_in(self, name: str, folder: str) -> list[str]:
         """Return all files among which `ending_in` chooses."""

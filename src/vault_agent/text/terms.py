@@ -218,12 +218,8 @@ def sequence(text: str) -> list[str]:
     all_terms = analyzer().analyze(split_versions(fold_text(text)))
     return [
         term
-        for index, term in enumerate(all_terms)
-        if not (
-            index
-            and is_unit(term)
-            and all_terms[index - 1] == _with_last(all_terms[index - 1], term)
-        )
+        for before, term in zip(["", *all_terms], all_terms, strict=False)
+        if not (is_unit(term) and before != term and before.endswith(term))
     ]
 
 
@@ -240,10 +236,6 @@ def is_pair(term: str) -> bool:
 def fold_kana(text: str) -> str:
     """Return a text of the same length with hiragana in place of katakana."""
     return text if text.isascii() else text.translate(_HIRAGANA)
-
-
-def _with_last(pair: str, unit: str) -> str:
-    return pair[: -len(unit)] + unit if len(pair) > len(unit) else ""
 
 
 def continues(text: str, at: int) -> bool:

@@ -18,6 +18,7 @@ from vault_agent.model.reading import AttachmentInfo, FolderContents
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import validate
+from vault_agent.vault.scan import is_utf8
 
 if TYPE_CHECKING:
     from vault_agent.vault.root import OpenedFile, VaultRoot
@@ -98,7 +99,8 @@ def list_folder(root: VaultRoot, path: str) -> FolderContents:
             for entry in entries:
                 place = f"{path}/{entry.name}" if path else entry.name
                 is_dir = entry.is_dir(follow_symlinks=False)
-                if _is_hidden(entry.name) or root.exclusions.excludes(place, is_dir=is_dir):
+                is_hidden = entry.name.startswith(".") or not is_utf8(entry.name)
+                if is_hidden or root.exclusions.excludes(place, is_dir=is_dir):
                     continue
                 if is_dir:
                     folders.append(place)
@@ -114,11 +116,6 @@ def list_folder(root: VaultRoot, path: str) -> FolderContents:
     return FolderContents(
         path, tuple(sorted(folders)[:MAX_LISTED]), tuple(attachments[:MAX_LISTED]), truncated
     )
-
-
-def _is_hidden(name: str) -> bool:
-    """Whether a name is hidden, or cannot be sent: it is not UTF-8."""
-    return name.startswith(".") or any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def _open(root: VaultRoot, path: str) -> OpenedFile:
@@ -170,59 +167,33 @@ def _not_allowed() -> Forbidden:
 
 
 _DEFAULT = "application/octet-stream"
+SNIFFED_BYTES = 1024
+"""How much of a file tells its type."""
+
+
+def _rows(name: str) -> list[list[str]]:
+    """Return the rows of a table of this package. Tabs separate their columns."""
+    lines = Path(__file__).with_name(name).read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]
 
 
 @cache
 def _media_types() -> dict[str, str]:
-    """Return the media types of the table `media_types.txt`, by the extension of a file."""
-    lines = Path(__file__).with_name("media_types.txt").read_text("utf-8").splitlines()
-    rows = [line.split() for line in lines if line and not line.startswith("#")]
-    return {suffix: row[0] for row in rows for suffix in row[1:]}
+    """Return the media types by the extension of a file."""
+    rows = _rows("media_types.txt")
+    return {suffix: media for media, suffixes in rows for suffix in suffixes.split()}
 
 
-SNIFFED_BYTES = 1024
-"""How much of a file tells its type."""
-
-_SIGNATURES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-    (b"%PDF-", "application/pdf"),
-    (b"OggS", "audio/ogg"),
-    (b"ID3", "audio/mpeg"),
-)
-_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
-_BRANDS = {
-    **dict.fromkeys((b"avif", b"avis"), "image/avif"),
-    **dict.fromkeys((b"M4A ", b"M4B "), "audio/mp4"),
-    **dict.fromkeys(
-        (b"isom", b"iso2", b"iso4", b"iso5", b"iso6", b"mp41", b"mp42", b"avc1", b"M4V ", b"dash"),
-        "video/mp4",
-    ),
-}
-_SVG = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--.{0,500}?-->\s*+){0,3}"
-    rb"(?:<!DOCTYPE[^>\[]*+>\s*+)?<svg[\s>]",
-    re.DOTALL,
-)
+@cache
+def _signatures() -> list[tuple[str, re.Pattern[bytes]]]:
+    """Return the media types that browsers may show, with the beginning of their files."""
+    rows = _rows("signatures.txt")
+    return [(media, re.compile(pattern.encode(), re.DOTALL)) for media, pattern in rows]
 
 
 def shown_type(first: bytes) -> str | None:
     """Return the media type that a file's first bytes tell, if browsers may show it, else None."""
-    for signature, media in _SIGNATURES:
-        if first.startswith(signature):
-            return media
-    if first[:4] == b"RIFF":
-        return _RIFF.get(first[8:12])
-    if first[4:8] == b"ftyp":
-        return _BRANDS.get(first[8:12])
-    if first[:4] == b"\x1aE\xdf\xa3" and b"webm" in first[:64]:
-        return "video/webm"
-    # A frame of MPEG audio, layer 3: its first eleven bits, then version and layer.
-    if len(first) > 1 and first[0] == 0xFF and first[1] & 0xE6 == 0xE2:
-        return "audio/mpeg"
-    return "image/svg+xml" if _SVG.match(first) else None
+    return next((media for media, pattern in _signatures() if pattern.match(first)), None)
 
 
 def media_type(name: str) -> str:

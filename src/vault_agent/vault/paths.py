@@ -459,7 +459,12 @@ def _compile(patterns: Sequence[str]) -> Iterator[IgnorePattern]:
         if is_pattern(text):
             pattern = ignore_pattern(text)
             if pattern is None:
-                raise _bad_pattern(position)
+                raise Misconfigured(
+                    "CONFIG_INVALID",
+                    f"Pattern {position} of vault.exclude is not a valid gitignore pattern. "
+                    "Correct or remove it.",
+                    {"setting": "vault.exclude", "position": position},
+                )
             yield pattern
 
 
@@ -476,12 +481,3 @@ def _matches(regex: re.Pattern[str], candidate: str, end: int) -> bool:
         return False
     mark = match.groupdict().get(FOLDER_MARK)
     return mark is None or match.end(FOLDER_MARK) == end
-
-
-def _bad_pattern(position: int) -> Misconfigured:
-    return Misconfigured(
-        "CONFIG_INVALID",
-        f"Pattern {position} of vault.exclude is not a valid gitignore pattern. Correct or "
-        "remove it.",
-        {"setting": "vault.exclude", "position": position},
-    )

@@ -112,7 +112,7 @@ class _Walk:
             if name[0] == ".":
                 continue
             path = prefix + name
-            if not name.isascii() and not _is_utf8(name):
+            if not name.isascii() and not is_utf8(name):
                 self.scan.warnings.append(notice("FILE_NAME_NOT_UTF8", path, "name"))
             elif entry.is_file(follow_symlinks=False):
                 if by_pattern and verdict(path, name, is_dir=False):
@@ -175,7 +175,7 @@ def _ways(paths: Iterable[str]) -> dict[str, set[str]]:
     return ways
 
 
-def _is_utf8(name: str) -> bool:
+def is_utf8(name: str) -> bool:
     """Whether a name is UTF-8. Other bytes become lone surrogates."""
     try:
         name.encode()
