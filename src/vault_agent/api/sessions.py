@@ -36,7 +36,7 @@ from vault_agent.model.memory import (
     ShownDelivery,
     ShownJournal,
 )
-from vault_agent.model.sent import Between, Form, Length, Trimmed, Unreadable
+from vault_agent.model.sent import TRIMMED, Between, Form, Length, Unreadable
 from vault_agent.model.sessions import Delivered, SessionEvent
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ async def session_event(call: CallContext, request: SessionEventBody) -> Result[
     return Result(offer.brought, offer.warnings, settle=offer.settle)
 
 
-_Name = Annotated[str, Trimmed(), Length(1, 200)]
+_Name = Annotated[str, TRIMMED, Length(1, 200)]
 _Section = Annotated[str, Length(0, 20_000)]
 
 

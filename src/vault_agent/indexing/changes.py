@@ -23,7 +23,7 @@ from vault_agent.store.layout import IndexDirectory
 from vault_agent.text.names import fold
 from vault_agent.vault.paths import outermost
 from vault_agent.vault.root import VaultRoot
-from vault_agent.vault.scan import diff, is_unknown, scan
+from vault_agent.vault.scan import diff, is_unknown, is_utf8, scan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -221,11 +221,8 @@ def _places(paths: Iterable[str], exclusions: Exclusions) -> list[str] | None:
 
 def _is_plain(path: str) -> bool:
     """Whether a path consists of plain names: none is empty, `.` or `..`."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in path and not any(name in ("", ".", "..") for name in path.split("/"))
+    is_plain = not any(name in ("", ".", "..") for name in path.split("/"))
+    return is_plain and "\0" not in path and is_utf8(path)
 
 
 def _compare(stored: Stored | None, scanned: Scan, task: IndexTask) -> Changes:
@@ -258,9 +255,7 @@ def _compare(stored: Stored | None, scanned: Scan, task: IndexTask) -> Changes:
         new_attachments=new_attachments,
         lost_attachments=lost_attachments,
         differs=bool(
-            seen.added
-            or seen.maybe_changed
-            or seen.removed
+            seen.differs
             or (again and any(unread for _, unread in left_out.values()))
             or new_attachments
             or lost_attachments

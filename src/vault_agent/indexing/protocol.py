@@ -65,24 +65,22 @@ class ReadAttachments:
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
+class Question:
+    """A question about an index, which changes nothing in it."""
+
+    task: IndexTask
+
+
+class Compare(Question):
     """Check whether the vault has changed since the last run. Answered by `Compared`."""
 
-    task: IndexTask
 
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(Question):
     """Find the communities of the notes. Answered by `Clusters`."""
 
-    task: IndexTask
 
-
-@dataclass(frozen=True, slots=True)
-class LayOut:
+class LayOut(Question):
     """Compute positions for a drawing of the graph. Answered by `LaidOut`."""
-
-    task: IndexTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,6 @@ class QueryAnnounced:
     """A search is about to use the embedding endpoint. Not answered."""
 
 
-Question = Compare | Cluster | LayOut
 Request = UpdateIndex | Embed | ShareVectors | ReadAttachments | Question | QueryAnnounced
 
 # --- what the process sends -----------------------------------------------------------------

@@ -72,9 +72,9 @@ def parse_document(document: Document, *, path: str) -> ParsedNote:
         tags=limits.first(
             tags.distinct([*tags.frontmatter_tags(values), *inline]), MAX_TAGS, "tags"
         ),
-        date=_cut(text_of(values, "date")),
-        created=_cut(text_of(values, "created")),
-        updated=_cut(text_of(values, "updated")),
+        date=text_of(values, "date"),
+        created=text_of(values, "created"),
+        updated=text_of(values, "updated"),
         types=_types(values),
         chunks=chunks,
         links=limits.first(
@@ -237,10 +237,6 @@ def _types(values: Mapping[str, Value]) -> tuple[str, ...]:
     """Return the note's types. A wikilink counts as the name it shows."""
     names = (" ".join(shown_name(text).split()) for text in texts_of(values.get("type")))
     return tuple(dict.fromkeys(text[:MAX_TYPE_CHARS] for text in names if text))[:MAX_TYPES]
-
-
-def _cut(text: str | None) -> str | None:
-    return text[:MAX_TITLE_CHARS] if text else None
 
 
 def _warnings(problem: str | None, path: str) -> tuple[Warning, ...]:

@@ -16,7 +16,7 @@ from vault_agent.markdown.edit import (
     line_end_of,
     not_proven,
 )
-from vault_agent.markdown.headings import without_marks
+from vault_agent.markdown.headings import MAX_LEVEL, without_marks
 from vault_agent.markdown.lines import LINE_END
 from vault_agent.text.names import fold
 
@@ -28,7 +28,6 @@ Action: TypeAlias = Literal[
     "append", "prepend", "replace", "insertBefore", "insertAfter", "renameHeading"
 ]
 
-MAX_LEVEL = 6
 _BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n|\r|\n))*")
 _HEADING = re.compile(
     r"[ ]{0,3}(?:#{1,6}[ \t]+)?(?P<text>.*?)(?:[ \t]+\^[A-Za-z0-9-]+)?(?:[ \t]+#+)?[ \t]*"

@@ -15,8 +15,8 @@ from weakref import WeakValueDictionary
 from vault_agent.errors import NotFound
 from vault_agent.memory.preamble import framed_words
 from vault_agent.memory.session import ADDED, RESUME, given_line
-from vault_agent.model.memory import MANUAL, PROMPT, START, Delivery, MemoryNews, RecallQuery
-from vault_agent.model.sessions import COMPACT, Delivered, Offer
+from vault_agent.model.memory import MANUAL, Delivery, MemoryNews, RecallQuery
+from vault_agent.model.sessions import COMPACT, PROMPT, START, Delivered, Offer
 from vault_agent.system.cancelling import to_its_end
 from vault_agent.text.words import tokens_of
 

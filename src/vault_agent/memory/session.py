@@ -26,15 +26,13 @@ from vault_agent.model.memory import (
     EDITED,
     FAILED,
     MANUAL,
-    PROMPT,
     WAITING,
     ChosenNote,
     Delivery,
     RecalledNote,
     RecallSignals,
 )
-from vault_agent.model.sessions import COMPACT, END, START
-from vault_agent.model.sessions import PROMPT as PROMPTED
+from vault_agent.model.sessions import COMPACT, END, PROMPT, START
 from vault_agent.store.failures import disk_failed, system_failure
 from vault_agent.system.cancelling import in_thread
 
@@ -199,7 +197,7 @@ def after(session: Session | None, event: SessionEvent) -> Session:
     ended = session.ended_at
     if event.event == END:
         ended = event.at
-    elif event.event in {START, PROMPTED} and (ended is None or event.at > ended):
+    elif event.event in {START, PROMPT} and (ended is None or event.at > ended):
         ended = None
     words = list(session.words)
     if event.prompt:

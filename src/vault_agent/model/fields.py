@@ -6,7 +6,7 @@ import math
 from datetime import date
 from typing import Annotated, Any, get_args
 
-from vault_agent.model.sent import Between, Doc, Form, Length, Trimmed, Unreadable, Validator
+from vault_agent.model.sent import TRIMMED, Between, Doc, Form, Length, Unreadable, Validator
 from vault_agent.model.sessions import SESSION_ID
 
 CHUNK_NUMBER = r"(0|[1-9][0-9]{0,6})"
@@ -111,10 +111,10 @@ FilePath = Annotated[str, Length(1, 4096)]
 
 # --- texts --------------------------------------------------------------------------------------
 
-Text = Annotated[str, Trimmed(), Length(1, 500)]
+Text = Annotated[str, TRIMMED, Length(1, 500)]
 Texts = Annotated[tuple[Text, ...], Length(0, 50)]
 """A list of texts. In a query string the parameter is repeated."""
-Query = Annotated[str, Trimmed(), Length(1, 1000)]
+Query = Annotated[str, TRIMMED, Length(1, 1000)]
 Content = Annotated[str, Validator(without_nul)]
 """Text for a note. Its line ends become those of the note."""
 Line = Annotated[str, Length(1), Validator(_one_line)]
@@ -122,7 +122,7 @@ Line = Annotated[str, Length(1), Validator(_one_line)]
 Heading = Annotated[str, Length(1, 1000)]
 NAME_CHARACTERS = 200
 Name = Annotated[str, Length(1, NAME_CHARACTERS), Validator(_one_line)]
-TagName = Annotated[str, Trimmed(), Length(1, 500), Validator(_one_line)]
+TagName = Annotated[str, TRIMMED, Length(1, 500), Validator(_one_line)]
 Properties = Annotated[dict[str, Any], Length(0, 1000), Validator(_properties)]
 """Keys and values of a frontmatter, in order."""
 

@@ -9,7 +9,7 @@ from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 from vault_agent.model.fields import FirstDay, LastDay, Texts
 from vault_agent.model.notes import TitledNote
 from vault_agent.model.search import Filters
-from vault_agent.model.sent import Between, IfAny, JsonKey, Length, OneOf, Trimmed, Unsent
+from vault_agent.model.sent import TRIMMED, Between, IfAny, JsonKey, Length, OneOf, Unsent
 from vault_agent.model.warning import Warning
 
 Entry = TypeVar("Entry")
@@ -70,7 +70,7 @@ class GraphQuery:
 class TreeQuery:
     """A request for a tree of tags or folders."""
 
-    prefix: Annotated[str, Trimmed(), Length(0, 500)] = ""
+    prefix: Annotated[str, TRIMMED, Length(0, 500)] = ""
     depth: Annotated[int, Between(1, 20)] = 20
     limit: Annotated[int, Between(1, 1_000)] = 1_000
     """Entries."""

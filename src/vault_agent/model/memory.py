@@ -9,14 +9,15 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 from vault_agent.model.fields import SessionId, Text
 from vault_agent.model.modes import Mode
 from vault_agent.model.sent import (
+    TRIMMED,
     Between,
     JsonKey,
     Length,
     OneOf,
-    Trimmed,
     Unreadable,
     Unsent,
 )
+from vault_agent.model.sessions import PROMPT, START
 from vault_agent.model.warning import Warning
 
 Address: TypeAlias = tuple[str, str]
@@ -96,7 +97,7 @@ class NoteQuery:
     With `alone` or a project, only the vault itself is searched, and else the global one too.
     """
 
-    text: Annotated[str, Trimmed(), Length(0, 1000)] = ""
+    text: Annotated[str, TRIMMED, Length(0, 1000)] = ""
     files: Annotated[tuple[Text, ...], Length(0, 200)] = ()
     tags: Annotated[tuple[Text, ...], Length(0, 200)] = ()
     limit: Annotated[int, Between(1, 50)] = 5
@@ -250,8 +251,6 @@ class OneJournal:
     journal: ShownJournal
 
 
-START: Final = "start"
-PROMPT: Final = "prompt"
 MANUAL: Final = "manual"
 """An agent or a person has asked for it."""
 

@@ -11,13 +11,13 @@ from vault_agent.model.modes import Linked, Mode, Reason
 from vault_agent.model.notes import NotePath
 from vault_agent.model.reading import Metadata
 from vault_agent.model.sent import (
+    TRIMMED,
     Between,
     Doc,
     IfAny,
     JsonKey,
     Length,
     ReadAs,
-    Trimmed,
     Unreadable,
     Unsent,
     Validator,
@@ -100,7 +100,7 @@ RERANKED = 30
 MAX_VAULTS = 256
 """Vaults of one search. All of them are open at once."""
 _VaultNames = Annotated[
-    tuple[Annotated[str, Trimmed(), Length(1, 200)], ...],
+    tuple[Annotated[str, TRIMMED, Length(1, 200)], ...],
     Length(0, MAX_VAULTS),
     Doc(
         "Vaults to search as one, such as `project:NAME` and `global`. If omitted, that of the"

@@ -121,18 +121,6 @@ class Length:
         return {**least, **most}
 
 
-class Trimmed:
-    """Marks a text whose white space at both ends does not count."""
-
-    def check(self, value: str) -> str:
-        """Return the text without it."""
-        return value.strip()
-
-    def schema(self, _kind: str) -> dict[str, Any]:
-        """Return nothing: JSON Schema cannot say it."""
-        return {}
-
-
 @dataclass(frozen=True, slots=True)
 class Form:
     """A regular expression that the whole text must match, and what an error says."""
@@ -170,4 +158,7 @@ class Validator:
         return dict(self.of_schema)
 
 
-RULES = (Between, Length, Trimmed, Form, Validator)
+TRIMMED = Validator(str.strip)
+"""Marks a text whose white space at both ends does not count. JSON Schema cannot say it."""
+
+RULES = (Between, Length, Form, Validator)

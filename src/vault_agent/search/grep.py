@@ -23,13 +23,13 @@ from vault_agent.store.index import notes as reading
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from vault_agent.model.search import GrepQuery
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import NoteText
     from vault_agent.system.cancelling import Stopped
-    from vault_agent.text.pattern import Pattern
 
 
 LINES_OF_NOTE = 20
@@ -77,7 +77,7 @@ async def grep(
 def _scan(  # noqa: PLR0917 - private, one caller
     snapshot: Snapshot,
     query: GrepQuery,
-    pattern: Pattern,
+    pattern: re.Pattern[bytes],
     passing: set[int] | None,
     start: GrepPlace | None,
     deadline: float,
@@ -125,7 +125,7 @@ def _scan(  # noqa: PLR0917 - private, one caller
 
 
 def _matching_lines(
-    pattern: Pattern, note: NoteText, after: int, context: int
+    pattern: re.Pattern[bytes], note: NoteText, after: int, context: int
 ) -> Iterator[GrepLine]:
     """Yield the lines of a note after the line `after` that match, with lines around them."""
     text = note.text
@@ -149,7 +149,7 @@ def _matching_lines(
             )
 
 
-def _shown(pattern: Pattern, line: bytes) -> tuple[str, tuple[tuple[int, int], ...]]:
+def _shown(pattern: re.Pattern[bytes], line: bytes) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return a line, cut around its first match, and the ranges of its matches."""
     spans = list(_spans(pattern, line))
     text = line.decode("utf-8", "replace")
@@ -170,7 +170,7 @@ def _shown(pattern: Pattern, line: bytes) -> tuple[str, tuple[tuple[int, int], .
     return text, tuple((start, end) for start, end in within if end > start)
 
 
-def _spans(pattern: Pattern, line: bytes) -> Iterator[tuple[int, int]]:
+def _spans(pattern: re.Pattern[bytes], line: bytes) -> Iterator[tuple[int, int]]:
     position = 0
     for _ in range(_MATCHES):
         match = pattern.search(line, position)

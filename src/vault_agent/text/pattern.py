@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 MAX_AUTOMATON_BYTES = 8 << 20
 
@@ -16,22 +16,8 @@ class UnsupportedPattern(Exception):
     """RE2 does not support a pattern, or is not installed. The message says why."""
 
 
-class ByteMatch(Protocol):
-    """The part of a match that scans use, in bytes."""
-
-    def span(self) -> tuple[int, int]:
-        """Return its start and end."""
-
-
-class Pattern(Protocol):
-    """The part of RE2's object of a pattern that scans use."""
-
-    def search(self, text: bytes, start: int, /) -> ByteMatch | None:
-        """Return the first match from a place on."""
-
-
 def compile_re2(pattern: str, *, ignore_case: bool, one_line: bool) -> Any:
-    """Return RE2's object of a pattern, for bytes. `^` and `$` are a line's ends.
+    """Return RE2's object of a pattern, used as one of `re`. `^` and `$` are a line's ends.
 
     With `one_line` no match contains a line end.
 

@@ -6,6 +6,7 @@ import ctypes
 import os
 import stat
 import sys
+import tomllib
 from pathlib import Path
 from typing import Final
 
@@ -97,17 +98,12 @@ def relative_to(root: str, path: str) -> str | None:
     return None
 
 
-# Another computer, a cloud or the host of a virtual machine has these files too.
-_SHARED: Final = frozenset(
-    {
-        *("nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "afs", "afpfs", "ncpfs", "coda"),
-        *("webdav", "davfs", "ceph", "glusterfs", "lustre"),
-        *("9p", "drvfs", "virtiofs", "vboxsf", "prl_fs", "vmhgfs"),
-        *("fuse", "macfuse", "osxfuse"),  # in user space, of an unknown kind
-    }
+_FILE_SYSTEMS: Final = tomllib.loads(
+    Path(__file__).with_name("file_systems.toml").read_text("utf-8")
 )
-_LOCAL_FUSE: Final = frozenset({"fuse.gocryptfs", "fuse.encfs", "fuse.securefs", "fuse.cryfs"})
-_WITHOUT_JOURNAL: Final = frozenset({"vfat", "msdos", "exfat", "fat"})
+_SHARED, _LOCAL_FUSE, _WITHOUT_JOURNAL = (
+    frozenset(_FILE_SYSTEMS[name].split()) for name in ("shared", "local_fuse", "without_journal")
+)
 _NETWORK_DRIVE: Final = 4  # DRIVE_REMOTE
 _OPEN: Final = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0)
 

@@ -176,7 +176,7 @@ def _ways(paths: Iterable[str]) -> dict[str, set[str]]:
 
 
 def is_utf8(name: str) -> bool:
-    """Whether a name is UTF-8. Other bytes become lone surrogates."""
+    """Whether a name or path is UTF-8. Other bytes become lone surrogates."""
     try:
         name.encode()
     except UnicodeEncodeError:
