@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.model.search import Hit
 from vault_agent.model.values import dump
 from vault_agent.model.warning import MAX_WARNINGS, Warning
+from vault_agent.text.names import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +50,7 @@ def _bounded(warning: Warning) -> Warning:
     """Return a warning or a job's error within `MAX_WARNING_BYTES`."""
     if len(dump(warning)) <= MAX_WARNING_BYTES:
         return warning
-    message, details = _cut_text(warning.message), _cut_all(warning.details)
+    message, details = shorten(warning.message, _MAX_CHARACTERS), _cut_all(warning.details)
     while True:
         short = replace(warning, message=message, details=details)
         if len(dump(short)) <= MAX_WARNING_BYTES:
@@ -61,7 +62,7 @@ def _bounded(warning: Warning) -> Warning:
 
 def _cut_all(details: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: _cut_text(value) if isinstance(value, str) else value
+        name: shorten(value, _MAX_CHARACTERS) if isinstance(value, str) else value
         for name, value in details.items()
     }
 
@@ -71,10 +72,6 @@ def _halved(details: Mapping[str, Any]) -> dict[str, Any]:
         name: value[: len(value) // 2] if isinstance(value, list) else value
         for name, value in details.items()
     }
-
-
-def _cut_text(text: str) -> str:
-    return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"
 
 
 REPLY_BYTES = 256 * 1024
@@ -140,7 +137,7 @@ def _shortened(entry: Any, share: int) -> Any:
 
 def _cut(value: Any) -> Any:
     if isinstance(value, str):
-        return value if len(value) <= MAX_CHARACTERS else value[: MAX_CHARACTERS - 1] + "…"
+        return shorten(value, MAX_CHARACTERS)
     if isinstance(value, tuple):
         return tuple(_cut(entry) for entry in value[:MAX_ENTRIES])
     if is_dataclass(value) and not isinstance(value, type):

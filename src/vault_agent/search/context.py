@@ -25,7 +25,7 @@ from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents
 from vault_agent.store.index import links as links_reading
 from vault_agent.store.index import notes as reading
-from vault_agent.text.names import visible
+from vault_agent.text.names import shorten, visible
 from vault_agent.text.words import tokens_of
 
 if TYPE_CHECKING:
@@ -276,5 +276,4 @@ def _written(entry: _Entry, mark: str) -> str:
 
 def _shown(name: str) -> str:
     """Return a name on one line, with characters that hide or move text made visible."""
-    text = visible(name)
-    return text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…"
+    return shorten(visible(name), _MAX_NAME)

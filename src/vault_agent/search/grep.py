@@ -20,6 +20,7 @@ from vault_agent.search.lists import admitted, note_of_cursor
 from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import notes as reading
+from vault_agent.text.names import shorten
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
 
 if TYPE_CHECKING:
@@ -188,5 +189,4 @@ def _characters(line: bytes, count: int) -> int:
 
 
 def _cut(line: bytes) -> str:
-    text = line.decode("utf-8", "replace")
-    return text if len(text) <= LINE_CHARACTERS else f"{text[: LINE_CHARACTERS - 1]}…"
+    return shorten(line.decode("utf-8", "replace"), LINE_CHARACTERS)

@@ -31,7 +31,7 @@ from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import links
 from vault_agent.store.index import lists as sorting
 from vault_agent.store.index import notes as reading
-from vault_agent.text.names import fold
+from vault_agent.text.names import fold, shorten
 from vault_agent.vault.paths import folders_of
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _listed_notes(connection: Connection, rows: Sequence[SortedNote]) -> list[Li
             connections=counts.get(row.rowid, 0),
             id=_first(ids.get(row.rowid)),
             status=_first(statuses.get(row.rowid)),
-            files=tuple(_cut(file) for file in files.get(row.rowid, ())[:MAX_FILES]),
+            files=tuple(shorten(file, _MAX_VALUE) for file in files.get(row.rowid, ())[:MAX_FILES]),
             promoted=_first(promoted.get(row.rowid)) == "true",
         )
         for row in rows
@@ -172,11 +172,7 @@ def _listed_notes(connection: Connection, rows: Sequence[SortedNote]) -> list[Li
 
 
 def _first(values: Sequence[str] | None) -> str | None:
-    return _cut(values[0]) if values else None
-
-
-def _cut(value: str) -> str:
-    return value if len(value) <= _MAX_VALUE else value[: _MAX_VALUE - 1] + "…"
+    return shorten(values[0], _MAX_VALUE) if values else None
 
 
 def note_of_cursor(connection: Connection, note_id: str) -> StoredNote:

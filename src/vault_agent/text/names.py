@@ -173,6 +173,11 @@ def hidden(name: str) -> str:
     return re.sub(r"\\u\{([0-9a-f]{1,6})\}", _character, name)
 
 
+def shorten(text: str, most: int) -> str:
+    """Return a text of at most `most` characters, with an ellipsis at its end if it is cut."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def as_code(match: re.Match[str]) -> str:
     r"""Return the character that was matched as `\u{…}`."""
     return f"\\u{{{ord(match[0]):x}}}"
