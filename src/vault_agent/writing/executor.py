@@ -56,7 +56,7 @@ class WriteExecutor:
         self.permission = Permission(limits, exclusions)
         self.disk = Disk()
         self.finisher = Finisher(self.disk, log, self.left)
-        self.linger = Linger(self.disk, log, self.finisher, limits.times)
+        self.linger = Linger(self.disk, log, self.finisher, limits.times, self.rewrite)
         self.is_interrupted = False  # whether `recover` has something to do
         self._unrecorded: list[tuple[int, str | None]] = []  # ends that could not be logged yet
 
@@ -112,7 +112,7 @@ class WriteExecutor:
     def look(self, root: VaultRoot, lingering: Lingering) -> bool:
         """Look at a displaced file. Return whether somebody had saved into it."""
         try:
-            return self.linger.look(root, lingering, self.rewrite)
+            return self.linger.look(root, lingering)
         except Exception as error:
             self.linger.again(lingering)
             if isinstance(error, (VaultAgentError, CannotOpen, Changed, OSError)):

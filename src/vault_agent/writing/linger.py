@@ -61,7 +61,20 @@ class Lingering:
 class Linger:
     """The displaced files of one vault. Safe to share between threads."""
 
-    def __init__(self, disk: Disk, log: WriteLog, finisher: Finisher, times: WriteTimes) -> None:
+    def __init__(
+        self,
+        disk: Disk,
+        log: WriteLog,
+        finisher: Finisher,
+        times: WriteTimes,
+        rewrite: Callable[[VaultRoot, Lingering, bytes | None, bytes], None],
+    ) -> None:
+        """Take what reads and finishes writes.
+
+        `rewrite(root, lingering, now, new)` gives a note that has the bytes `now`, or None if there
+        is none, the bytes `new`, as a logged write.
+        """
+        self._rewrite = rewrite
         self._disk = disk
         self._log = log
         self._finisher = finisher
@@ -145,16 +158,10 @@ class Linger:
         first = min(files, key=lambda file: file.due, default=None)
         return first if first is not None and first.due <= time.monotonic() else None
 
-    def look(
-        self,
-        root: VaultRoot,
-        lingering: Lingering,
-        rewrite: Callable[[VaultRoot, Lingering, bytes | None, bytes], None],
-    ) -> bool:
+    def look(self, root: VaultRoot, lingering: Lingering) -> bool:
         """Look at a displaced file, and remove it. Return whether somebody had saved into it.
 
-        `rewrite(root, lingering, now, new)` gives a note that has the bytes `now`, or None if there
-        is none, the bytes `new`, as a logged write. The path of the note must be locked.
+        The path of the note must be locked.
 
         Raises:
             OSError, CannotOpen, VaultAgentError: the file stays, and can be looked at later.
@@ -165,16 +172,10 @@ class Linger:
             self._finisher.sweep(root, lingering.logged, lingering.position)
             return False
         # The editor may still have it open: once more.
-        self.again(self._put_in_place(root, lingering, displaced, rewrite))
+        self.again(self._put_in_place(root, lingering, displaced))
         return True
 
-    def _put_in_place(
-        self,
-        root: VaultRoot,
-        lingering: Lingering,
-        saved: bytes,
-        rewrite: Callable[[VaultRoot, Lingering, bytes | None, bytes], None],
-    ) -> Lingering:
+    def _put_in_place(self, root: VaultRoot, lingering: Lingering, saved: bytes) -> Lingering:
         """Put saved text into its note. Return what is to be looked at after that."""
         change = lingering.change
         base = content_hash(saved)
@@ -188,7 +189,7 @@ class Linger:
         if new is None:
             self._finisher.keep_beside(root, lingering.logged, change.path, saved)
         elif new != now:
-            rewrite(root, lingering, now, new)
+            self._rewrite(root, lingering, now, new)
         return replace(
             lingering,
             base=base,
