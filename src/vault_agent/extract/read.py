@@ -98,13 +98,10 @@ def read_pdf(data: bytes) -> Extracted:
             with suppress(pdfium.PdfiumError), closing(document[index]) as page:
                 opened += 1
                 with closing(page.get_textpage()) as text:
-                    collected.add(page_label(index + 1), _plain(text.get_text_range()))
+                    lines = text.get_text_range().replace("\r\n", "\n").replace("\r", "\n")
+                    collected.add(page_label(index + 1), _HYPHEN.sub("", lines))
     if not opened and collected.cut is None:
         raise UnreadableAttachment("damaged")  # such as a list of pages that contains itself
     if count > MAX_PAGES and collected.cut is None:
         collected.cut = "pages"
     return collected.extracted()
-
-
-def _plain(text: str) -> str:
-    return _HYPHEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

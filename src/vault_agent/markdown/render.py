@@ -349,7 +349,7 @@ class _Page:
             return f'<a class="external" href="{escape(address)}">{inner}</a>'
         if scheme not in REMOTE_SCHEMES:
             return f'<span class="unlinked">{inner}</span>'
-        start = external_link(address, host_of(address))
+        start = external_link(address)
         return f"{start[:-1]}{_titled(title)}>{inner}</a>"
 
     def _internal(self, target: Target, inner: str, title: str = "") -> str:
@@ -436,7 +436,7 @@ class _Page:
         address = attributes.get("href", "").strip()
         scheme = address.partition(":")[0].lower()
         if scheme in REMOTE_SCHEMES and "//" in address:
-            return external_link(address, host_of(address))
+            return external_link(address)
         return f'<a href="{escape(address)}">' if scheme == "mailto" else "<a>"
 
     def _raw_image(self, attributes: Mapping[str, str]) -> str:
@@ -512,11 +512,10 @@ def text_html(text: str, *, linked: bool) -> str:
     return "".join(out)
 
 
-def external_link(address: str, host: str) -> str:
+def external_link(address: str) -> str:
     """Return the opening tag of a link to another server."""
-    return (
-        f'<a class="external" href="{escape(address)}" target="_blank" data-host="{escape(host)}">'
-    )
+    host = escape(host_of(address))
+    return f'<a class="external" href="{escape(address)}" target="_blank" data-host="{host}">'
 
 
 def file_link(url: str, path: str, embedded: str | None = None) -> str:
@@ -545,7 +544,7 @@ def _tag(tag: str) -> str:
 
 def _bare(address: str) -> str:
     whole = address if "://" in address else f"http://{address}"
-    return f"{external_link(whole, host_of(whole))}{escape(address)}</a>"
+    return f"{external_link(whole)}{escape(address)}</a>"
 
 
 def _trimmed(address: str) -> str:

@@ -34,7 +34,8 @@ def tag_spans(text: str) -> Iterator[tuple[str, int, int]]:
     place includes the `#`.
     """
     for match in TAG.finditer(text):
-        if tag := _valid(match[1]):
+        tag = match[1].rstrip("/")[:MAX_TAG_CHARS]
+        if tag and not tag.isdecimal():
             yield tag, match.start(), match.start(1) + len(tag)
 
 
@@ -54,12 +55,6 @@ def distinct(tags: Iterable[str]) -> tuple[str, ...]:
     for tag in tags:
         seen.setdefault(fold(tag), tag)
     return tuple(seen.values())
-
-
-def _valid(tag: str) -> str | None:
-    """Return an inline tag without trailing slashes, or None if it is only a number."""
-    tag = tag.rstrip("/")[:MAX_TAG_CHARS]
-    return None if not tag or tag.isdecimal() else tag
 
 
 def bare(tag: str) -> str:
