@@ -36,10 +36,9 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="symbolic links, mode
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    made = Path(os.path.realpath(tmp_path)) / "home"
-    (made / ".vault-agent" / "vault").mkdir(parents=True)  # the global one
-    return made
+def home(home: Path) -> Path:
+    (home / ".vault-agent" / "vault").mkdir(parents=True)  # the global one
+    return Path(os.path.realpath(home))
 
 
 def made(folder: Path, *, theirs: bool = False) -> Path:
@@ -49,7 +48,7 @@ def made(folder: Path, *, theirs: bool = False) -> Path:
 
 
 def found(folder: Path, home: Path) -> Path | None:
-    project = find_project(folder, environ={}, home=home)
+    project = find_project(folder, environ={})
     return None if project is None else project.vault
 
 
@@ -101,7 +100,7 @@ def test_the_home_folder_is_no_project(home: Path):
 def test_the_vault_of_the_seed_is_used_as_it_lies(home: Path):
     theirs = made(home / "app", theirs=True)
     before = sorted((home / "app").rglob("*"))
-    project = find_project(home / "app", environ={}, home=home)
+    project = find_project(home / "app", environ={})
     assert (project.vault, project.is_ours, project.warnings) == (theirs, False, ())
     assert sorted((home / "app").rglob("*")) == before
 
@@ -109,7 +108,7 @@ def test_the_vault_of_the_seed_is_used_as_it_lies(home: Path):
 def test_of_two_vaults_ours_is_used_with_a_warning(home: Path):
     made(home / "app", theirs=True)
     ours = made(home / "app")
-    project = find_project(home / "app", environ={}, home=home)
+    project = find_project(home / "app", environ={})
     assert project.vault == ours
     assert [each.code for each in project.warnings] == ["TWO_PROJECT_VAULTS"]
 
@@ -146,11 +145,11 @@ def test_the_environment_names_a_project(home: Path):
     elsewhere = home / "elsewhere"
     elsewhere.mkdir()
     named = {"VAULT_AGENT_PROJECT": str(home / "app")}
-    project = find_project(elsewhere, environ=named, home=home)
+    project = find_project(elsewhere, environ=named)
     assert project.vault == vault
     # Only that folder counts, not those above it.
     inside = {"VAULT_AGENT_PROJECT": str(elsewhere)}
-    assert find_project(home / "app", environ=inside, home=home) is None
+    assert find_project(home / "app", environ=inside) is None
 
 
 @pytest.mark.fault(
@@ -167,7 +166,7 @@ def test_a_vault_that_links_out_of_its_project_is_refused(home: Path, linked: st
     link.parent.mkdir(parents=True)
     link.symlink_to(outside if linked.endswith("vault") and "/" in linked else outside.parent)
     with pytest.raises(Forbidden, match="VAULT_NOT_TRUSTED"):
-        find_project(home / "app", environ={}, home=home)
+        find_project(home / "app", environ={})
 
 
 @POSIX
@@ -194,7 +193,7 @@ def test_linked_worktrees_have_the_vault_of_the_main_checkout(home: Path):
     assert (tree / ".vault-agent" / "vault" / "note.md").is_file()  # its own copy is passed over
     assert found(tree, home) == vault
     assert found(tree / "src", home) == vault
-    assert project_folder(tree / "src", home=home) == main
+    assert project_folder(tree / "src") == main
 
 
 def test_a_project_inside_a_worktree_is_that_of_the_main_checkout(home: Path):
@@ -213,7 +212,7 @@ def test_a_submodule_is_a_project_of_its_own(home: Path):
     git("submodule", "add", "-q", str(library), "sub", at=outer)
     assert found(outer, home) == outer_vault
     assert found(outer / "sub", home) is None
-    assert project_folder(outer / "sub", home=home) == outer / "sub"
+    assert project_folder(outer / "sub") == outer / "sub"
     own = made(outer / "sub")
     assert found(outer / "sub", home) == own
 
@@ -339,7 +338,7 @@ def test_trust_belongs_to_the_folder_and_the_uid(home: Path):
     vault = made(home / "app")
     uid = ensure_project_file(home / "app", "app").uid or ""
     entry = Registered(vault, Role.PROJECT, "app", uid)
-    project = find_project(home / "app", environ={}, home=home)
+    project = find_project(home / "app", environ={})
     assert project is not None
     assert trusted_entry(project, [entry]) == entry
     assert trusted_entry(project, []) is None

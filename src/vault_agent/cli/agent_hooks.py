@@ -169,14 +169,11 @@ def _take_out(groups_of: dict[str, list[Settings]], name: str, event: str) -> No
         groups_of[event] = kept
 
 
-def _joined(command: list[str]) -> str:
-    return subprocess.list2cmdline(command) if sys.platform == "win32" else shlex.join(command)
-
-
 def _entries(name: str, command: list[str]) -> dict[str, Settings]:
     """Return our entries for an agent, by event."""
     hooks = _hooks_of(name)
-    entry = {"type": "command", "command": _joined(command), **hooks.entry}
+    join = subprocess.list2cmdline if sys.platform == "win32" else shlex.join
+    entry = {"type": "command", "command": join(command), **hooks.entry}
     return {event: {**entry, **more} for event, more in hooks.events.items()}
 
 

@@ -32,7 +32,6 @@ _FIRST = "First run `vault-agent setup`, or name a server with --endpoint."
 _LONGEST_SENTENCE = 1_000  # characters
 WITH_VALUE = ("--config", "--endpoint", "--api-key", "--vault")
 """Global options that are followed by a value."""
-CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
 @dataclass
@@ -222,7 +221,7 @@ class _WithGlobalOptions(click.Command):
     """What accepts the global options."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("context_settings", CONTEXT)
+        kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         kwargs.setdefault("epilog", "Global options, such as --json: vault-agent --help")
         super().__init__(*args, **kwargs)
         self.params.extend(_global_options())

@@ -69,9 +69,7 @@ def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> StartComman
     if config_file is not None:
         environment[CONFIG_ENV] = str(config_file)
     for name, value in flags.values.items():
-        if KEYS[name].secret or isinstance(value, bool):  # a switch has a flag of another name
-            environment[KEYS[name].environment] = str(value)
-        elif name in FLAGS:
+        if name in FLAGS:
             arguments += [FLAGS[name], str(value)]
         elif KEYS[name].of_server:
             environment[KEYS[name].environment] = str(value)

@@ -8,7 +8,7 @@ from contextlib import closing
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 from asyncclick.shell_completion import CompletionItem
@@ -35,11 +35,9 @@ from vault_agent.system.files import reason_of, replacing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from vault_agent.cli.list import CommandFunction
     from vault_agent.cli.names import NamedPlace
     from vault_agent.client.client import Client, Reply
-
-
-_Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class _Text:
 _LARGE = click.option("--allow-large", is_flag=True, help="Lift the size limit.")
 
 
-def output_option(*, required: bool) -> Callable[[_Function], _Function]:
+def output_option(*, required: bool) -> Callable[[CommandFunction], CommandFunction]:
     """Return a decorator that adds `--output`."""
     return click.option(
         "--output",

@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from vault_agent.client.client import Reply
     from vault_agent.model.warning import Warning as Notice
 
-_Function = TypeVar("_Function", bound="Callable[..., Any]")
+CommandFunction = TypeVar("CommandFunction", bound="Callable[..., Any]")
 SCREENFUL = 50
 """Rows at a terminal, and of a JSON reply."""
 MAX_PAGE = 200
 
 
-def with_options(*options: Callable[[Any], Any]) -> Callable[[_Function], _Function]:
+def with_options(*options: Callable[[Any], Any]) -> Callable[[CommandFunction], CommandFunction]:
     """Return a decorator that adds several options, the first one on top."""
 
-    def add(function: _Function) -> _Function:
+    def add(function: CommandFunction) -> CommandFunction:
         for option in reversed(options):
             function = option(function)
         return function
@@ -49,7 +49,7 @@ def with_options(*options: Callable[[Any], Any]) -> Callable[[_Function], _Funct
     return add
 
 
-def note_filters(*names: str) -> Callable[[_Function], _Function]:
+def note_filters(*names: str) -> Callable[[CommandFunction], CommandFunction]:
     """Return a decorator that adds these filters: `paths`, `tags`, `properties` and so on."""
     return with_options(*(_FILTERS[name] for name in names))
 
@@ -120,13 +120,13 @@ _FILTERS = {
 }
 
 
-def limit_option(noun: str) -> Callable[[_Function], _Function]:
+def limit_option(noun: str) -> Callable[[CommandFunction], CommandFunction]:
     """Return a decorator that adds `--limit`."""
     what = f"{noun}. Default: {SCREENFUL} at a terminal and with --json, else all."
     return click.option("-n", "--limit", type=click.IntRange(1), help=what)
 
 
-def page_options(noun: str) -> Callable[[_Function], _Function]:
+def page_options(noun: str) -> Callable[[CommandFunction], CommandFunction]:
     """Return a decorator that adds `--limit`, and `--cursor` for scripts."""
     cursor = click.option("--cursor", hidden=True, help="Continue a reply of --json.")
     return with_options(limit_option(noun), cursor)

@@ -104,15 +104,14 @@ def _launchd(home: Path, variables: Mapping[str, str], log: Path) -> SystemServi
         "EnvironmentVariables": dict(variables),
     }
     domain = f"gui/{os.getuid()}" if hasattr(os, "getuid") else "gui"
+    start = ("launchctl", "bootstrap", domain, str(file))
+    stop = ("launchctl", "bootout", f"{domain}/{_LABEL}")
     return SystemService(
         file,
         plistlib.dumps(agent),
-        start=(("launchctl", "bootstrap", domain, str(file)),),
-        stop=(("launchctl", "bootout", f"{domain}/{_LABEL}"),),
-        restart=(
-            ("launchctl", "bootout", f"{domain}/{_LABEL}"),
-            ("launchctl", "bootstrap", domain, str(file)),
-        ),
+        start=(start,),
+        stop=(stop,),
+        restart=(stop, start),
         is_running=("launchctl", "print", f"{domain}/{_LABEL}"),
     )
 

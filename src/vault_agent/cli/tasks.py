@@ -91,28 +91,24 @@ def _add_verb(verb: str, status: str, summary: str) -> None:
     @click.argument("task", metavar="NOTE:LINE")
     @how_options()
     def set_status(invocation: Invocation, /, task: str, **options: Any) -> int | None:
-        return _set(invocation, task, status, options)
+        body: dict[str, Any] = {"status": status}
+        unnamed = click.UsageError("name the task by its note and line, as in Plan.md:12")
+        if task.isdecimal():  # the number of a search result
+            raise unnamed
+        with client_here(invocation) as client:
+            if _TASK_ID.fullmatch(task):
+                body["taskId"] = task
+            else:
+                place = find(invocation, client, task)
+                if place.line is None:
+                    raise unnamed
+                body |= {"noteId": place.note_id, "line": place.line}
+            return change(invocation, client, "POST /write/tasks/set", body, options)
 
 
 _add_verb("done", "done", "Complete a task, dated today. A recurring one gets its next one.")
 _add_verb("toggle", "toggle", "Complete a task, or open it again.")
 _add_verb("cancel", "cancelled", "Cancel a task, dated today.")
-
-
-def _set(invocation: Invocation, task: str, status: str, options: dict[str, Any]) -> int | None:
-    body: dict[str, Any] = {"status": status}
-    unnamed = click.UsageError("name the task by its note and line, as in Plan.md:12")
-    if task.isdecimal():  # the number of a search result
-        raise unnamed
-    with client_here(invocation) as client:
-        if _TASK_ID.fullmatch(task):
-            body["taskId"] = task
-        else:
-            place = find(invocation, client, task)
-            if place.line is None:
-                raise unnamed
-            body |= {"noteId": place.note_id, "line": place.line}
-        return change(invocation, client, "POST /write/tasks/set", body, options)
 
 
 def _show(task: dict[str, Any]) -> None:

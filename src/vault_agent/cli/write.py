@@ -9,12 +9,12 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
-from vault_agent.cli.list import pairs, with_options
+from vault_agent.cli.list import CommandFunction, pairs, with_options
 from vault_agent.cli.names import client_here, named_file
 from vault_agent.cli.terminal import (
     DECLINED,
@@ -37,14 +37,13 @@ if TYPE_CHECKING:
     from vault_agent.cli.command import Invocation
     from vault_agent.client.client import Client, Reply
 
-_Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 _WAIT_MS = 10_000
 """How long a command waits until a search finds the change. A server that reopens may need it."""
 _VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "made"}
 
 
-def how_options(*, asks: bool = False) -> Callable[[_Function], _Function]:
+def how_options(*, asks: bool = False) -> Callable[[CommandFunction], CommandFunction]:
     """Return a decorator that adds the options of all changes.
 
     `asks`: the command may ask first.

@@ -55,10 +55,7 @@ class Project(NamedTuple):
 
 
 def find_project(
-    folder: Path | None = None,
-    *,
-    environ: Mapping[str, str] | None = None,
-    home: Path | None = None,
+    folder: Path | None = None, *, environ: Mapping[str, str] | None = None
 ) -> Project | None:
     """Return the project of a folder, by default the current one, or None if it has none.
 
@@ -71,7 +68,7 @@ def find_project(
     if named:
         return project_at(_resolved(expanded(named)))
     start = _resolved(folder if folder is not None else Path.cwd())
-    for level in _upwards(_in_main_checkout(start), _home(home)):
+    for level in _upwards(_in_main_checkout(start), _home()):
         project = project_at(level)
         if project is not None:
             return project
@@ -95,13 +92,13 @@ def project_at(folder: Path) -> Project | None:
     return None
 
 
-def project_folder(folder: Path | None = None, *, home: Path | None = None) -> Path:
+def project_folder(folder: Path | None = None) -> Path:
     """Return the folder that a new project vault of a folder belongs to.
 
     It is the top of its repository, or else the folder itself.
     """
     start = _in_main_checkout(_resolved(folder if folder is not None else Path.cwd()))
-    for level in _upwards(start, _home(home)):
+    for level in _upwards(start, _home()):
         if (level / ".git").exists():
             return level
     return start
@@ -109,7 +106,7 @@ def project_folder(folder: Path | None = None, *, home: Path | None = None) -> P
 
 def is_home(folder: Path) -> bool:
     """Whether this is the home folder, which is no project."""
-    return _resolved(folder) == _home(None)
+    return _resolved(folder) == _home()
 
 
 def global_vault(chosen: Path | None) -> Path:
@@ -204,9 +201,9 @@ def _inside(vault: Path, folder: Path) -> Path:
     return resolved
 
 
-def _home(home: Path | None) -> Path | None:
+def _home() -> Path | None:
     try:
-        return _resolved(home if home is not None else Path.home())
+        return _resolved(Path.home())
     except RuntimeError:
         return None  # the user has no home folder
 
@@ -352,16 +349,14 @@ def trusted_entry(project: Project, entries: Iterable[Registered]) -> Registered
     return None
 
 
-def missing_entry(
-    project: Project | None, entries: Iterable[Registered], folder: Path | None = None
-) -> Registered | None:
-    """Return the entry of a project around a folder whose vault is missing, else None.
+def missing_entry(project: Project | None, entries: Iterable[Registered]) -> Registered | None:
+    """Return the entry of a project around here whose vault is missing, else None.
 
-    `project` is what was found there: one that is nearer counts. The default is the current folder,
-    or the one that `VAULT_AGENT_PROJECT` names.
+    `project` is what was found here: one that is nearer counts. Here is the current folder, or the
+    one that `VAULT_AGENT_PROJECT` names.
     """
-    named = os.environ.get(PROJECT_ENV) if folder is None else None
-    here = Path(os.path.realpath(named or folder or Path.cwd()))
+    named = os.environ.get(PROJECT_ENV)
+    here = Path(os.path.realpath(named or Path.cwd()))
     around = {here} if named else {here, *here.parents, project_folder(here)}
     gone = [
         entry
