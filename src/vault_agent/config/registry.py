@@ -120,13 +120,7 @@ def forget_vault(name: str, path: Path | None = None) -> Registered:
         NotFound: `VAULT_UNKNOWN` if there is no such vault.
         Misconfigured: `CONFIG_INVALID` if several have this name.
     """
-    forgotten = named_vault(name, read_registry(path))
-    _rewrite(path or registry_path(), lambda old: [vault for vault in old if vault != forgotten])
-    return forgotten
-
-
-def named_vault(name: str, entries: tuple[Registered, ...]) -> Registered:
-    """Return the vault with this name or folder. Raises as `forget_vault`."""
+    entries = read_registry(path)
     folder = Path(os.path.realpath(expanded(name)))
     named = [entry for entry in entries if entry.root == folder]
     named = named or [entry for entry in entries if entry.answers_to(name)]
@@ -134,7 +128,9 @@ def named_vault(name: str, entries: tuple[Registered, ...]) -> Registered:
         raise unknown_vault(name, (entry.address for entry in entries))
     if len(named) > 1:
         raise Misconfigured("CONFIG_INVALID", "Several vaults have this name. Name a folder.")
-    return named[0]
+    (forgotten,) = named
+    _rewrite(path or registry_path(), lambda old: [vault for vault in old if vault != forgotten])
+    return forgotten
 
 
 def unknown_vault(name: str, addresses: Iterable[str]) -> NotFound:
