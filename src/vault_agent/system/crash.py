@@ -23,6 +23,10 @@ class CrashReport:
     error_type: str  # the name of the exception's class
     frames: tuple[str, ...] = ()  # "vault_agent.indexing.index:123", outermost first
 
+    def __str__(self) -> str:
+        """Return the type and the innermost of our own lines."""
+        return f"{self.error_type} at {self.frames[-1]}" if self.frames else self.error_type
+
 
 def describe_crash(error: BaseException) -> CrashReport:
     """Return the type of an error and the innermost frames of our own modules."""
