@@ -56,7 +56,7 @@ STORE_GROUPS = {"index", "fulltext", "vectors", "jobs", "write_log"}
 LAZY_SERVER = {"cli/serve.py", "cli/demo.py"}
 # The relay for agents must start faster than the SDK can be imported.
 ONLY_RELAY = {"cli/relay.py"}
-RELAY = {f"vault_agent.mcp.{name}" for name in ("relay", "lists", "tool")}
+RELAY = {f"vault_agent.mcp.{name}" for name in ("relay", "handshake", "tool")}
 # These ask a model themselves, because they work without a server. One checks an endpoint by the
 # server's own rule when it is set.
 LAZY_MODELS = {"cli/doctor.py", "cli/config.py"}

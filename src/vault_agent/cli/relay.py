@@ -21,7 +21,7 @@ from vault_agent.config.fast_settings import (
 from vault_agent.config.layers import read_layers
 from vault_agent.config.rights import tool_settings
 from vault_agent.errors import VaultAgentError
-from vault_agent.mcp.lists import is_handshake, is_list, result_for
+from vault_agent.mcp.handshake import is_handshake, is_list, result_for
 from vault_agent.mcp.relay import NoServer, ServerAt, run_relay
 from vault_agent.mcp.tool import SWITCHES, ClientTools
 from vault_agent.system.address import is_answering, live_address

@@ -33,7 +33,7 @@ from pydantic import ValidationError
 
 from vault_agent.api.requests import whole_number
 from vault_agent.errors import InvalidRequest
-from vault_agent.mcp.lists import CLIENT_META, client_name
+from vault_agent.mcp.handshake import CLIENT_META, client_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,7 +108,8 @@ def parse_message(body: bytes) -> Message:
     if not isinstance(parsed, dict):
         raise RpcError(INVALID_REQUEST, "The message is not a JSON-RPC object.")
     raw_id = parsed.get("id")
-    request_id = raw_id if _is_id(raw_id) else None
+    is_id = isinstance(raw_id, str | int) and not isinstance(raw_id, bool)
+    request_id = raw_id if is_id else None
     method, params = parsed.get("method"), parsed.get("params")
     if (
         parsed.get("jsonrpc") != "2.0"
@@ -120,10 +121,6 @@ def parse_message(body: bytes) -> Message:
     if params is not None and not isinstance(params, dict):
         raise RpcError(INVALID_PARAMS, "The parameters must be an object.", to=request_id)
     return Message(request_id, method, params)
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from mcp_types import PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from vault_agent.mcp.exchange import Post, exchange
-from vault_agent.mcp.lists import CAPABILITIES_META, FILE
+from vault_agent.mcp.handshake import CAPABILITIES_META, FILE
 from vault_agent.mcp.service import make_server
 from vault_agent.mcp.tool import OWN, ClientTools
 

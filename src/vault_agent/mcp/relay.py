@@ -2,7 +2,7 @@
 
 Clients start one relay each, and wait only seconds for its first reply. So it starts fast: it
 imports the standard library only, and no other room. It gives the handshake and the lists itself
-(`lists.py`), while a server is found or started. Of the rest of the protocol it knows only what
+(`handshake.py`), while a server is found or started. Of the rest of the protocol it knows only what
 HTTP asks of a client: the headers, and that a cancelled request closes its connection.
 
 Threads, because they need no import of asyncio: one reads lines, and one for each request waits for
@@ -24,7 +24,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from vault_agent.mcp.lists import CLIENT_META, VERSION_META, client_name, is_handshake
+from vault_agent.mcp.handshake import CLIENT_META, VERSION_META, client_name, is_handshake
 from vault_agent.mcp.tool import reading_tools
 
 if TYPE_CHECKING:

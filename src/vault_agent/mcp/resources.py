@@ -8,8 +8,8 @@ from urllib.parse import quote, unquote
 
 from vault_agent.api import memory, search
 from vault_agent.errors import NotFound, VaultAgentError
+from vault_agent.mcp.handshake import GUIDE_URI, MEMORY_SCHEME, SCHEME, TAGS_URI
 from vault_agent.mcp.listing import list_entries
-from vault_agent.mcp.lists import GUIDE_URI, MEMORY_SCHEME, SCHEME, TAGS_URI
 from vault_agent.mcp.memory import latest_memory
 from vault_agent.mcp.reading import read_note
 from vault_agent.text.names import fold, stem, visible

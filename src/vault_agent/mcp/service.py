@@ -14,7 +14,7 @@ from mcp.server.lowlevel import Server
 from vault_agent import __version__
 from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.mcp.exchange import INVALID_PARAMS, TeachingError
-from vault_agent.mcp.lists import MEDIA, entries
+from vault_agent.mcp.handshake import MEDIA, entries
 from vault_agent.mcp.prompts import prompt_text, prompts_for
 from vault_agent.mcp.resources import complete_path, read_resource
 from vault_agent.mcp.text import as_json, for_models

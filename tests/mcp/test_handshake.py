@@ -17,10 +17,10 @@ from vault_agent.config.layers import Layer
 from vault_agent.config.rights import tool_settings
 from vault_agent.config.settings import Config
 from vault_agent.mcp.exchange import Post, exchange
-from vault_agent.mcp.lists import FILE, result_for
+from vault_agent.mcp.handshake import FILE, result_for
 from vault_agent.mcp.recorded import recorded, text_of
 from vault_agent.mcp.service import make_server
-from vault_agent.mcp.tool import RIGHTS, ClientTools
+from vault_agent.mcp.tool import ClientTools
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.mcp.view import View
 from vault_agent.model.writing import Right
@@ -51,7 +51,7 @@ def view_of(config: Config, caller: Caller, toolset: str, rights: frozenset[Righ
 async def test_a_list_is_the_same_with_and_without_a_server(toolset):
     chosen = random.Random(toolset)
     for _ in range(12):
-        rights = frozenset(Right(each) for each in RIGHTS if chosen.random() < 0.6)
+        rights = frozenset(right for right in Right if chosen.random() < 0.6)
         memory, journal = chosen.random() < 0.5, chosen.random() < 0.5
         config = Config(
             memory={"enabled": memory}, journal={"enabled": journal}, vaults={"enabled": True}

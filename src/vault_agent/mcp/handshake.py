@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from vault_agent.mcp.tool import ClientTools
 
-FILE = Path(__file__).with_name("handshake.json")
+FILE = Path(__file__).with_suffix(".json")
 VERSION_META = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_META = "io.modelcontextprotocol/clientCapabilities"
 CLIENT_META = "io.modelcontextprotocol/clientInfo"
