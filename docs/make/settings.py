@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import textwrap
+from enum import Enum
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -162,6 +163,8 @@ def _checks(field: FieldInfo) -> dict[str, Any]:
 def _choices(annotation: Any) -> tuple[str, ...]:
     if get_origin(annotation) is Literal:
         return get_args(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return tuple(annotation)
     return tuple(choice for part in get_args(annotation) for choice in _choices(part))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -17,6 +17,7 @@ from pydantic import (
 
 from vault_agent.config.rules import once, seen_folders, vault_folder
 from vault_agent.config.setting_names import Toolset
+from vault_agent.model.writing import Right
 from vault_agent.system.files import is_folder
 from vault_agent.text.names import visible
 
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 SECTION = "agents"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
-
-WriteRight = Literal["create", "append", "edit", "overwrite", "move", "delete", "permanent"]
-"""What writes need to be allowed. The names are those of `model.writing.Right`."""
 
 
 def _part_of_vault(path: str) -> str:
@@ -44,7 +42,7 @@ DeniedPath = Annotated[str, AfterValidator(_part_of_vault)]
 SeenFolders = Annotated[tuple[str, ...], BeforeValidator(seen_folders)]
 
 
-WriteRights = Annotated[tuple[WriteRight, ...], BeforeValidator(once)]
+WriteRights = Annotated[tuple[Right, ...], BeforeValidator(once)]
 
 
 class AgentSettings(BaseModel):

@@ -24,6 +24,7 @@ from vault_agent.config.agents import Folder as VaultFolder
 from vault_agent.config.agents import WriteRights
 from vault_agent.config.setting_names import DEFAULT_PORT, Toolset
 from vault_agent.model.search import Weights
+from vault_agent.model.writing import Right
 from vault_agent.text.names import AttachmentKind
 
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -210,7 +211,7 @@ class WriteSettings(SettingsSection):
     Folders of vault.root. Without any, that vault is never changed. Hidden and excluded folders
     never are. The vaults of projects and the global one may be changed as a whole.
     """
-    allow: WriteRights = ("create", "append", "edit")
+    allow: WriteRights = (Right.CREATE, Right.APPEND, Right.EDIT)
     """Rights of agents there, and of every client of the plain address `/mcp`.
 
     `overwrite`, `move` and `delete` can hide text from a reader. `permanent` deletes without

@@ -154,7 +154,7 @@ def _rule(item: ErrorDetails) -> str:
     if item["type"] == "missing":  # only an agent's folders have no default
         return 'must be set, such as folders = ["Work"], or folders = ["."] for the whole vault'
     rule = item["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
-    if item["type"] == "literal_error" and isinstance(item["loc"][-1], int):  # a value of a list
+    if item["type"] in {"literal_error", "enum"} and isinstance(item["loc"][-1], int):
         return rule.replace("must be", "must be one or more of", 1)
     return rule
 

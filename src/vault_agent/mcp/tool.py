@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.errors import InvalidRequest
+from vault_agent.model.writing import Right
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 OWN = "vault-agent"
 """The toolset with our own names."""
-RIGHTS = ("create", "append", "edit", "overwrite", "move", "delete")
-"""The rights that decide about tools."""
 SWITCHES = ("memory.enabled", "journal.enabled")
 """The settings that enable tools, prompts and resources."""
 _TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text("utf-8"))
@@ -113,7 +112,7 @@ def tools_for(client: ClientTools) -> list[Tool]:
 
 def own_tool(name: str) -> Tool:
     """Return one of our tools as the owner has it, who may do everything."""
-    tool = _tool(OWN, name, RIGHTS)
+    tool = _tool(OWN, name, tuple(Right))
     assert tool is not None  # noqa: S101 - it is in the table, and has its right
     return tool
 
@@ -125,7 +124,7 @@ def reading_tools() -> frozenset[str]:
         tool
         for toolset, rows in _TABLE.items()
         for name in rows
-        if (tool := _tool(toolset, name, RIGHTS)) is not None
+        if (tool := _tool(toolset, name, tuple(Right))) is not None
     ]
     writing = {tool.name for tool in tools if tool.writes}
     return frozenset(tool.name for tool in tools) - writing

@@ -19,7 +19,6 @@ from vault_agent.config.registry import GLOBAL
 from vault_agent.config.rights import allowed_rights
 from vault_agent.errors import Misconfigured, NotFound, Unsupported, switched_off
 from vault_agent.model.scope import Scope
-from vault_agent.model.writing import Right
 from vault_agent.server.app_keys import APP, CONFIG, TRACE
 from vault_agent.server.body import await_gate, check_media, check_size, read_body
 from vault_agent.server.connection import while_client_waits
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config.agents import AgentSettings
     from vault_agent.config.settings import Config
+    from vault_agent.model.writing import Right
 
 PATH = "/mcp"
 # As in the relay, whose room is imported only when needed.
@@ -146,7 +146,7 @@ def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
     if not write.enabled:
         return frozenset()
     if agent is None:
-        return frozenset(map(Right, write.allow))
+        return frozenset(write.allow)
     return allowed_rights(write.allow, write.folders, agent.folders, agent.write)
 
 
@@ -180,7 +180,8 @@ async def _answered(
     await _require_folder(config, agent)
     vaults = request.app[APP].vaults
     named = request.headers.get(VAULT_HEADER) if caller.kind is CallerKind.OWNER else None
-    several = named is not None and any(entry.address == GLOBAL for entry in vaults.entries())
+    entries = vaults.known.entries()
+    several = named is not None and any(entry.address == GLOBAL for entry in entries)
     headers = {name.lower(): value for name, value in request.headers.items()}
     if named is not None:
         vault = await vaults.open(named)
