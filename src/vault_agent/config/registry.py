@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 DEFAULT: Final = "default"
 """The name of the vault of `vault.root`."""
 GLOBAL: Final = "global"
+IN_GLOBAL: Final = "global:"
+"""What the paths of notes of the global vault begin with, in replies, links and `promoted_to`."""
+PROJECT: Final = "project:"
+"""What the addresses of projects' vaults begin with."""
 MAX_NAME: Final = 64
 
-_PROJECT = "project:"
 _HEX: Final = "0123456789abcdef"
 _NOT_IN_NAMES = re.compile(rf"[{CONTROLS}{HIDDEN}\u200c\u200d/\\:%?#]+")
 
@@ -60,7 +63,7 @@ class Registered(NamedTuple):
     def address(self) -> str:
         """What requests and commands call it: `project:NAME`, `global` or its name."""
         if self.role is Role.PROJECT:
-            return _PROJECT + self.name
+            return PROJECT + self.name
         return GLOBAL if self.role is Role.GLOBAL else self.name
 
     @property

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api import memory, sessions
 from vault_agent.errors import Forbidden, NotFound
 from vault_agent.mcp.reading import named_note
-from vault_agent.mcp.text import printable, warning_lines
-from vault_agent.mcp.view import IN_GLOBAL
+from vault_agent.mcp.text import BYTES_A_TOKEN, printable, warning_lines
+from vault_agent.mcp.view import IN_GLOBAL, PROJECT
 from vault_agent.model.writing import Right
 from vault_agent.text.names import visible
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 NOTHING = "Nothing is recalled: no note is about this."
 _LEAST_TOKENS, _MOST_TOKENS = 100, 2_000
-_BYTES_A_TOKEN = 3.5  # of ASCII; other characters have more tokens a byte
 _WARNING_BYTES = 1_500
-_PROJECT = "project:"
 
 
 async def latest_memory(view: View, project: str) -> str:
@@ -32,7 +30,7 @@ async def latest_memory(view: View, project: str) -> str:
         VaultAgentError: as the operation `memory`.
     """
     body: dict[str, Any] = {"start": True}
-    if project not in (view.vault.address, view.vault.address.removeprefix(_PROJECT)):
+    if project not in (view.vault.address, view.vault.address.removeprefix(PROJECT)):
         if not view.caller.may_do_everything:
             raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
         body["project"] = project
@@ -40,7 +38,7 @@ async def latest_memory(view: View, project: str) -> str:
 
 
 async def _recalled(view: View, body: Mapping[str, Any]) -> str:
-    room = int((view.max_bytes - _WARNING_BYTES) / _BYTES_A_TOKEN)
+    room = int((view.max_bytes - _WARNING_BYTES) / BYTES_A_TOKEN)
     most = min(max(room, _LEAST_TOKENS), _MOST_TOKENS)
     if "maxTokens" in body or most < _MOST_TOKENS:  # else that of the settings
         body = {**body, "maxTokens": min(body.get("maxTokens", most), most)}

@@ -8,6 +8,7 @@ from vault_agent.api import search
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.reading import named_note
 from vault_agent.mcp.text import (
+    BYTES_A_TOKEN,
     excerpt,
     fitting,
     page,
@@ -143,13 +144,12 @@ def _result_text(view: View, result: Hit, *, reason: bool) -> str:
     return f"{place}\n  {text}" if text else place
 
 
-_BYTES_A_TOKEN = 3.5  # of ASCII, as the operation estimates; no text has more
 _WARNING_BYTES = 3_000
 
 
 async def _context(view: View, arguments: Mapping[str, Any]) -> str:
     # The section must fit into a reply, with its warnings.
-    most = max(200, int((view.max_bytes - _WARNING_BYTES) / _BYTES_A_TOKEN))
+    most = max(200, int((view.max_bytes - _WARNING_BYTES) / BYTES_A_TOKEN))
     if arguments["maxTokens"] > most:
         raise InvalidRequest(
             "INVALID_LIMIT", f"maxTokens must be at most {most:,}: a larger section is no reply."

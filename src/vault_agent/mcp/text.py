@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 NAME_CHARACTERS = 200
 EXCERPT_CHARACTERS = 120
+BYTES_A_TOKEN = 3.5
+"""Of ASCII, as operations estimate them; other characters have more tokens a byte."""
 _NOTICE_BYTES = 40
 """Bytes reserved for a line that says how many do not fit."""
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 GLOBAL: Final = "global"
 IN_GLOBAL: Final = "global:"
 """What the paths of notes of the global vault begin with."""
+PROJECT: Final = "project:"
 STATES: Final = frozenset(
     (
         "EMBEDDING_INCOMPLETE", "EMBEDDING_UNAVAILABLE", "INDEX_STALE", "RERANK_UNAVAILABLE",

@@ -12,9 +12,9 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.config.registry import GLOBAL, Role
+from vault_agent.config.registry import GLOBAL, IN_GLOBAL, Role
 from vault_agent.errors import (
     Conflict,
     Forbidden,
@@ -32,7 +32,7 @@ from vault_agent.memory.facts import type_of
 from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import Demoted, GlobalCopy, Marked, Promoted
 from vault_agent.model.modes import Mode
-from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, new_note_id, type_of_folder
+from vault_agent.model.note_types import FOLDER_OF, OTHERS, in_order, new_note_id, type_of_folder
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Right, Write, WriteState
 from vault_agent.search.resolve import resolve
@@ -144,9 +144,14 @@ class Promotion:
             copy = await self._copy(original, shared, writer)
             warnings: list[Warning] = []
             trash = None
-            if copy is not None and await self._was_copied(shared, copy.path):
-                write = _write(UNDO, Right.DELETE, writer)
-                removed = await shared.writes.by_itself.remove(copy.path, write)
+            # A note says what somebody wrote into it, perhaps in a clone. The log of writes is the
+            # server's own.
+            writing = shared.writes.by_itself
+            if copy is not None and any(
+                write.operation == PROMOTE and write.state is WriteState.DONE
+                for write in await writing.writes(path=copy.path)
+            ):
+                removed = await writing.remove(copy.path, _write(UNDO, Right.DELETE, writer))
                 trash = removed.trash_path
                 warnings += removed.warnings
             changed, more = await self._unmark(vault, original, writer, copy)
@@ -172,11 +177,12 @@ class Promotion:
         write = _write(SUPERSEDE, Right.EDIT, writer)
         async with self._turn:
             writing, path = await self._writable(vault, note_id)
-            if is_superseded(await writing.read(path, write)) == superseded:
+            status = read_keys(await writing.read(path, write)).get(STATUS)
+            if (str(status or "").lower() == SUPERSEDED) == superseded:
                 return Marked(changed=False)
-            change = await writing.edit(
-                path, write, lambda note: with_status(note, superseded=superseded)
-            )
+            values: Properties = {STATUS: SUPERSEDED} if superseded else {}
+            removed = () if superseded else (STATUS,)
+            change = await writing.edit(path, write, lambda note: set_keys(note, values, removed))
             return Marked(changed=change.changed, warnings=tuple(change.warnings))
 
     # --- the steps ------------------------------------------------------------------------------
@@ -196,7 +202,7 @@ class Promotion:
         similar = await similar_notes(type_of_copy(original), original.title, original.body, vault)
         if similar:
             listed = similar[:MAX_SIMILAR]
-            paths = [f"{GLOBAL_PREFIX}{note['path']}" for note in listed]
+            paths = [f"{IN_GLOBAL}{note['path']}" for note in listed]
             raise Conflict(
                 "PROMOTE_SIMILAR",
                 "The global vault has a note that is much the same.",
@@ -313,16 +319,6 @@ class Promotion:
                 return copy
         return None
 
-    async def _was_copied(self, shared: OpenVault, path: str) -> bool:
-        """Whether the log of writes says that a promotion made this note.
-
-        A note says what somebody wrote into it, perhaps in a clone. The log is the server's own.
-        """
-        return any(
-            write.operation == PROMOTE and write.state is WriteState.DONE
-            for write in await shared.writes.by_itself.writes(path=path)
-        )
-
     async def _read_copy(self, shared: OpenVault, path: str, writer: Author) -> _Copy | None:
         try:
             note = await shared.writes.by_itself.read(path, _write(PROMOTE, Right.EDIT, writer))
@@ -406,8 +402,6 @@ def is_same_text(first: str, second: str) -> bool:
 # --- the texts: the copy for the global vault, and the marks of the original ----------------------
 
 
-GLOBAL_PREFIX: Final = "global:"
-"""What the path of a note in the global vault begins with, in links and in `promoted_to`."""
 PROMOTED, PROMOTED_TO, LINKS = "promoted", "promoted_to", "links"
 """What an original has besides, once it is promoted."""
 STATUS, SUPERSEDED = "status", "superseded"
@@ -444,9 +438,7 @@ class Original:
         """The path of its copy in the global vault, if it names one."""
         value = None if self.section else self.values.get(PROMOTED_TO)
         return (
-            value.removeprefix(GLOBAL_PREFIX)
-            if isinstance(value, str) and _is_global(value)
-            else None
+            value.removeprefix(IN_GLOBAL) if isinstance(value, str) and _is_global(value) else None
         )
 
     @property
@@ -462,7 +454,7 @@ class Original:
     def names_copy(self, path: str) -> bool:
         """Whether it has the marks of a copy at this path."""
         if self.section:
-            return GLOBAL_PREFIX + path in _items(self.values.get(LINKS))
+            return IN_GLOBAL + path in _items(self.values.get(LINKS))
         return self.promoted_path == path
 
 
@@ -541,7 +533,7 @@ def copy_of(original: Original, *, identifier: str, now: str) -> bytes:
     }
     if files := _items(original.values.get("files")):
         values["source_files"] = files
-    head = spliced(b"", set_keys(b"", _in_order(values))).decode()
+    head = spliced(b"", set_keys(b"", in_order(values))).decode()
     return (head.replace("\n", original.line_end) + original.body).encode()
 
 
@@ -562,7 +554,7 @@ def marked(note: bytes, path: str, *, whole: bool = True) -> tuple[Splice, ...]:
     Raises as `set_keys`.
     """
     values = read_keys(note)
-    old, place = values.get(PROMOTED_TO) if whole else None, GLOBAL_PREFIX + path
+    old, place = values.get(PROMOTED_TO) if whole else None, IN_GLOBAL + path
     kept = [link for link in _items(values.get(LINKS)) if link not in (old, place)]
     named: Properties = {PROMOTED_TO: place} if whole else {}
     return set_keys(note, {PROMOTED: True, **named, LINKS: [*kept, place]})
@@ -574,7 +566,7 @@ def unmarked(note: bytes, section_path: str | None = None) -> tuple[Splice, ...]
     What is promoted besides keeps its marks. Raises as `set_keys`.
     """
     values = read_keys(note)
-    place = values.get(PROMOTED_TO) if section_path is None else GLOBAL_PREFIX + section_path
+    place = values.get(PROMOTED_TO) if section_path is None else IN_GLOBAL + section_path
     linked = _items(values.get(LINKS))
     kept = [link for link in linked if link != place]
     others = [link for link in kept if _is_global(link)]
@@ -592,16 +584,6 @@ def is_marked(note: bytes) -> bool:
     return read_keys(note).get(PROMOTED_TO) is not None
 
 
-def is_superseded(note: bytes) -> bool:
-    """Whether a note says that another one has taken its place."""
-    return str(read_keys(note).get(STATUS) or "").lower() == SUPERSEDED
-
-
-def with_status(note: bytes, *, superseded: bool) -> tuple[Splice, ...]:
-    """Give a note the status of a superseded one, or none. Raises as `set_keys`."""
-    return set_keys(note, {STATUS: SUPERSEDED}) if superseded else set_keys(note, {}, [STATUS])
-
-
 def _tags(value: Json, project: str) -> list[Json]:
     tags = value.replace(",", " ").split() if isinstance(value, str) else _items(value)
     tag = f"project/{slug(project) or 'other'}"
@@ -615,9 +597,4 @@ def _items(value: Json) -> list[Json]:
 
 
 def _is_global(value: Json) -> bool:
-    return isinstance(value, str) and value.startswith(GLOBAL_PREFIX)
-
-
-def _in_order(values: Properties) -> Properties:
-    order = {name: place for place, name in enumerate(FIELDS)}
-    return dict(sorted(values.items(), key=lambda pair: order.get(pair[0], len(order))))
+    return isinstance(value, str) and value.startswith(IN_GLOBAL)

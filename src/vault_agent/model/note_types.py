@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from vault_agent.text.names import slug
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FOLDERS: Final = {
     "journals": "journal",
@@ -33,7 +36,14 @@ FIELDS: Final = (
 )  # fmt: skip
 """The fields of a note in their order. Others follow."""
 
+Value = TypeVar("Value")
 _DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
+
+
+def in_order(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the fields of a note in their order."""
+    order = {name: place for place, name in enumerate(FIELDS)}
+    return dict(sorted(values.items(), key=lambda pair: order.get(pair[0], len(order))))
 
 
 def new_note_id(kind: str, day: str) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.config.registry import GLOBAL
+from vault_agent.config.registry import GLOBAL, IN_GLOBAL, PROJECT
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Mode
@@ -119,7 +119,7 @@ class Several:
         """Return the vaults that can be opened, project vaults first, and the others."""
 
         def preference(vault: OpenVault) -> int:
-            if vault.address.startswith("project:"):
+            if vault.address.startswith(PROJECT):
                 return 0
             return 2 if vault.address == GLOBAL else 1
 
@@ -301,7 +301,6 @@ def without_duplicates(
     )
 
 
-PREFIX = "global:"
 _LINKS = "links"
 
 
@@ -326,7 +325,9 @@ class Across:
 
         Without a global vault there are none. Nor are there for notes of that vault itself.
         """
-        wanted = {name: name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)}
+        wanted = {
+            name: name.removeprefix(IN_GLOBAL) for name in names if name.startswith(IN_GLOBAL)
+        }
         entry = self._vaults.entry_of(vault)
         if not wanted or entry is None or not entry.has_note_types or entry.address == GLOBAL:
             return {}
@@ -363,11 +364,11 @@ class Across:
             paths = {row.rowid: row.path for row in rows}
             listed = reading.values_of(connection, paths, _LINKS)
             links = [(rowid, value) for rowid, values in listed.items() for value in values]
-            links += unresolved_targets(connection, paths, PREFIX)
+            links += unresolved_targets(connection, paths, IN_GLOBAL)
             return [
                 (identify(paths[rowid]), target)
                 for rowid, target in links
-                if target.startswith(PREFIX)
+                if target.startswith(IN_GLOBAL)
             ]
 
         if self._vaults.entry_of(vault) is None:

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from vault_agent.config.project import is_trusted
-from vault_agent.config.registry import DEFAULT, read_registry, registry_path, unknown_vault
+from vault_agent.config.registry import (
+    DEFAULT,
+    PROJECT,
+    read_registry,
+    registry_path,
+    unknown_vault,
+)
 from vault_agent.errors import Conflict, Forbidden, Misconfigured
 from vault_agent.system.files import is_folder
 from vault_agent.system.workers import Allowance
@@ -49,12 +55,9 @@ class Shared:
     texts: Allowance = field(default_factory=Allowance)  # for work on notes of any content
 
 
-_PROJECT = "project:"
-
-
 def project_address(name: str) -> str:
     """Return the address of a project's vault by the project's name, which may be that already."""
-    return f"{_PROJECT}{name.removeprefix(_PROJECT)}"
+    return f"{PROJECT}{name.removeprefix(PROJECT)}"
 
 
 class KnownVaults:

@@ -16,7 +16,7 @@ from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.frontmatter_edit import keys_of, set_keys
 from vault_agent.markdown.lines import insertable
 from vault_agent.markdown.template import fill, with_known
-from vault_agent.model.note_types import FIELDS, FOLDER_OF, OTHERS, new_note_id, type_of_folder
+from vault_agent.model.note_types import FOLDER_OF, OTHERS, in_order, new_note_id, type_of_folder
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import slug, stem
 from vault_agent.vault.paths import note_path
@@ -120,9 +120,7 @@ def _text(template: str, note: TemplateBody, path: str, project: str) -> bytes:
     head = text[: (end := frontmatter.bounds(text).end)]
     if "#" in head and not note.frontmatter:  # comments of the template's author stay
         return spliced(text.encode(), set_keys(text.encode(), missing))
-    order = {name: place for place, name in enumerate(FIELDS)}
-    merged = {**own, **missing}
-    ordered = dict(sorted(merged.items(), key=lambda pair: order.get(pair[0], len(order))))
+    ordered = in_order({**own, **missing})
     kept = {name: value for name, value in ordered.items() if value != "" or name not in defaults}
     return spliced(b"", set_keys(b"", kept)) + text[end:].encode()
 

@@ -16,7 +16,7 @@ from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.mcp.reading import named_note, note_at, properties_of
 from vault_agent.mcp.text import excerpt, warnings_of
 from vault_agent.mcp.toolsets.whole import overwrite_body, text_fields, whole_note
-from vault_agent.mcp.view import GLOBAL, IN_GLOBAL
+from vault_agent.mcp.view import GLOBAL, IN_GLOBAL, PROJECT
 from vault_agent.mcp.writing import at_this_moment, change, given, perform_write, write_warnings
 from vault_agent.model.graph import GraphQuery
 from vault_agent.model.identifiers import identify
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from vault_agent.model.names import NamedNote
 
 _BACKLINKS = 100
-_PROJECT = "project:"
 _ALL = "all"
 _NOT_OF_NODES = ("identifier", "vault")
 
@@ -47,7 +46,7 @@ async def _named(view: View, name: str) -> NamedNote:
 
 
 def _project(view: View) -> str:
-    return view.vault.address.removeprefix(_PROJECT)
+    return view.vault.address.removeprefix(PROJECT)
 
 
 def _id(view: View, identifier: object, note_id: str, vault: str | None = None) -> str:
