@@ -16,11 +16,12 @@ from vault_agent.memory.patterns import LISTS
 from vault_agent.memory.transcripts.recorder import ToDo
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vault_agent.memory.transcripts.recorder import Recorder
 
-_EDITS: Final = frozenset(LISTS["claude"]["edits"])
-_READS: Final = frozenset(LISTS["claude"]["reads"])
-_CHANGES_NOTHING: Final = _READS.union(LISTS["claude"]["others"])
+_TOOLS: Final = LISTS["claude"]
+_PATHS: Final = ("file_path", "notebook_path", "absolute_path", "path")
 _TITLES: Final = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
 _NOT_WRITTEN: Final = tuple(LISTS["claude"]["not_written"])
 _REFUSED = re.compile(r"the user said:\s*(.*)\Z", re.DOTALL)
@@ -115,24 +116,16 @@ class ClaudeCode:
                 if entry.get("isSidechain") is not True:
                     self._to.agent(block["text"])
             elif block.get("type") == "tool_use":
-                self._to.works(reads=block.get("name") in _CHANGES_NOTHING)
+                name = block.get("name")
+                self._to.works(reads=name in _TOOLS["reads"] or name in _TOOLS["others"])
                 self._call(block)
 
     def _call(self, block: dict[str, Any]) -> None:
         name, call_id, arguments = block.get("name"), block.get("id"), block.get("input")
         if not isinstance(call_id, str) or not isinstance(arguments, dict):
             return
-        path = arguments.get("file_path") or arguments.get("notebook_path") or arguments.get("path")
-        paths = (path,) if isinstance(path, str) else ()
-        if name in _EDITS:
-            self._to.call(call_id, paths=paths)
-        elif name in _READS:
-            self._to.call(call_id, reads=paths)
-        elif name in {"Bash", "PowerShell"} and isinstance(arguments.get("command"), str):
-            self._to.call(call_id, command=arguments["command"])
-        elif name == "TodoWrite":
-            self._to.told.todos = todo_items(arguments.get("todos"))
-        elif name == "TaskCreate" and isinstance(arguments.get("subject"), str):
+        report_call(self._to, _TOOLS, call_id, name, arguments)
+        if name == "TaskCreate" and isinstance(arguments.get("subject"), str):
             self._tasks[str(len(self._tasks) + 1)] = ToDo(arguments["subject"], done=False)
             self._to.told.todos = tuple(self._tasks.values())
         elif name == "TaskUpdate" and arguments.get("taskId") in self._tasks:
@@ -150,6 +143,22 @@ def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
         return [{"type": "text", "text": content}]
     blocks = content if isinstance(content, list) else []
     return [block for block in blocks if isinstance(block, dict)]
+
+
+def report_call(
+    to: Recorder, tools: Mapping[str, Any], call_id: str, name: object, arguments: dict[str, Any]
+) -> None:
+    """Report a call that edits or reads a file, runs a command or lists to-dos."""
+    path = next((arguments[key] for key in _PATHS if arguments.get(key)), None)
+    paths = (path,) if isinstance(path, str) else ()
+    if name in tools["edits"]:
+        to.call(call_id, paths=paths)
+    elif name in tools["reads"]:
+        to.call(call_id, reads=paths)
+    elif name in tools["shells"] and isinstance(arguments.get("command"), str):
+        to.call(call_id, command=arguments["command"])
+    elif name in tools["todos"]:
+        to.told.todos = todo_items(arguments.get("todos"))
 
 
 def todo_items(items: object) -> tuple[ToDo, ...]:

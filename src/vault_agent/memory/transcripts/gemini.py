@@ -8,18 +8,16 @@ What was taken back by a rewind still counts: its edits may have stayed. What is
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from vault_agent.memory.patterns import LISTS
-from vault_agent.memory.transcripts.claude import count, text_of, todo_items
+from vault_agent.memory.transcripts.claude import count, report_call, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from vault_agent.memory.transcripts.recorder import Recorder
 
-_EDITS: Final = frozenset(LISTS["gemini"]["edits"])
-_READS: Final = frozenset(LISTS["gemini"]["reads"])
 _EXIT = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
 _ABOUT = re.compile(
     r"^(?:(?:Output|Stdout|Stderr): |(?:Command|Directory|Exit Code|Signal|Background PIDs"
@@ -78,20 +76,10 @@ class Gemini:
         return True
 
     def _call(self, call: dict[str, Any], call_id: str) -> None:
-        name, arguments = call.get("name"), call.get("args")
+        arguments = call.get("args")
         if not isinstance(arguments, dict):
             return
-        path = arguments.get("file_path") or arguments.get("absolute_path") or arguments.get("path")
-        paths = (path,) if isinstance(path, str) else ()
-        if name in _EDITS:
-            self._to.call(call_id, paths=paths)
-        elif name in _READS:
-            self._to.call(call_id, reads=paths)
-        elif name == "run_shell_command" and isinstance(arguments.get("command"), str):
-            self._to.call(call_id, command=arguments["command"])
-        elif name == "write_todos":
-            self._to.told.todos = todo_items(arguments.get("todos"))
-            return
+        report_call(self._to, LISTS["gemini"], call_id, call.get("name"), arguments)
         status = call.get("status")
         if status in {"success", "error", "cancelled"}:
             text = "\n".join(_results(call.get("result")))
