@@ -96,15 +96,15 @@ async def test_a_note_that_a_person_adds_comes_next_and_a_changed_one_again(desk
         path = desk.root / QUEUE
         path.write_text(path.read_text().replace("is 3", "is 4"))
         vault = await app.vaults.open("project:shop")
-        await vault.runs.follow([QUEUE])
+        await vault.runs.index_writes([QUEUE])
         await indexed(vault)
         shown = await app.deliveries.refresh("abcdefgh-1", apply=True)
-        changed = {note.path: changed for note, changed in shown.before}
+        changed = {note.path: note.changed for note in shown.before}
         assert (changed[QUEUE], changed["notes/tea.md"]) == (True, False)
-        assert QUEUE in shown.recalled.text
+        assert QUEUE in shown.text
         assert QUEUE in await talk.tell("prompt", prompt="go on with the queue")
-        details = await app.deliveries.details("abcdefgh-1")
-        events = [given.event for given in details.session.deliveries]
+        session, _ = await app.deliveries.details("abcdefgh-1")
+        events = [given.event for given in session.deliveries]
         assert events == ["prompt", "prompt", "prompt"]
 
 

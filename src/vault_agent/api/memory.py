@@ -54,9 +54,7 @@ async def _recalled(call: CallContext, request: RecallQuery) -> Recalled:
     if request.session_id is None:
         return await call.app.memory.recall(call.vault, query)
     deliveries = deliveries_of(call.app)
-    session = await deliveries.store.get(request.session_id)
-    if session is None:
-        raise NotFound("SESSION_NOT_FOUND", "Nothing is known about this session.")
+    session = await deliveries.store.require(request.session_id)
     return await deliveries.recall(call.vault, query, session)
 
 

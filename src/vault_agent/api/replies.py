@@ -11,7 +11,7 @@ from vault_agent.model.warning import MAX_WARNINGS, Warning
 from vault_agent.text.names import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from vault_agent.model.jobs import Job
     from vault_agent.model.reply import Envelope
@@ -50,28 +50,20 @@ def _bounded(warning: Warning) -> Warning:
     """Return a warning or a job's error within `MAX_WARNING_BYTES`."""
     if len(dump(warning)) <= MAX_WARNING_BYTES:
         return warning
-    message, details = shorten(warning.message, _MAX_CHARACTERS), _cut_all(warning.details)
+    message = shorten(warning.message, _MAX_CHARACTERS)
+    details = {
+        name: shorten(value, _MAX_CHARACTERS) if isinstance(value, str) else value
+        for name, value in warning.details.items()
+    }
     while True:
         short = replace(warning, message=message, details=details)
         if len(dump(short)) <= MAX_WARNING_BYTES:
             return short
-        if not any(isinstance(value, list) and value for value in details.values()):
+        lists = {name: value for name, value in details.items() if isinstance(value, list)}
+        if not any(lists.values()):
             return Warning(warning.code, warning.code)
-        details = _halved(details)  # a count beside a list says how many there are
-
-
-def _cut_all(details: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: shorten(value, _MAX_CHARACTERS) if isinstance(value, str) else value
-        for name, value in details.items()
-    }
-
-
-def _halved(details: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: value[: len(value) // 2] if isinstance(value, list) else value
-        for name, value in details.items()
-    }
+        # A count beside a list says how many there are.
+        details |= {name: value[: len(value) // 2] for name, value in lists.items()}
 
 
 REPLY_BYTES = 256 * 1024

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -11,7 +11,6 @@ from vault_agent.api.caller import CallContext
 from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Result, check_switch, operation
 from vault_agent.api.pages import encode_cursor, position_of
-from vault_agent.errors import NotFound
 from vault_agent.memory.journal_notes import stamp
 from vault_agent.memory.session import JournalState
 from vault_agent.model.fields import Cursor, FilePath, NoteId, SessionId, Text
@@ -23,7 +22,6 @@ from vault_agent.model.memory import (
     INCOMPLETE,
     PENDING,
     SKIPPED,
-    DeliveredNote,
     JournalList,
     OneJournal,
     OneSession,
@@ -41,10 +39,9 @@ from vault_agent.model.sessions import Delivered, SessionEvent
 
 if TYPE_CHECKING:
     from vault_agent.app import App
-    from vault_agent.memory.deliveries import SessionDetails
     from vault_agent.memory.journals import Journals
     from vault_agent.memory.session import Session
-    from vault_agent.model.memory import Delivery, RecalledNote, ShownState
+    from vault_agent.model.memory import ShownState
     from vault_agent.vaults.open_vault import OpenVault
 
 WAITS_HEADER = "Vault-Agent-Seconds"
@@ -308,14 +305,7 @@ async def memory_session(call: CallContext, request: MemorySessionRequest) -> Re
 @operation("POST", "/memory/sessions/{sessionId}/refresh", writes=True, needs=_MEMORY_ON)
 async def memory_refresh(call: CallContext, request: RefreshBody) -> Result[SessionRefresh]:
     """Return what a session would get now. With `apply`, it comes at its next event."""
-    refreshed = await deliveries_of(call.app).refresh(request.session_id, apply=request.apply)
-    data = SessionRefresh(
-        before=tuple(_note(note, changed) for note, changed in refreshed.before),
-        after=tuple(_note(note, changed) for note, changed in refreshed.after),
-        text=refreshed.recalled.text,
-        tokens=refreshed.recalled.tokens,
-    )
-    return Result(data)
+    return Result(await deliveries_of(call.app).refresh(request.session_id, apply=request.apply))
 
 
 @operation("POST", "/memory/sessions/{sessionId}/notes", writes=True, needs=_MEMORY_ON)
@@ -330,9 +320,7 @@ async def memory_forget(call: CallContext, request: ForgetMemoryBody) -> Result[
     """Delete what is logged about sessions."""
     store = deliveries_of(call.app).store
     if request.session_id is not None:
-        session = await store.get(request.session_id)
-        if session is None:
-            raise NotFound("SESSION_NOT_FOUND", "Nothing is known about this session.")
+        session = await store.require(request.session_id)
         return Result(SessionsForgotten(await store.forget([session])))
     before = time.time() + 1 - (request.older_than_days or 0) * _DAY
     old = [session for session in await store.sessions() if session.last_event_at < before]
@@ -354,14 +342,24 @@ def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | 
 
 async def _details(call: CallContext, session_id: str) -> Result[OneSession]:
     app, deliveries = call.app, deliveries_of(call.app)
-    details = await deliveries.details(session_id)
-    session = details.session
+    session, notes = await deliveries.details(session_id)
     pinned = session.pinned
+    shown_deliveries = [
+        ShownDelivery(
+            at=_time(delivery.at),
+            event=delivery.event,
+            text=delivery.text,
+            tokens=delivery.tokens,
+            max_tokens=delivery.max_tokens,
+            signals=delivery.signals,
+            notes=tuple(notes[note] for note in delivery.notes),
+            left_out=delivery.left_out,
+        )
+        for delivery in session.deliveries[-_MOST_SHOWN:]
+    ]
     detail = SessionDetail(
         **_session(session, app),
-        deliveries=tuple(
-            _delivery(delivery, details) for delivery in session.deliveries[-_MOST_SHOWN:]
-        ),
+        deliveries=tuple(shown_deliveries),
         pinned=tuple(note for note in session.added if note.address in pinned),
     )
     return Result(OneSession(detail))
@@ -395,27 +393,6 @@ def _session(session: Session, app: App) -> dict[str, Any]:
 def _journal(journal: JournalState) -> SessionJournal:
     path = journal.path if journal.is_written else None
     return SessionJournal(shown_state(journal), path, identify(path) if path else None)
-
-
-def _delivery(delivery: Delivery, details: SessionDetails) -> ShownDelivery:
-    return ShownDelivery(
-        at=_time(delivery.at),
-        event=delivery.event,
-        text=delivery.text,
-        tokens=delivery.tokens,
-        max_tokens=delivery.max_tokens,
-        signals=delivery.signals,
-        notes=tuple(
-            _note(note, details.changed[note.address, note.hash]) for note in delivery.notes
-        ),
-        left_out=delivery.left_out,
-    )
-
-
-def _note(note: RecalledNote, changed: bool | None) -> DeliveredNote:
-    return DeliveredNote(
-        **{field.name: getattr(note, field.name) for field in fields(note)}, changed=changed
-    )
 
 
 def _time(seconds: float) -> str:

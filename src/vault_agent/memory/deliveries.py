@@ -7,26 +7,33 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from contextlib import AsyncExitStack, suppress
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
 from vault_agent.errors import NotFound
 from vault_agent.memory.preamble import framed_words
 from vault_agent.memory.session import ADDED, RESUME, given_line
-from vault_agent.model.memory import MANUAL, Delivery, MemoryNews, RecallQuery
+from vault_agent.model.memory import (
+    MANUAL,
+    DeliveredNote,
+    Delivery,
+    MemoryNews,
+    RecallQuery,
+    SessionRefresh,
+)
 from vault_agent.model.sessions import COMPACT, PROMPT, START, Delivered, Offer
 from vault_agent.system.cancelling import to_its_end
 from vault_agent.text.words import tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
 
     from vault_agent.config.sections import MemorySettings
     from vault_agent.memory.recall import Memory
     from vault_agent.memory.session import Session, SessionStore
-    from vault_agent.model.memory import Address, Recalled, RecalledNote
+    from vault_agent.model.memory import Recalled, RecalledNote
     from vault_agent.model.sessions import SessionEvent
     from vault_agent.store.index.lists import NoteFacts
     from vault_agent.vaults.open_vault import OpenVault
@@ -47,21 +54,10 @@ _INDEX_SECONDS: Final = 0.25
 _SETTLE_SECONDS: Final = 1.0
 _COMPACTED: Final = "compact"
 """The source of a start after a compaction."""
-
-
-class SessionDetails(NamedTuple):
-    """A session, and whether each note that it was given has changed since."""
-
-    session: Session
-    changed: dict[tuple[Address, str], bool | None]  # by address and hash
-
-
-class Refreshed(NamedTuple):
-    """What a session has, what it would have then, and the text that would come."""
-
-    before: tuple[tuple[RecalledNote, bool | None], ...]
-    after: tuple[tuple[RecalledNote, bool | None], ...]
-    recalled: Recalled
+_ABOUT_TOOLS: Final = (
+    "[Vault memory: session {session}. Call get_agent_memory the moment the user implies that work"
+    " already happened. Before you end, call generate_session_journal.]"
+)
 
 
 class Deliveries:
@@ -143,20 +139,19 @@ class Deliveries:
                     async with turn:
                         pass
 
-    async def details(self, session_id: str) -> SessionDetails:
-        """Return one session with all that it got.
+    async def details(self, session_id: str) -> tuple[Session, dict[RecalledNote, DeliveredNote]]:
+        """Return one session, and what is shown of each note that it got.
 
         Raises:
             NotFound: `SESSION_NOT_FOUND`.
         """
         await self.settled()
-        session = await self._known(session_id)
+        session = await self.store.require(session_id)
         notes = [note for delivery in session.deliveries for note in delivery.notes]
         now = await self._memory.facts.hashes({note.address for note in notes})
-        changed = {(note.address, note.hash): _changed(note, now[note.address]) for note in notes}
-        return SessionDetails(session, changed)
+        return session, {note: _delivered(note, now[note.address]) for note in notes}
 
-    async def refresh(self, session_id: str, *, apply: bool) -> Refreshed:
+    async def refresh(self, session_id: str, *, apply: bool) -> SessionRefresh:
         """Return what the session would get now, besides what it has and what is unchanged.
 
         With `apply` these notes come first at its next prompt.
@@ -165,7 +160,7 @@ class Deliveries:
             NotFound: `SESSION_NOT_FOUND`.
             VaultAgentError: as a search in the project's vault.
         """
-        session = await self._known(session_id)
+        session = await self.store.require(session_id)
         vault = await self._vaults.open(session.vault)
         recalled = await self._memory.recall(vault, await self._asked_again(session))
         if apply:
@@ -173,14 +168,11 @@ class Deliveries:
                 await self._put_first(session, note.vault, note.note_id, note.title, note.path)
         had = session.had
         now = await self._memory.facts.hashes(had)
-        before = tuple((note, _changed(note, now[at])) for at, note in had.items())
-        came = {note.address for note in recalled.notes}
-        stay = tuple(
-            (note, changed)
-            for note, changed in before
-            if note.address not in came and now[note.address]
-        )
-        return Refreshed(before, (*((note, False) for note in recalled.notes), *stay), recalled)
+        before = tuple(_delivered(note, now[at]) for at, note in had.items())
+        came = tuple(_delivered(note, note.hash) for note in recalled.notes)
+        addresses = {note.address for note in came}
+        stay = (note for note in before if note.address not in addresses and now[note.address])
+        return SessionRefresh(before, (*came, *stay), recalled.text, recalled.tokens)
 
     async def add(self, session_id: str, name: str, note_id: str) -> None:
         """Put a note first at the next event of a session.
@@ -190,7 +182,7 @@ class Deliveries:
                 recalled, or it is of another project.
             VaultAgentError: as `Vaults.open`.
         """
-        session = await self._known(session_id)
+        session = await self.store.require(session_id)
         async with self._turn(session_id):
             project = await self._vaults.open(session.vault)
             vault, note = await self._found(project, name, note_id)
@@ -230,7 +222,8 @@ class Deliveries:
         )
         recalled = await self._memory.recall(vault, query, index_seconds=_INDEX_SECONDS)
         names_tools = kind == START and self._with_tools
-        parts = [own, recalled.text, _session_line(session) if names_tools else ""]
+        about_tools = _ABOUT_TOOLS.format(session=session.session_id[:8]) if names_tools else ""
+        parts = [own, recalled.text, about_tools]
         text = "\n".join(filter(None, parts))
         if not (text or kind == START or recalled.used_mode is not None):
             return Delivered(), None  # a prompt without a subject is as if it had not come
@@ -244,7 +237,7 @@ class Deliveries:
         """Return what is recalled for what the session is about, without what has not changed."""
         had = session.had
         now = await self._memory.facts.hashes(had)
-        changed = tuple(at for at, note in had.items() if _changed(note, now[at]))
+        changed = tuple(at for at, note in had.items() if now[at] not in {None, note.hash})
         signals = [delivery.signals for delivery in session.deliveries]
         return RecallQuery(
             prompt=next((said.text for said in reversed(session.words) if said.by_person), ""),
@@ -280,22 +273,13 @@ class Deliveries:
                 return facts.name, facts.notes.notes[rowid]
         raise NotFound("NOTE_NOT_FOUND", "No note of this session's project has this ID.")
 
-    async def _known(self, session_id: str) -> Session:
-        session = await self.store.get(session_id)
-        if session is None:
-            raise NotFound("SESSION_NOT_FOUND", "Nothing is known about this session.")
-        return session
-
     def _tell(self, session: Session, event: str, notes: int = 0, tokens: int = 0) -> None:
         news = MemoryNews(session.session_id, session.agent, event, notes, tokens)
         self._vaults.tell(session.vault, news)
 
-    @asynccontextmanager
-    async def _turn(self, session_id: str) -> AsyncIterator[None]:
+    def _turn(self, session_id: str) -> asyncio.Lock:
         """Let events of one session take turns: what one gets depends on the one before."""
-        turn = self._turns.setdefault(session_id, asyncio.Lock())
-        async with turn:
-            yield
+        return self._turns.setdefault(session_id, asyncio.Lock())
 
 
 def _logged(at: float, event: str, recalled: Recalled) -> Delivery:
@@ -311,16 +295,10 @@ def _logged(at: float, event: str, recalled: Recalled) -> Delivery:
     )
 
 
-def _session_line(session: Session) -> str:
-    """Return the line of a start that says what the tools are for, and when."""
-    return (
-        f"[Vault memory: session {session.session_id[:8]}. Call get_agent_memory the moment the"
-        " user implies that work already happened. Before you end, call generate_session_journal.]"
-    )
-
-
-def _changed(note: RecalledNote, now: str | None) -> bool | None:
-    return None if now is None else now != note.hash
+def _delivered(note: RecalledNote, now: str | None) -> DeliveredNote:
+    """Return what is shown of a note that a session got. `now` is the hash of its file."""
+    values = {field.name: getattr(note, field.name) for field in fields(note)}
+    return DeliveredNote(**values, changed=None if now is None else now != note.hash)
 
 
 def _message(recalled: Recalled) -> str | None:

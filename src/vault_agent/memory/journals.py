@@ -156,7 +156,16 @@ class Journals:
             sessions = await self.store.sessions()
             for session in sessions:
                 seen = await in_thread(self.store.quiet_since, session)
-                idle = 0.0 if _is_left(session, seen, sessions) else IDLE_SECONDS
+                # A session in the same folder began since, so this one may have died with its
+                # terminal. If it goes on, its journal is written again.
+                is_left = any(
+                    other.cwd == session.cwd
+                    and other.agent == session.agent
+                    and other.session_id != session.session_id
+                    and other.started_at > seen
+                    for other in sessions
+                )
+                idle = 0.0 if is_left else IDLE_SECONDS
                 if is_due(session, self._now(), quiet_since=seen, idle_seconds=idle):
                     await self._try(session)
 
@@ -271,20 +280,6 @@ class Journals:
         news = MemoryNews(session.session_id, session.agent, "journal", notes=0, tokens=0)
         self._vaults.tell(session.vault, news)
         return session
-
-
-def _is_left(session: Session, seen: float, sessions: tuple[Session, ...]) -> bool:
-    """Whether a session in the same folder began after this one was last seen at work.
-
-    It may have died with its terminal. If it goes on, its journal is written again.
-    """
-    return session.ended_at is None and any(
-        other.cwd == session.cwd
-        and other.agent == session.agent
-        and other.session_id != session.session_id
-        and other.started_at > seen
-        for other in sessions
-    )
 
 
 async def _notes(vault: OpenVault) -> VaultNotes:

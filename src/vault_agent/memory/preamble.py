@@ -261,8 +261,10 @@ def passage_of(
     ordered = _ordered(chunks, best)
     telling = [chunk for chunk in ordered if not _ASKED_FOR & _headings(chunk)]
     items, lasts = [], set()
+    goal = title.rstrip("…. ")
     for chunk in telling:
-        items += [item for item in _items(chunk.text) if not _repeats(item, title)]
+        said = _items(chunk.text)
+        items += [item for item in said if not (title and item.startswith(goal))]
         lasts.add(len(items) - 1)
     if not items:
         items = [item for chunk in ordered for item in _items(chunk.text)]
@@ -286,10 +288,6 @@ def passage_of(
 
 def _headings(chunk: StoredChunk) -> set[str]:
     return {fold_words(heading).strip(" :") for heading in chunk.heading_path}
-
-
-def _repeats(item: str, title: str) -> bool:
-    return len(title) > 0 and item.startswith(title.rstrip("…. "))
 
 
 def same_subject(prompt: str, first: str, second: str) -> bool:

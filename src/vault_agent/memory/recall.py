@@ -66,7 +66,7 @@ from vault_agent.text.terms import terms
 from vault_agent.text.words import common_terms, without_hiragana
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import date
 
     from vault_agent.config.sections import MemorySettings
@@ -112,7 +112,7 @@ class Memory:
         self._vaults = vaults
         self._several = several
         self.facts = Facts(vaults, settings)
-        self.today = _today
+        self.today: Callable[[], date] = lambda: datetime.now(UTC).date()
         """The day from which the age of notes is counted."""
 
     async def recall(
@@ -225,10 +225,12 @@ class Memory:
         parts = await parts_of(vaults, others, {scored.address: 0 for scored in others})
         notes = []
         for scored in best:
-            if (hit := hits.get(scored.address)) is not None:
-                notes.append(_found_note(scored, hit.snippet, hit.matches))
-            else:
-                notes.append(_found_note(scored, parts[scored.address].matters))
+            hit = hits.get(scored.address)
+            snippet = parts[scored.address].matters if hit is None else hit.snippet
+            matches = () if hit is None else hit.matches
+            fields = _fields_of(scored)
+            created = scored.candidate.note.created
+            notes.append(FoundNote(**fields, snippet=snippet, matches=matches, created=created))
         return FoundNotes(tuple(notes), (*warnings, *answer.warnings))
 
     async def _changed(self, note: Remembered, root: Path | None) -> int:
@@ -438,10 +440,6 @@ def _folder(root: Path | None, query: RecallQuery) -> str | None:
     return root.relative_to(project).as_posix() if is_there else str(root)  # in a worktree
 
 
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
 def _why_not(scored: Scored, project: FactIndex, query: RecallQuery) -> str | None:
     """Return why a note is not recalled whatever it is about, or None."""
     why = query.without.get(scored.address)
@@ -477,39 +475,29 @@ def _remembered(
 def _recalled(
     scored: Scored, scope: Scope, query: RecallQuery, why: str | None = None
 ) -> RecalledNote:
-    note = scored.candidate.note
     is_pinned = why is None and scored.address in query.pinned
-    return RecalledNote(
-        **_named(scored),
-        path=scope.inner(note.path),
-        updated=note.updated,
-        tag=round(scored.tag, 4),
-        semantic=round(scored.semantic, 4),
-        recency=round(scored.recency, 4),
-        reasons=("pinned", *scored.reasons) if is_pinned else scored.reasons,
-        left_out=why,
-        hash=note.hash.hex(),
-    )
+    fields = _fields_of(scored, scope)
+    if is_pinned:
+        fields["reasons"] = ("pinned", *scored.reasons)
+    return RecalledNote(**fields, left_out=why)
 
 
-def _found_note(
-    scored: Scored, snippet: str, matches: tuple[tuple[int, int], ...] = ()
-) -> FoundNote:
-    note = scored.candidate.note
-    return FoundNote(
-        **_named(scored), path=note.path, snippet=snippet, matches=matches, created=note.created
-    )
-
-
-def _named(scored: Scored) -> dict[str, Any]:
-    """Return what names a note in a reply, with its score."""
+def _fields_of(scored: Scored, scope: Scope = EVERYTHING) -> dict[str, Any]:
+    """Return what a reply says of a note, with its score."""
     note = scored.candidate.note
     return {
         "vault": scored.candidate.vault,
         "note_id": scored.candidate.note_id,
         "id": note.identifier,
+        "path": scope.inner(note.path),
         "title": note.title,
         "type": scored.candidate.type,
+        "updated": note.updated,
         "score": round(scored.score, 4),
         "match_type": match_type(scored),
+        "tag": round(scored.tag, 4),
+        "semantic": round(scored.semantic, 4),
+        "recency": round(scored.recency, 4),
+        "reasons": scored.reasons,
+        "hash": note.hash.hex(),
     }

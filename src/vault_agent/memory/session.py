@@ -11,6 +11,7 @@ import stat
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from vault_agent.errors import NotFound
 from vault_agent.memory.events import (
     FOLDER,
     append_line,
@@ -332,6 +333,17 @@ class SessionStore:
             (session for session in await in_thread(self._all) if session.session_id == session_id),
             None,
         )
+
+    async def require(self, session_id: str) -> Session:
+        """Return one session.
+
+        Raises:
+            NotFound: `SESSION_NOT_FOUND`.
+        """
+        session = await self.get(session_id)
+        if session is None:
+            raise NotFound("SESSION_NOT_FOUND", "Nothing is known about this session.")
+        return session
 
     async def take(self, event: SessionEvent) -> Session:
         """Return the session of an event.

@@ -113,20 +113,12 @@ class NoteQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundNote:
+class FoundNote(RecalledNote):
     """A note that was found, with the passage. `matches` are ranges of the snippet."""
 
-    vault: str
-    note_id: str
-    id: str | None
-    path: str
-    title: str
-    type: str
-    score: float
-    match_type: Annotated[str, OneOf(*MATCH_TYPES)]
-    snippet: str
-    matches: tuple[tuple[int, int], ...]
-    created: str | None
+    snippet: str = ""
+    matches: tuple[tuple[int, int], ...] = ()
+    created: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
