@@ -16,7 +16,7 @@ from vault_agent.indexing import keeper
 from vault_agent.indexing.protocol import Compare, IndexTask
 from vault_agent.system.workers import WorkerPool
 
-TASK = IndexTask("/vault", "/index", "id", (), 1, "f", rebuild=False, parallel=1)
+TASK = IndexTask("/vault", "/index", "id", (), 1, rebuild=False, parallel=1)
 
 
 def naming_itself() -> Callable[[object], int]:

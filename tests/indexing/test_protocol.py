@@ -20,7 +20,6 @@ TASK = IndexTask(
     vault="id",
     exclusions=Exclusions(("a/", "*.tmp")),
     max_note_bytes=5,
-    fingerprint="f",
     rebuild=True,
     parallel=2,
     paths=(STRANGE, "日記/東京.md"),

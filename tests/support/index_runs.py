@@ -19,7 +19,7 @@ from vault_agent.indexing.parse import (
     ParsedFile,
     parse_files,
 )
-from vault_agent.indexing.protocol import IndexTask, RunResult, fingerprint_of
+from vault_agent.indexing.protocol import IndexTask, RunResult
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.scope import EVERYTHING, Scope
@@ -111,12 +111,6 @@ class Vault:
             max_note_bytes=MAX_NOTE_BYTES,
             fields=self.fields,
             attachments=self.attachments,
-            fingerprint=fingerprint_of(
-                Exclusions(self.exclude, self.scope),
-                MAX_NOTE_BYTES,
-                self.fields,
-                attachments=self.attachments,
-            ),
             rebuild=rebuild,
             parallel=2,
             paths=paths,

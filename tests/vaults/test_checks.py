@@ -17,12 +17,12 @@ async def test_a_write_that_is_announced_after_a_comparison_is_no_change_by_othe
     monkeypatch: pytest.MonkeyPatch, announced: bool
 ):
     monkeypatch.setattr(module, "_SECONDS_UNTIL_ANNOUNCED", 0)
-    following = SimpleNamespace(is_busy=False, count=0)
+    queue = SimpleNamespace(is_busy=False, count=0)
     answers = [True, not announced]
 
     async def ask(question: Compare) -> Compared:
         stale = answers.pop(0)
-        following.count += announced and not answers  # it comes while the vault is looked at again
+        queue.count += announced and not answers  # it comes while the vault is looked at again
         return Compared(stale=stale)
 
     parts: Any = (
@@ -30,7 +30,7 @@ async def test_a_write_that_is_announced_after_a_comparison_is_no_change_by_othe
         SimpleNamespace(whole=0),
         SimpleNamespace(is_indexing=False),
         SimpleNamespace(is_live=False, state=None),
-        following,
+        queue,
     )
     checks = Checks(*parts)
     await checks._compare()

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from vault_agent.errors import Unauthorized
-from vault_agent.vaults.pages import DAY_SECONDS, FileKeys, _prefix
+from vault_agent.vaults.pages import DAY_SECONDS, FileKeys
 from vault_agent.vaults.secret import Secret
 
 
@@ -49,5 +49,5 @@ def test_an_address_belongs_to_its_path_vault_and_secret(tmp_path: Path):
     [("default", "/ui/files/a"), ("project:My notes", "/vaults/project:My notes/ui/files/a")],
 )
 def test_files_of_another_vault_are_below_its_routes(tmp_path: Path, address: str, place: str):
-    keys = FileKeys(Secret(tmp_path / "s"), "v", lambda: _prefix(address))
+    keys = FileKeys(Secret(tmp_path / "s"), "v", address)
     assert parts(keys.address("a"))[0] == place

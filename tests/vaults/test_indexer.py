@@ -44,7 +44,6 @@ TASK = IndexTask(
     vault="id",
     exclusions=Exclusions(),
     max_note_bytes=1,
-    fingerprint="f",
     rebuild=False,
     parallel=1,
 )

@@ -113,7 +113,7 @@ async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
         assert made.index.indexed or [w.code for w in made.warnings] == ["INDEX_PENDING"]
         async for _ in vault.jobs.watch(job.id):
             pass
-        await eventually_async(lambda: not vault.checks._following.is_busy)
+        await eventually_async(lambda: not vault.checks._queue.is_busy)
         assert await found(vault, "quinces") == ["Jam.md"]
         assert len(await vault.jobs.list()) == jobs + 1
 
@@ -121,7 +121,7 @@ async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
 async def test_own_writes_do_not_make_the_index_stale(root: Path):
     async with opened(root) as vault:
         await vault.writing.create("Jam.md", CREATE, b"quinces\n")
-        await eventually_async(lambda: not vault.checks._following.is_busy)
+        await eventually_async(lambda: not vault.checks._queue.is_busy)
         vault.checks._next_comparison = 0.0
         answer = await vault.search(SearchQuery("quinces"))
         await eventually_async(lambda: not vault.checks._comparing)

@@ -18,8 +18,6 @@ from vault_agent.text.names import NOTE_SUFFIXES, kind_of
 from vault_agent.text.terms import TEXT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from vault_agent.model.notes import FileEntry
     from vault_agent.models.settings import EndpointSettings
     from vault_agent.system.crash import CrashReport
@@ -182,9 +180,8 @@ class IndexTask:
     root: str
     directory: str
     vault: str  # identity of the root
-    exclusions: Exclusions = field(compare=False)  # they are in the fingerprint
+    exclusions: Exclusions = field(compare=False)
     max_note_bytes: int
-    fingerprint: str  # from `fingerprint_of`
     rebuild: bool
     parallel: int  # batches in flight
     typed: bool = False  # whether notes get types from folders, and are linked by ID and type
@@ -195,6 +192,17 @@ class IndexTask:
     paths: tuple[str, ...] | None = None
     # Whether nobody has asked for the run. Files that could not be read wait until they change.
     by_watch: bool = False
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of everything that decides what is indexed and how.
+
+        An index with another one is not searched, and must be rebuilt.
+        """
+        searched = sorted({name.lower() for name in self.fields})
+        text = (NOTE_SUFFIXES, self.max_note_bytes, TARGET_CHARS, MAX_CHARS, TEXT_VERSION)
+        kinds = sorted(self.attachments)
+        return identify(repr((text, searched, self.typed, self.exclusions.fingerprint, kinds)))
 
     def to_index(self, scanned: Scan) -> list[FileEntry]:
         """Return the files of a scan whose text is indexed, by path: notes, and chosen kinds."""
@@ -215,20 +223,3 @@ class ProgressReport(Protocol):
 
     def published(self, run: RunResult | None = None) -> None:
         """Report that a new state is published: the revision of a run, or else new vectors."""
-
-
-def fingerprint_of(
-    exclusions: Exclusions,
-    max_note_bytes: int,
-    fields: Sequence[str] = (),
-    *,
-    typed: bool = False,
-    attachments: Sequence[str] = (),
-) -> str:
-    """Return a hash of everything that decides what is indexed and how.
-
-    An index with another one is not searched, and must be rebuilt.
-    """
-    searched = sorted({field.lower() for field in fields})
-    text = (NOTE_SUFFIXES, max_note_bytes, TARGET_CHARS, MAX_CHARS, TEXT_VERSION)
-    return identify(repr((text, searched, typed, exclusions.fingerprint, sorted(attachments))))

@@ -180,8 +180,7 @@ async def _answered(
     await _require_folder(config, agent)
     vaults = request.app[APP].vaults
     named = request.headers.get(VAULT_HEADER) if caller.kind is CallerKind.OWNER else None
-    entries = vaults.known.entries()
-    several = named is not None and any(entry.address == GLOBAL for entry in entries)
+    several = named is not None and any(entry.address == GLOBAL for entry in vaults.known.entries())
     headers = {name.lower(): value for name, value in request.headers.items()}
     if named is not None:
         vault = await vaults.open(named)

@@ -19,30 +19,27 @@ if TYPE_CHECKING:
     from typing import Any
 
     from vault_agent.indexing.protocol import EmbeddingCounts
-    from vault_agent.models.embedder import Embedder
-    from vault_agent.models.settings import EndpointSettings
     from vault_agent.store.current import CurrentIndex
     from vault_agent.vaults.indexer import Indexer, RunEvent
+    from vault_agent.vaults.shared import Shared
 
 
 class Embeddings:
-    """The embeddings of one vault. `embedder` and `endpoint` are None if they are off.
+    """The embeddings of one vault.
 
     With a `source`, the directory of the owner's index, its vectors are used, and no text is sent.
     """
 
     def __init__(
         self,
-        embedder: Embedder | None,
-        endpoint: EndpointSettings | None,
+        shared: Shared,
         index: CurrentIndex,
         indexer: Indexer,
         directory: str,
-        *,
         source: str | None = None,
     ) -> None:
-        self.embedder = embedder
-        self._endpoint = endpoint
+        self.embedder = shared.embedder
+        self._endpoint = shared.endpoint
         self._index = index
         self._indexer = indexer
         self._directory = directory

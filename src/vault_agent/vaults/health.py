@@ -22,14 +22,15 @@ from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
     from vault_agent.config.settings import Config
-    from vault_agent.model.jobs import Job
-    from vault_agent.vaults.following import Following
+    from vault_agent.vaults.index_queue import IndexQueue
     from vault_agent.vaults.jobs import Jobs
     from vault_agent.vaults.runs import IndexedVault, Runs
     from vault_agent.vaults.watch import Watch
     from vault_agent.vaults.write_access import WriteAccess
 
 
+MAX_EXCLUDED = 10
+"""Folders that are named because their notes are excluded. The job has more."""
 STALE_CHECK_SECONDS = 30.0
 _SECONDS_UNTIL_ANNOUNCED = 1.0
 
@@ -42,13 +43,13 @@ class Checks:
     """
 
     def __init__(
-        self, vault: IndexedVault, runs: Runs, jobs: Jobs, watch: Watch, following: Following
+        self, vault: IndexedVault, runs: Runs, jobs: Jobs, watch: Watch, queue: IndexQueue
     ) -> None:
         self._vault = vault
         self._runs = runs
         self._jobs = jobs
         self._watch = watch
-        self._following = following
+        self._queue = queue
         self._stale = False
         self._unreachable: Warning | None = None  # why the vault could not be read
         self._compared_after = 0  # so many whole runs: a later one makes the comparison void
@@ -98,7 +99,7 @@ class Checks:
         is_due = self._is_void or now >= self._next_comparison
         if not is_due or self._jobs.is_indexing or self._vault.index.meta is None:
             return
-        if self._watched or self._following.is_busy:
+        if self._watched or self._queue.is_busy:
             return
         if not self._comparing:
             if self._is_void:
@@ -109,8 +110,8 @@ class Checks:
             self._vault.background.spawn(self._compare)
 
     async def _compare(self) -> None:
-        following, changes = self._following, self._following.count
-        is_steady = not following.is_busy
+        queue, changes = self._queue, self._queue.count
+        is_steady = not queue.is_busy
         compare = partial(self._vault.indexer.ask, Compare(self._vault.task))
         stale, unreachable = False, None
         try:
@@ -125,60 +126,47 @@ class Checks:
             self._comparing = False
         if self._jobs.is_indexing or self._is_void:
             return
-        if not is_steady or following.is_busy or following.count != changes:
+        if not is_steady or queue.is_busy or queue.count != changes:
             self._next_comparison = 0.0
             return
         self._stale, self._unreachable = stale, unreachable
 
-
-MAX_EXCLUDED = 10
-"""Folders that are named because their notes are excluded. The job has more."""
-
-
-def health(
-    config: Config,
-    vault: IndexedVault,
-    *,
-    running: Job | None,
-    runs: Runs,
-    checks: Checks,
-    watch: Watch,
-    writing: WriteAccess,
-) -> Health:
-    """Return the state of a vault for `GET /health`. `running` is its running job."""
-    index, task, embeddings = vault.index, vault.task, runs.embeddings
-    meta, refusal, latest = index.meta, index.refusal, index.latest
-    about_embeddings = embeddings.warnings(indexing=running is not None)
-    has_embedder = embeddings.embedder is not None
-    usable = all(warning.code != "EMBEDDING_UNAVAILABLE" for warning in about_embeddings)
-    about_watch = [warning for warning in watch.warnings() if warning.code != "INDEX_BEHIND"]
-    warnings = (*checks.warnings(), *about_watch, *about_embeddings) if meta else ()
-    warnings += writing.warnings()
-    if refusal is not None:
-        warnings = (Warning(refusal.code, *refusal.over_http()),)
-    return Health(
-        status="error" if refusal else "degraded" if meta is None or warnings else "ok",
-        version=__version__,
-        vault=ServedVault(task.vault, _readable(PurePath(task.root).name)),
-        index=IndexHealth(
-            available=meta is not None,
-            stale=checks.stale,
-            generation=meta.generation if meta else None,
-            notes=meta.notes if meta else 0,
-            chunks=meta.chunks if meta else 0,
-            indexed_at=runs.indexed_at if meta else None,
-        ),
-        embeddings=EmbeddingHealth(
-            enabled=config.embedding.enabled,
-            available=has_embedder and meta is not None and usable,
-            share=latest.embedded_share if latest and has_embedder else 0.0,
-        ),
-        running_job=running.id if running else None,
-        switched_on=switched_on(config),
-        warnings=(*warnings, *watch.notices(), *runs.excluded[:MAX_EXCLUDED]),
-        watch=watch.status(),
-        write=writing.health(),
-    )
+    def health(self, config: Config, writing: WriteAccess) -> Health:
+        """Return the state of the vault for `GET /health`."""
+        running, runs, watch = self._jobs.running, self._runs, self._watch
+        index, task, embeddings = self._vault.index, self._vault.task, runs.embeddings
+        meta, refusal, latest = index.meta, index.refusal, index.latest
+        about_embeddings = embeddings.warnings(indexing=running is not None)
+        has_embedder = embeddings.embedder is not None
+        usable = all(warning.code != "EMBEDDING_UNAVAILABLE" for warning in about_embeddings)
+        about_watch = [warning for warning in watch.warnings() if warning.code != "INDEX_BEHIND"]
+        warnings = (*self.warnings(), *about_watch, *about_embeddings) if meta else ()
+        warnings += writing.warnings()
+        if refusal is not None:
+            warnings = (Warning(refusal.code, *refusal.over_http()),)
+        return Health(
+            status="error" if refusal else "degraded" if meta is None or warnings else "ok",
+            version=__version__,
+            vault=ServedVault(task.vault, _readable(PurePath(task.root).name)),
+            index=IndexHealth(
+                available=meta is not None,
+                stale=self.stale,
+                generation=meta.generation if meta else None,
+                notes=meta.notes if meta else 0,
+                chunks=meta.chunks if meta else 0,
+                indexed_at=runs.indexed_at if meta else None,
+            ),
+            embeddings=EmbeddingHealth(
+                enabled=config.embedding.enabled,
+                available=has_embedder and meta is not None and usable,
+                share=latest.embedded_share if latest and has_embedder else 0.0,
+            ),
+            running_job=running.id if running else None,
+            switched_on=switched_on(config),
+            warnings=(*warnings, *watch.notices(), *runs.excluded[:MAX_EXCLUDED]),
+            watch=watch.status(),
+            write=writing.health(),
+        )
 
 
 def _readable(name: str) -> str:

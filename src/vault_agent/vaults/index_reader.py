@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from vault_agent.search.complete import NameCatalog
     from vault_agent.store.current import Snapshot
     from vault_agent.system.workers import Allowance
-    from vault_agent.vault.root import VaultRoot
-    from vault_agent.vaults.following import Following
     from vault_agent.vaults.health import Checks
+    from vault_agent.vaults.index_queue import IndexQueue
     from vault_agent.vaults.jobs import Jobs
-    from vault_agent.vaults.runs import Background, IndexedVault, Runs
+    from vault_agent.vaults.runs import IndexedVault, Runs
     from vault_agent.vaults.shared import Read
     from vault_agent.vaults.watch import Watch
 
@@ -62,7 +61,7 @@ class IndexReader:
         checks: Checks,
         watch: Watch,
         *,
-        following: Following,
+        queue: IndexQueue,
         waits: bool = False,
     ) -> None:
         """Make it of its parts. With `waits`, reads wait for the changes that are being indexed."""
@@ -71,7 +70,7 @@ class IndexReader:
         self._jobs = jobs
         self._checks = checks
         self._watch = watch
-        self._following = following
+        self._queue = queue
         self._waits = waits
 
     async def read(
@@ -106,7 +105,7 @@ class IndexReader:
                     await self._runs.refuse(damage, snapshot.meta.generation)
                     raise
             if missing is not None:
-                if not await self._following.catch_up():
+                if not await self._queue.catch_up():
                     raise missing
                 waited = True
             await self._runs.refresh()
@@ -123,14 +122,18 @@ class IndexReader:
         return replace(reply, warnings=(*self._checks.warnings(), *reply.warnings))
 
     @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[Snapshot]:
+    async def snapshot(self, *, up_to_date: bool = False) -> AsyncIterator[Snapshot]:
         """Lend the current revision of the index. Reads of it agree.
+
+        With `up_to_date`, first index all changes of the vault.
 
         Raises:
             IndexUnavailable: why it is not served.
         """
+        if up_to_date:
+            await self._runs.index_changes()
         if self._waits:
-            await self._following.catch_up()
+            await self._queue.catch_up()
         self._checks.compare_if_due()
         index = self._vault.index
         try:
@@ -141,33 +144,17 @@ class IndexReader:
                 self._runs.announce()  # a rebuild that met a full disk begins again
             raise _while_running(error, self._jobs.indexing) from None
 
-    def warnings(self) -> tuple[Warning, ...]:
-        """Return the warnings for a reply from the index."""
-        return (*self._checks.warnings(), *self._watch.warnings())
-
-
-class LinksOfVault:
-    """The index of an open vault, as moves of files need it."""
-
-    def __init__(self, runs: Runs, reader: IndexReader) -> None:
-        self._runs = runs
-        self._reader = reader
-
     async def knows(self, path: str) -> bool:
         """Whether the index has a note at a path."""
         try:
-            async with self._reader.snapshot() as snapshot:
+            async with self.snapshot() as snapshot:
                 return await snapshot.read(note_by_id, identify(path)) is not None
         except VaultAgentError:
             return False
 
-    @asynccontextmanager
-    async def snapshot(self, *, up_to_date: bool) -> AsyncIterator[Snapshot]:
-        """Lend the current state. With `up_to_date`, first index all changes of the vault."""
-        if up_to_date:
-            await self._runs.index_changes()
-        async with self._reader.snapshot() as snapshot:
-            yield snapshot
+    def warnings(self) -> tuple[Warning, ...]:
+        """Return the warnings for a reply from the index."""
+        return (*self._checks.warnings(), *self._watch.warnings())
 
 
 def _while_running(error: IndexUnavailable, running: Job | None) -> IndexUnavailable:
@@ -190,16 +177,9 @@ class TypingHelp:
     ones meanwhile: nobody waits while they type.
     """
 
-    def __init__(
-        self,
-        read: Read,
-        open_root: Callable[[], VaultRoot],
-        background: Background,
-        allowance: Allowance,
-    ) -> None:
+    def __init__(self, vault: IndexedVault, read: Read, allowance: Allowance) -> None:
+        self._vault = vault
         self._read = read
-        self._open_root = open_root
-        self._background = background
         self._allowance = allowance
         self._names: NameCatalog | None = None
         self._stats: Stats | None = None
@@ -210,7 +190,7 @@ class TypingHelp:
 
         async def answer(now: Snapshot) -> list[Suggestion]:
             names = await self._known(now)
-            return await suggest(now, names, query, self._open_root, self._allowance)
+            return await suggest(now, names, query, self._vault.open_root, self._allowance)
 
         return await self._read(answer)
 
@@ -232,7 +212,7 @@ class TypingHelp:
                     self._names = await read_names(now)
                 return self._names
         if kept.revision != now.revision and not self._reading.statistics().locked:
-            self._background.spawn(self._renew)
+            self._vault.background.spawn(self._renew)
         return kept
 
     async def _renew(self) -> None:

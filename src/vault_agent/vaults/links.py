@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import anyio
 
 from vault_agent.errors import Busy
+from vault_agent.indexing.protocol import Cluster, LayOut
 from vault_agent.model.graph import Clusters
 from vault_agent.search import graph, links
 from vault_agent.store.current import SnapshotOutdated
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
     from vault_agent.search.graph import Graph
     from vault_agent.store.current import Snapshot
-    from vault_agent.vaults.runs import Background
+    from vault_agent.vaults.runs import IndexedVault
     from vault_agent.vaults.shared import Read
 
 Entry = TypeVar("Entry")
@@ -44,19 +45,16 @@ class Links:
     """Reads the links of one vault. What it builds is kept until the next revision.
 
     Args:
+        vault: the vault.
         read: answers from the current snapshot, and again if a run replaces it meanwhile.
-        cluster: asks the keeper for the communities of the notes.
         warnings: returns the warnings of every reply from the index.
     """
 
     def __init__(
-        self,
-        read: Read,
-        cluster: Callable[[], Awaitable[Clusters]],
-        warnings: Callable[[], tuple[Warning, ...]],
+        self, vault: IndexedVault, read: Read, warnings: Callable[[], tuple[Warning, ...]]
     ) -> None:
+        self._vault = vault
         self._read = read
-        self._cluster = cluster
         self.warnings = warnings
         self._graphs = graph.Graphs()
         self._clusters: Clusters | None = None
@@ -151,7 +149,7 @@ class Links:
         async with self._clustering:
             if self._clusters is None or self._clusters.revision != whole.revision:
                 self._clusters = None
-                answer = await self._cluster()
+                answer: Clusters = await self._vault.indexer.ask(Cluster(self._vault.task))
                 if answer.revision != whole.revision:
                     raise SnapshotOutdated
                 self._clusters = answer
@@ -175,30 +173,21 @@ class GraphLayout:
     """Keeps the positions of one revision, and asks the keeper for those of another.
 
     Args:
-        file: the file that the keeper writes.
-        compute: asks the keeper to compute them.
+        vault: the vault.
         revision: returns the revision that is served.
-        background: runs the computation.
         ahead: whether the first positions are computed before anybody asks for them.
     """
 
     def __init__(
-        self,
-        file: Path,
-        compute: Callable[[], Awaitable[object]],
-        revision: Callable[[], Awaitable[str]],
-        background: Background,
-        *,
-        ahead: bool,
+        self, vault: IndexedVault, revision: Callable[[], Awaitable[str]], *, ahead: bool
     ) -> None:
-        self._file = file
-        self._compute = compute
+        self._vault = vault
+        self._file = vault.directory.positions  # the keeper writes it
         self._revision = revision
-        self._background = background
         self._kept: Layout | None = None
         self._computing: asyncio.Event | None = None  # set when it has ended
         self._wanted = False  # whether anybody has asked since the start
-        self._ahead = ahead and not file.exists()
+        self._ahead = ahead and not self._file.exists()
 
     async def get(self) -> Layout:
         """Return the positions of the current revision. Wait a while if they are being computed.
@@ -234,12 +223,12 @@ class GraphLayout:
     def _start(self) -> asyncio.Event:
         if self._computing is None:
             self._computing = asyncio.Event()
-            self._background.spawn(self._run)
+            self._vault.background.spawn(self._run)
         return self._computing
 
     async def _run(self) -> None:
         try:
-            await self._compute()
+            await self._vault.indexer.ask(LayOut(self._vault.task))
             self._ahead = False
         finally:
             if self._computing is not None:

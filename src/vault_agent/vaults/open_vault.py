@@ -17,7 +17,7 @@ from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.config.server_key import writes_by_itself
 from vault_agent.config.settings import index_directory
 from vault_agent.errors import Busy, Failed, VaultAgentError
-from vault_agent.indexing.protocol import Cluster, IndexTask, LayOut, fingerprint_of
+from vault_agent.indexing.protocol import IndexTask
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.search.related import related
 from vault_agent.search.search import search
@@ -33,9 +33,9 @@ from vault_agent.vault.paths import Exclusions, Verdict
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vaults.embeddings import Embeddings, EmbedLater
 from vault_agent.vaults.event_stream import EventStream
-from vault_agent.vaults.following import Following
-from vault_agent.vaults.health import Checks, health
-from vault_agent.vaults.index_reader import IndexReader, LinksOfVault, TypingHelp
+from vault_agent.vaults.health import Checks
+from vault_agent.vaults.index_queue import IndexQueue
+from vault_agent.vaults.index_reader import IndexReader, TypingHelp
 from vault_agent.vaults.indexer import Indexer
 from vault_agent.vaults.jobs import IndexBody, Jobs
 from vault_agent.vaults.links import GraphLayout, Links
@@ -120,22 +120,16 @@ class OpenVault:
 
         # What is on the disk is in the index.
         self.jobs = Jobs(store, partial(vault.on_crash, "server"), vault.events.add, shared.turn)
-        embeddings = Embeddings(
-            embedder=shared.embedder,
-            endpoint=shared.endpoint,
-            index=vault.index,
-            indexer=vault.indexer,
-            directory=vault.task.directory,
-            source=None if owner is None else str(owner.workplace),
-        )
+        source = None if owner is None else str(owner.workplace)
+        embeddings = Embeddings(shared, vault.index, vault.indexer, vault.task.directory, source)
         self.runs = Runs(vault, embeddings)
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owner is None
         embed_later = EmbedLater(self.runs.embed, vault.background.spawn, enabled=embeds)
         watch = Watch(vault, self.runs, embed_later, config.watch)
         self.watch: Watch = watch if owner is None else owner.watch
-        self._following = Following(self.runs, vault.background, embed_later, watch.look_at)
-        self.checks = Checks(vault, self.runs, self.jobs, self.watch, self._following)
+        self._queue = IndexQueue(self.runs, vault.background, embed_later, watch.look_at)
+        self.checks = Checks(vault, self.runs, self.jobs, self.watch, self._queue)
 
         # Reads and writes. What the owner's watch says counts notes that an agent does not see.
         reader = IndexReader(
@@ -144,7 +138,7 @@ class OpenVault:
             jobs=self.jobs,
             checks=self.checks,
             watch=watch,
-            following=self._following,
+            queue=self._queue,
             waits=owner is not None,
         )
         self.read, self.answer, self.snapshot = reader.read, reader.answer, reader.snapshot
@@ -152,30 +146,20 @@ class OpenVault:
         self.writes: WriteAccess = (
             WriteAccess(
                 vault=vault,
-                following=self._following,
-                links=LinksOfVault(self.runs, reader),
+                queue=self._queue,
+                index=reader,
                 allowance=shared.texts,
                 settings=config.write,
-                on_written=vault.events.add,
             )
             if owner is None
             else owner.writes
         )
-        self.links = Links(
-            self.read, partial(vault.indexer.ask, Cluster(vault.task)), self.checks.warnings
-        )
-        self.layout = GraphLayout(
-            vault.directory.positions,
-            partial(vault.indexer.ask, LayOut(vault.task)),
-            self.links.revision,
-            vault.background,
-            ahead=config.web.enabled and owner is None,
-        )
+        self.links = Links(vault, self.read, self.checks.warnings)
+        ahead = config.web.enabled and owner is None
+        self.layout = GraphLayout(vault, self.links.revision, ahead=ahead)
         self.runs.on_refresh = self._follow_revision
-        self.typing = TypingHelp(self.read, vault.open_root, vault.background, shared.texts)
-        self.pages = Pages(
-            self.read, vault.open_root, self.secret, self.identity, address, allowance=shared.texts
-        )
+        self.typing = TypingHelp(vault, self.read, shared.texts)
+        self.pages = Pages(vault, self.read, self.secret, address, shared.texts)
         self.allowance = shared.texts
         self.roots = (vault.task.root, str(config.vault.root))
         self.scans = anyio.Semaphore(_SCANS)
@@ -256,15 +240,7 @@ class OpenVault:
     async def health(self) -> Health:
         """Return the current state of the vault, its index and its embeddings."""
         self.checks.compare_if_due()
-        return health(
-            self.config,
-            self._vault,
-            running=self.jobs.running,
-            runs=self.runs,
-            checks=self.checks,
-            watch=self.watch,
-            writing=self.writes,
-        )
+        return self.checks.health(self.config, self.writes)
 
     @property
     def writing(self) -> VaultWriter:
@@ -365,18 +341,14 @@ class OpenVault:
 
     async def _index_at_start(self, *, behind: bool) -> None:
         index = self._vault.index
-        if index.meta is None and index.refusal is None:
-            await self.submit(JobKind.INDEX, trigger=Trigger.START)
-            return
-        refused = index.refusal is not None
         rebuilds = self.address != DEFAULT or self._owner is not None
-        if refused and (rebuilds or index.is_outdated or index.damaged is not None):
+        if index.refusal is None:
+            if index.meta is None or behind:
+                await self.submit(JobKind.INDEX, trigger=Trigger.START)
+        elif rebuilds or index.is_outdated or index.damaged is not None:
             # Of another vault nobody would be asked: commands are mostly about the default one.
             self._rebuilt = index.damaged
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
-            return
-        if index.meta is not None and behind:
-            await self.submit(JobKind.INDEX, trigger=Trigger.START)
 
     async def listening_at(self, address: str | None, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server.
@@ -394,13 +366,13 @@ class OpenVault:
     def follow_run(self, task: IndexTask) -> None:
         """Index what a run of the owner's index is about."""
         excludes = self._vault.task.exclusions.excludes
+        paths = [WHOLE_VAULT]
+        if task.paths is not None:
+            paths = [path for path in task.paths if not excludes(path, is_dir=True)]
         if task.rebuild:
             self._vault.background.spawn(self._rebuild)
-        elif task.paths is None:
-            self._following.index_soon([WHOLE_VAULT])
-        elif not task.reads_attachments:
-            seen = (path for path in task.paths if not excludes(path, is_dir=True))
-            self._following.index_soon(tuple(seen))
+        elif paths and not task.reads_attachments:
+            self._queue.add(paths)
 
     def _share_vectors(self) -> None:
         for agent in self.agents:
@@ -408,11 +380,7 @@ class OpenVault:
 
     def use_vectors_of_owner(self) -> None:
         """Use the vectors that the owner's index has now, as soon as it can be written."""
-
-        async def share() -> None:
-            await self.runs.embed()
-
-        self._vault.background.spawn(share)
+        self._vault.background.spawn(self.runs.embed)
 
 
 MAX_PARALLEL = 4
@@ -452,7 +420,6 @@ async def open_vault(
         max_note_bytes=config.index.max_note_bytes,
         attachments=config.index.attachments,
         fields=config.index.frontmatter_fields,
-        fingerprint=_fingerprint(config, exclusions, typed=typed),
         rebuild=False,
         parallel=min(MAX_PARALLEL, os.cpu_count() or 1),
         typed=typed,
@@ -493,12 +460,7 @@ async def open_for_agent(
     """
     directory = IndexDirectory(owner.workplace / AGENTS / name)
     exclusions = Exclusions(owner.task.exclusions.patterns, scope)
-    task = replace(
-        owner.task,
-        directory=str(directory.path),
-        exclusions=exclusions,
-        fingerprint=_fingerprint(owner.config, exclusions, typed=owner.task.typed),
-    )
+    task = replace(owner.task, directory=str(directory.path), exclusions=exclusions)
     async with AsyncExitStack() as stack:
         with translated():
             directory.create()
@@ -510,16 +472,6 @@ async def open_for_agent(
         stack.callback(owner.agents.discard, vault)
         await vault.start(behind=True)
         yield vault
-
-
-def _fingerprint(config: Config, exclusions: Exclusions, *, typed: bool) -> str:
-    return fingerprint_of(
-        exclusions,
-        config.index.max_note_bytes,
-        config.index.frontmatter_fields,
-        typed=typed,
-        attachments=config.index.attachments,
-    )
 
 
 async def _make(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.model.pages import RenderedNote
     from vault_agent.system.workers import Allowance
     from vault_agent.vault.attachments import OpenAttachment
-    from vault_agent.vault.root import VaultRoot
+    from vault_agent.vaults.runs import IndexedVault
     from vault_agent.vaults.secret import Secret
     from vault_agent.vaults.shared import Read
 
@@ -46,14 +46,15 @@ class FileKeys:
         self,
         secret: Secret,
         vault: str,
-        prefix: Callable[[], str] = str,
+        address: str = DEFAULT,
         *,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """Take the secret, the vault's identity, and what the paths of its routes begin with."""
+        """Take the secret, the vault's identity, and what requests call it."""
         self._secret = secret
         self._vault = vault
-        self._prefix = prefix
+        # What the paths of its routes begin with.
+        self._prefix = "" if address == DEFAULT else f"/vaults/{quote(address, safe=':')}"
         self._now = now
 
     @property
@@ -64,7 +65,7 @@ class FileKeys:
     def address(self, path: str) -> str:
         """Return the address of the attachment at a vault-relative path."""
         expiry = (self.day + 2) * DAY_SECONDS
-        place = f"{self._prefix()}/ui/files/{quote(path, safe='/')}"
+        place = f"{self._prefix}/ui/files/{quote(path, safe='/')}"
         return f"{place}?k={expiry}.{self._mac(path, expiry)}"
 
     def check(self, path: str, key: str) -> None:
@@ -96,28 +97,20 @@ class Pages:
     """Renders the notes of one vault.
 
     Args:
+        vault: the vault.
         read: answers from the current snapshot, and again if a run replaces it meanwhile.
-        open_root: opens the vault's folder.
         secret: what addresses of files are signed with.
-        vault: the identity of the vault.
         address: what requests call the vault.
         allowance: renders the notes.
     """
 
     def __init__(
-        self,
-        read: Read,
-        open_root: Callable[[], VaultRoot],
-        secret: Secret,
-        vault: str,
-        address: str,
-        *,
-        allowance: Allowance,
+        self, vault: IndexedVault, read: Read, secret: Secret, address: str, allowance: Allowance
     ) -> None:
         self._read = read
-        self._open_root = open_root
+        self._open_root = vault.open_root
         self._allowance = allowance
-        self._keys = FileKeys(secret, vault, lambda: _prefix(address))
+        self._keys = FileKeys(secret, vault.task.vault, address)
 
     async def html(self, note_id: str, *, embeds: int) -> RenderedNote:
         """Return a note as HTML, with embedded notes up to a depth."""
@@ -156,8 +149,3 @@ class Pages:
             return opened
 
         return await open_in_thread(open_it)
-
-
-def _prefix(address: str) -> str:
-    """Return what the paths of a vault's routes begin with."""
-    return "" if address == DEFAULT else f"/vaults/{quote(address, safe=':')}"

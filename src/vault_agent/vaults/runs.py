@@ -89,7 +89,7 @@ class Runs:
         self.on_refresh: Callable[[], object] = lambda: None
         """Called each time that another revision may be served."""
 
-    async def follow(
+    async def index_writes(
         self, paths: Sequence[str], on_served: Callable[[IndexState], object] = lambda _: None
     ) -> None:
         """Index what writes have changed. `on_served` is called once searches see it.
@@ -333,18 +333,18 @@ class Background:
         self._group.cancel_scope.cancel()
         await self._group.__aexit__(None, None, None)
 
-    def spawn(self, work: Callable[[*_Args], Coroutine[Any, Any, None]], *args: *_Args) -> None:
+    def spawn(self, work: Callable[[*_Args], Coroutine[Any, Any, object]], *args: *_Args) -> None:
         """Start a task that runs `work(*args)`."""
         self._group.start_soon(self._run, lambda: work(*args))
 
-    async def _run(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async def _run(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
         try:
             await quietly(work())
         except Exception as error:  # noqa: BLE001 - it would cancel the whole task group
             self._on_crash(describe_crash(error))
 
 
-async def quietly(work: Awaitable[None]) -> None:
+async def quietly(work: Awaitable[object]) -> None:
     """Await work and ignore a `VaultAgentError` or `OSError`."""
     with suppress(VaultAgentError, OSError):
         await work

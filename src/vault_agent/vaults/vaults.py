@@ -175,10 +175,6 @@ class Vaults:
         is_default = vault.identity == self.default.identity
         return None if is_default else self.entry(vault.identity)
 
-    def entries(self) -> tuple[Registered, ...]:
-        """Return the registered vaults. Raises Misconfigured `CONFIG_INVALID`."""
-        return self.known.entries()
-
     def address_of(self, vault: OpenVault) -> str:
         """Return what a reply calls a vault: its address, or its identity if that is not unique."""
         return self.known.unique(vault.address, vault.identity)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,22 +29,12 @@ if TYPE_CHECKING:
 
     from vault_agent.config.sections import WriteSettings
     from vault_agent.model.jobs import Job
-    from vault_agent.model.writing import LoggedWrite, Write, Written
+    from vault_agent.model.writing import Write, Written
     from vault_agent.system.workers import Allowance
-    from vault_agent.vaults.following import Following
+    from vault_agent.vaults.index_queue import IndexQueue
     from vault_agent.vaults.jobs import ActiveJob, Jobs
     from vault_agent.vaults.runs import IndexedVault
     from vault_agent.writing.files import IndexForWrites
-
-
-def limits_of(settings: WriteSettings) -> WriteLimits:
-    """Return the limits of writes from the settings."""
-    return WriteLimits(
-        folders=tuple("" if folder == "." else folder for folder in settings.folders),
-        quiet_seconds=settings.quiet_seconds,
-        max_per_minute=settings.max_per_minute,
-        undo_days=settings.undo_days,
-    )
 
 
 class WriteAccess:
@@ -54,18 +43,15 @@ class WriteAccess:
     def __init__(
         self,
         vault: IndexedVault,
-        following: Following,
-        links: IndexForWrites,
+        queue: IndexQueue,
+        index: IndexForWrites,
         allowance: Allowance,
         settings: WriteSettings,
-        *,
-        on_written: Callable[[LoggedWrite], object],
     ) -> None:
         """Make it of its parts. `allowance` is for work on notes of any content."""
-        self._on_written = on_written
         self._vault = vault
-        self._following = following
-        self._links = links
+        self._queue = queue
+        self._index = index
         self._allowance = allowance
         self._settings = settings
         self._writing: VaultWriter | None = None
@@ -75,7 +61,7 @@ class WriteAccess:
     @property
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
-        return Files(self.writing, self._links, self._vault.open_root)
+        return Files(self.writing, self._index, self._vault.open_root)
 
     @property
     def writing(self) -> VaultWriter:
@@ -154,14 +140,21 @@ class WriteAccess:
 
     def _open(self) -> VaultWriter:
         log = WriteLog.open(self._vault.directory.writes, self._vault.directory.bytes_before)
-        limits = replace(limits_of(self._settings), dates=self._vault.task.typed)
+        settings = self._settings
+        limits = WriteLimits(
+            folders=tuple("" if folder == "." else folder for folder in settings.folders),
+            quiet_seconds=settings.quiet_seconds,
+            max_per_minute=settings.max_per_minute,
+            undo_days=settings.undo_days,
+            dates=self._vault.task.typed,
+        )
         executor = WriteExecutor(self._vault.open_root, log, limits, self._vault.task.exclusions)
         return VaultWriter(
             executor,
-            self._following.index,
+            self._queue.index,
             self._allowance,
-            knows=self._links.knows,
-            on_written=self._on_written,
+            knows=self._index.knows,
+            on_written=self._vault.events.add,
             on_crash=partial(self._vault.on_crash, "server"),
         )
 

@@ -21,7 +21,7 @@ GATHER_SECONDS = 0.02
 """Writes within this time are one revision."""
 
 
-class Following:
+class IndexQueue:
     """Runs of the index for the paths of writes, one after the other."""
 
     def __init__(
@@ -42,20 +42,16 @@ class Following:
         self._is_working = False
         self.count = 0  # changes whenever the index is about to change, or has changed
 
-    def index_soon(self, paths: Sequence[str]) -> None:
-        """Index paths without waiting for it."""
-        if paths:
-            self._add(paths)
-
     async def index(self, paths: Sequence[str], wait_ms: int) -> IndexState:
         """Index paths, and return the revision that has them, or `PENDING` after `wait_ms`."""
-        revision = self._add(paths)
+        revision = self.add(paths)
         if not wait_ms:
             return PENDING
         done, _ = await asyncio.wait([revision], timeout=wait_ms / 1000)
         return revision.result() if done else PENDING
 
-    def _add(self, paths: Sequence[str]) -> asyncio.Future[IndexState]:
+    def add(self, paths: Sequence[str]) -> asyncio.Future[IndexState]:
+        """Index paths soon. Return the revision that will have them."""
         self.count += 1
         self._waiting.update(dict.fromkeys(paths))
         if self._next_revision is None:
@@ -97,7 +93,7 @@ class Following:
                 revision.set_result(state)
 
         try:
-            await self._runs.follow(paths, on_served)
+            await self._runs.index_writes(paths, on_served)
         except Exception as error:
             self._on_failure(paths)
             if not isinstance(error, VaultAgentError | OSError):

@@ -9,7 +9,7 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import Failed
 from vault_agent.model.writing import IndexState
 from vault_agent.vaults.embeddings import EmbedLater
-from vault_agent.vaults.following import Following
+from vault_agent.vaults.index_queue import IndexQueue
 from vault_agent.vaults.runs import Background
 
 
@@ -20,7 +20,9 @@ class Runs:
         self.paths: list[tuple[str, ...]] = []
         self.failure: Failed | None = None
 
-    async def follow(self, paths: Sequence[str], on_served: Callable[[IndexState], object]) -> None:
+    async def index_writes(
+        self, paths: Sequence[str], on_served: Callable[[IndexState], object]
+    ) -> None:
         self.paths.append(tuple(paths))
         if self.failure is not None:
             raise self.failure
@@ -35,11 +37,11 @@ async def test_writes_at_the_same_time_are_one_run_and_a_failed_one_is_for_the_w
     runs, failed = Runs(), []
     async with Background(lambda _: None) as background:
         embed_later = EmbedLater(never, background.spawn, enabled=False)
-        following = Following(runs, background, embed_later, failed.append)
-        await following.index(["A.md", "gone.md"], 0)
-        assert (await following.index(["A.md", "B.md"], 60_000)).indexed
+        queue = IndexQueue(runs, background, embed_later, failed.append)
+        await queue.index(["A.md", "gone.md"], 0)
+        assert (await queue.index(["A.md", "B.md"], 60_000)).indexed
         assert runs.paths == [("A.md", "gone.md", "B.md")]
         runs.failure = Failed("DISK_FULL", "Full.")
-        assert not (await following.index(["C.md"], 60_000)).indexed
-        await eventually_async(lambda: not following.is_busy)
+        assert not (await queue.index(["C.md"], 60_000)).indexed
+        await eventually_async(lambda: not queue.is_busy)
         assert failed == [("C.md",)]
