@@ -15,7 +15,7 @@ from vault_agent.memory.deliveries import Deliveries
 from vault_agent.memory.journals import Journals
 from vault_agent.memory.promotion import Promotion
 from vault_agent.memory.recall import Memory
-from vault_agent.memory.session import SessionStore
+from vault_agent.memory.session_file import SessionStore
 from vault_agent.memory.sessions import Sessions
 from vault_agent.models.settings import EndpointSettings
 from vault_agent.system.files import make_private_folder

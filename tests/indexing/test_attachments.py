@@ -29,7 +29,7 @@ from vault_agent.search.resolve import resolve
 from vault_agent.search.search import search
 from vault_agent.store.current import Snapshot
 from vault_agent.store.index import documents
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.system.crash import CrashReport
 from vault_agent.vault.platform import folder_at
 
@@ -69,7 +69,7 @@ async def test_a_line_of_a_text_file_is_found(tmp_path: Path):
 async def test_without_the_setting_the_index_has_no_text_of_attachments(tmp_path: Path):
     async with indexed(made(tmp_path, ())) as snapshot:
         assert not await hits(snapshot, "marmalade")
-        assert await snapshot.read(reading.files, "document") == []
+        assert await snapshot.read(stored_notes.files, "document") == []
 
 
 async def test_only_chosen_kinds_are_read(tmp_path: Path):
@@ -330,7 +330,7 @@ async def test_a_write_takes_no_attachment_for_a_note(tmp_path: Path):
     async with indexed(made(tmp_path)) as snapshot:
         with pytest.raises(Exception, match="No note"):
             await resolve(snapshot, identify("Papers/manual.pdf"))
-        assert await snapshot.read(reading.note_by_id, identify("Papers/manual.pdf")) is None
+        assert await snapshot.read(stored_notes.note_by_id, identify("Papers/manual.pdf")) is None
 
 
 async def test_office_documents_and_books_are_read_once(

@@ -22,7 +22,7 @@ from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.writer import FulltextWriter
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.vault.platform import folder_at
 from vault_agent.vault.root import VaultRoot
 from vault_agent.vault.scan import scan
@@ -46,7 +46,7 @@ async def test_removed_notes_are_removed_from_full_text(vault: Vault):
     (vault.root / "Starter.md").rename(vault.root / "Leaven.md")
     await vault.index()
     with vault.reader() as connection:
-        held = {file.rowid for file in reading.files(connection)}
+        held = {file.rowid for file in stored_notes.files(connection)}
     reader = FulltextReader(vault.directory.fulltext(1))
     assert reader.admitted(Filters()) == held
     assert reader.candidates(compile_query("flour"), Filters()).body.keys() == set()
@@ -115,7 +115,7 @@ async def test_rowids_are_never_reused(vault: Vault):
         vault.write("Last.md", f"turn {number}")
         await vault.index()
         with vault.reader() as connection:
-            [row] = [f for f in reading.files(connection) if f.entry.path == "Last.md"]
+            [row] = [f for f in stored_notes.files(connection) if f.entry.path == "Last.md"]
         assert row.rowid not in given
         given.add(row.rowid)
         (vault.root / "Last.md").unlink()
@@ -179,15 +179,15 @@ async def test_a_row_number_is_never_used_twice(vault: Vault, monkeypatch: pytes
     vault.write("Added.md", "medlar")
     await vault.index()
     with vault.reader() as connection:
-        assert max(file.rowid for file in reading.files(connection)) >= used.next_rowid
+        assert max(file.rowid for file in stored_notes.files(connection)) >= used.next_rowid
     vault.verify()
     reader = FulltextReader(vault.directory.fulltext(1))
     assert reader.admitted(Filters()) == {file.rowid for file in notes_of(vault)}
 
 
-def notes_of(vault: Vault) -> list[reading.StoredFile]:
+def notes_of(vault: Vault) -> list[stored_notes.StoredFile]:
     with vault.reader() as connection:
-        return reading.files(connection)
+        return stored_notes.files(connection)
 
 
 async def test_a_suddenly_empty_vault_loses_nothing(vault: Vault):

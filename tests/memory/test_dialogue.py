@@ -19,7 +19,7 @@ from vault_agent.memory.dialogue import (
     without_logs,
     written,
 )
-from vault_agent.memory.session import Sections, Words
+from vault_agent.memory.session_file import Sections, Words
 from vault_agent.memory.transcripts.recorder import Exchange, Transcript
 
 OWN = sorted(FOLDER.glob("own-*.txt"))

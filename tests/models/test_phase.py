@@ -17,7 +17,7 @@ from vault_agent.indexing.embed import embed
 from vault_agent.indexing.protocol import EmbeddingCounts
 from vault_agent.models.embedder import Embedder
 from vault_agent.store import vectors
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.vectors import Matrix, open_matrix
 
@@ -111,14 +111,14 @@ def hashed(monkeypatch) -> list[str]:
 def read(monkeypatch) -> list[int]:
     """Return the keys of chunks whose text is read from now on."""
     keys: list[int] = []
-    texts_of = reading.chunk_texts_of
+    texts_of = stored_notes.chunk_texts_of
 
     def chunk_texts_of(connection, chunks):
         found = texts_of(connection, chunks)
         keys.extend(chunk.key for chunk in found)
         return found
 
-    monkeypatch.setattr(reading, "chunk_texts_of", chunk_texts_of)
+    monkeypatch.setattr(stored_notes, "chunk_texts_of", chunk_texts_of)
     return keys
 
 
@@ -235,7 +235,7 @@ async def test_a_note_that_is_saved_while_the_phase_begins_is_left_to_the_next_r
     vault: Embedded, endpoint, monkeypatch
 ):
     """Index runs of another process go on between the statements that read keys and texts."""
-    read = reading.chunk_texts_of
+    read = stored_notes.chunk_texts_of
     saved = []
 
     loop = asyncio.get_running_loop()
@@ -247,7 +247,7 @@ async def test_a_note_that_is_saved_while_the_phase_begins_is_left_to_the_next_r
             asyncio.run_coroutine_threadsafe(vault.index(), loop).result(PATIENCE)
         return read(connection, keys)
 
-    monkeypatch.setattr(reading, "chunk_texts_of", read_later)
+    monkeypatch.setattr(stored_notes, "chunk_texts_of", read_later)
     account = await vault.embed()
     assert account.embedded >= NOTES - 1
     assert account.failed == 0

@@ -21,7 +21,7 @@ from vault_agent.model.reading import NoteContent
 from vault_agent.search import note_file
 from vault_agent.search.html import Look, html_of_note
 from vault_agent.store.current import Snapshot
-from vault_agent.store.index import links as reading
+from vault_agent.store.index import links as stored_links
 from vault_agent.system.workers import Allowance
 from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.root import VaultRoot
@@ -81,7 +81,7 @@ async def test_a_note_that_is_too_large_has_no_links_read(vault: Vault, monkeypa
         raise AssertionError
 
     async with opened(vault) as (snapshot, root):
-        monkeypatch.setattr(reading, "outgoing", never)
+        monkeypatch.setattr(stored_links, "outgoing", never)
         with pytest.raises(TooLarge) as refused:
             await note_file.read_whole(snapshot, root, identify("n.md"), allow_large=False)
     assert refused.value.details == {"size": 240_000, "limit": 200 << 10}

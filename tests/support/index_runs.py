@@ -28,7 +28,7 @@ from vault_agent.store.database import check_pages, open_reader
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.searching import RevisionRows
 from vault_agent.store.index import links
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.meta import old_rows, read_meta
 from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, keys_of
 from vault_agent.store.layout import IndexDirectory
@@ -194,12 +194,14 @@ class Vault:
             check_pages(connection)
             rows = RevisionRows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(self.directory.fulltext(number), rows)
-            assert fulltext.note_count == meta.notes + len(reading.files(connection, "document"))
+            assert fulltext.note_count == meta.notes + len(
+                stored_notes.files(connection, "document")
+            )
 
     async def links(self, path: str) -> dict[str, tuple[str | None, bool]]:
         """Return what a note's links resolve to: target -> (path or None, ambiguous)."""
         with self.reader() as connection:
-            note = reading.note_by_id(connection, identify(path))
+            note = stored_notes.note_by_id(connection, identify(path))
             return {
                 link.target: (link.path, bool(link.ambiguous))
                 for link in links.outgoing(connection, note.rowid)
@@ -210,8 +212,8 @@ class Vault:
         with self.reader() as connection:
             meta = read_meta(connection)
             held: dict[str, Any] = {"totals": (meta.notes, meta.chunks, meta.links)}
-            for file in reading.files(connection):
-                note = reading.note_by_id(connection, identify(file.entry.path))
+            for file in stored_notes.files(connection):
+                note = stored_notes.note_by_id(connection, identify(file.entry.path))
                 span = keys_of(note.rowid)
                 chunks, *parts = [
                     connection.execute(part, span).fetchall() for part in PARTS_OF_A_NOTE

@@ -17,7 +17,7 @@ from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
 
 from vault_agent.app import App
-from vault_agent.memory.session import Session
+from vault_agent.memory.session_file import Session
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.sessions import SessionEvent
 

@@ -20,7 +20,7 @@ from vault_agent.model.modes import Mode
 from vault_agent.model.scope import Scope
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import Right
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.vault.read import Skipped, read_bytes
 from vault_agent.vaults.open_vault import OpenVault
 
@@ -51,7 +51,7 @@ async def vault_of(app: App, scope: Scope = DESK) -> OpenVault:
 
 async def paths(vault: OpenVault) -> list[str]:
     return sorted(
-        path for path, _ in await vault.read(lambda snapshot: snapshot.read(reading.names))
+        path for path, _ in await vault.read(lambda snapshot: snapshot.read(stored_notes.names))
     )
 
 

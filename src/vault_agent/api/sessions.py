@@ -12,7 +12,7 @@ from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Result, check_switch, operation
 from vault_agent.api.pages import encode_cursor, position_of
 from vault_agent.memory.journal_notes import stamp
-from vault_agent.memory.session import JournalState
+from vault_agent.memory.session_file import JournalState
 from vault_agent.model.fields import Cursor, FilePath, NoteId, SessionId, Text
 from vault_agent.model.identifiers import identify
 from vault_agent.model.memory import (
@@ -40,7 +40,7 @@ from vault_agent.model.sessions import Delivered, SessionEvent
 if TYPE_CHECKING:
     from vault_agent.app import App
     from vault_agent.memory.journals import Journals
-    from vault_agent.memory.session import Session
+    from vault_agent.memory.session_file import Session
     from vault_agent.model.memory import ShownState
     from vault_agent.vaults.open_vault import OpenVault
 

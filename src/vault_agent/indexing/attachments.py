@@ -18,7 +18,7 @@ from vault_agent.indexing.protocol import AttachmentsRead
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import open_reader
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool
 from vault_agent.text.names import kind_of
@@ -109,7 +109,7 @@ def waiting_attachments(task: IndexTask) -> list[str]:
     if number is None:
         return []
     with open_reader(directory.database(number)) as connection:
-        unread = [entry.path for entry, is_unread in reading.left_out(connection) if is_unread]
+        unread = [entry.path for entry, is_unread in stored_notes.left_out(connection) if is_unread]
     return sorted(path for path in unread if kind_of(path) in task.attachments)
 
 
@@ -124,7 +124,7 @@ def sweep_texts(task: IndexTask) -> None:
     if number is None:
         return
     with open_reader(directory.database(number)) as connection:
-        contents = {file.hash for file in reading.files(connection, "document")}
+        contents = {file.hash for file in stored_notes.files(connection, "document")}
     KeptTexts(directory.texts).sweep(contents)
 
 

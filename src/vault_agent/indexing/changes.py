@@ -16,7 +16,7 @@ from vault_agent.indexing.protocol import Compared
 from vault_agent.model.link_resolver import names_of
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import open_reader
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.store.index.rows import name_hash
 from vault_agent.store.layout import IndexDirectory
@@ -42,7 +42,7 @@ class Stored:
     """The files that the index knows, as the last run saw them: all, or those at some paths."""
 
     meta: Meta
-    files: dict[str, reading.StoredFile]  # notes and documents by path
+    files: dict[str, stored_notes.StoredFile]  # notes and documents by path
     # Files named like notes that were not indexed or not re-read. True: it could not be read.
     left_out: dict[str, tuple[FileEntry, bool]]
     attachments: frozenset[str]
@@ -78,15 +78,15 @@ def read_stored(
             check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
             if paths is not None:
                 paths = outermost((*paths, *_other_spellings(connection, paths)))
-            files = reading.files(connection, paths=paths) + reading.files(
+            files = stored_notes.files(connection, paths=paths) + stored_notes.files(
                 connection, "document", paths=paths
             )
-            left_out = reading.left_out(connection, paths)
+            left_out = stored_notes.left_out(connection, paths)
             return Stored(
                 meta,
                 {file.entry.path: file for file in files},
                 {entry.path: (entry, unread) for entry, unread in left_out},
-                frozenset(reading.attachments(connection, paths)),
+                frozenset(stored_notes.attachments(connection, paths)),
                 paths,
             )
     except IndexUnavailable:
@@ -98,7 +98,7 @@ def read_stored(
 def _other_spellings(connection: Connection, paths: Collection[str]) -> list[str]:
     folded = {fold(path) for path in paths}
     lookups = {name_hash(name) for path in paths for name in names_of(path)}
-    notes, attachments = reading.files_named(connection, lookups)
+    notes, attachments = stored_notes.files_named(connection, lookups)
     files = [*(path for path, _ in notes), *attachments]
     return [path for path in files if fold(path) in folded]
 

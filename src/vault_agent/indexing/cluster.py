@@ -20,7 +20,7 @@ from vault_agent.model.adjacency import Adjacency
 from vault_agent.model.graph import Clusters
 from vault_agent.store.database import open_reader
 from vault_agent.store.index import links
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.store.layout import IndexDirectory
 
@@ -37,7 +37,7 @@ class StoredGraph(NamedTuple):
     meta: Meta
     order: list[tuple[int, str]]
     links: tuple[list[int], list[int]]  # the rowids at both ends
-    notes: dict[int, reading.NoteColumns]  # by rowid
+    notes: dict[int, stored_notes.NoteColumns]  # by rowid
 
 
 def cluster(task: IndexTask) -> Clusters:
@@ -76,13 +76,13 @@ def read_graph(task: IndexTask) -> StoredGraph:
         connection.execute("BEGIN")
         meta = read_meta(connection)
         check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
-        order = reading.order(connection)
+        order = stored_notes.order(connection)
         edges = links.edges(connection)
-        notes = {row.rowid: row for row in reading.columns(connection)}
+        notes = {row.rowid: row for row in stored_notes.columns(connection)}
     return StoredGraph(meta, order, edges, notes)
 
 
-def _describe(note: reading.NoteColumns, degree: int) -> CommunityMember:
+def _describe(note: stored_notes.NoteColumns, degree: int) -> CommunityMember:
     tags = (orjson.loads(note.metadata).get("tags") or ()) if note.metadata else ()
     return CommunityMember(note.path, note.title, tags, degree)
 

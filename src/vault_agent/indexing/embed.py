@@ -20,7 +20,7 @@ from vault_agent.model.warning import Warning
 from vault_agent.models.run import embed_all
 from vault_agent.models.settings import document_input, vector_key
 from vault_agent.store.database import open_reader, translated
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.meta import read_meta
 from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.vectors import open_vectors
@@ -122,7 +122,7 @@ def share_vectors(
         connection, store, generation = opened
         space = store.last_space(settings.model, *settings.prefixes)
         if space is None:
-            return EmbeddingCounts(0, 0, len(reading.chunk_keys(connection)))
+            return EmbeddingCounts(0, 0, len(stored_notes.chunk_keys(connection)))
         store.use(space)
         chunks, keys = _inputs(connection, settings, store.keys_of(generation))
         plan = store.plan(chunks, keys)
@@ -229,7 +229,7 @@ class _EmbeddingRun:
 
         A changed note gets new keys, so the keys tell, and no text needs to be read.
         """
-        keys = await in_thread(reading.chunk_keys, self._connection)
+        keys = await in_thread(stored_notes.chunk_keys, self._connection)
         served = await in_thread(self._store.published, self._generation)
         if served is None or served.chunks.tolist() != keys:
             return False
@@ -263,7 +263,7 @@ class _EmbeddingRun:
         for start in range(0, len(missing), _PAGE):
             part = missing[start : start + _PAGE]
             page = await in_thread(
-                reading.chunk_texts_of, self._connection, [chunk for _, chunk in part]
+                stored_notes.chunk_texts_of, self._connection, [chunk for _, chunk in part]
             )
             texts = {chunk.key: _input(chunk, self._settings) for chunk in page}
             for key, chunk_key in part:
@@ -290,15 +290,15 @@ def _inputs(
     ones. Only the text of chunks that are not in `kept` is read and hashed. A changed or renamed
     note gets new chunk keys, so a kept one stands for the same input.
     """
-    chunks = reading.chunk_keys(connection)
+    chunks = stored_notes.chunk_keys(connection)
     new = [chunk for chunk in chunks if chunk not in kept]
     key_of = dict(kept)
     for start in range(0, len(new), _HASHED):
-        page = reading.chunk_texts_of(connection, new[start : start + _HASHED])
+        page = stored_notes.chunk_texts_of(connection, new[start : start + _HASHED])
         key_of |= {chunk.key: vector_key(settings.model, _input(chunk, settings)) for chunk in page}
     chunks = [chunk for chunk in chunks if chunk in key_of]
     return np.array(chunks, np.int64), [key_of[chunk] for chunk in chunks]
 
 
-def _input(chunk: reading.ChunkText, settings: EndpointSettings) -> str:
+def _input(chunk: stored_notes.ChunkText, settings: EndpointSettings) -> str:
     return document_input(settings.prefixes.document, chunk.title, chunk.heading_path, chunk.text)

@@ -31,8 +31,8 @@ from vault_agent.store.database import open_bulk, open_reader, open_writer, tran
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.schema import dated, file_day
 from vault_agent.store.fulltext.writer import FulltextWriter, documents_in
-from vault_agent.store.index import links as reading_links
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import links as stored_links
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.links import resolver_for
 from vault_agent.store.index.meta import (
     Meta,
@@ -366,7 +366,7 @@ class _IndexRun:
         rowids = [self._indexed[path].rowid for path in paths]
         self._forgotten += rowids
         names: list[tuple[int, int]] = []
-        notes = await in_thread(reading.by_rowid, target.connection, rowids)
+        notes = await in_thread(stored_notes.by_rowid, target.connection, rowids)
         for note in notes.values():
             self._names_before[note.path] = names_of(note.path, (*note.aliases, *note.keys))
             names += name_rows(note.path, self._names_before[note.path])
@@ -617,13 +617,13 @@ def _pages(
 ) -> Iterator[list[LinkRow]]:
     """Yield the links to resolve: those of new notes and to affected names, or all."""
     if names is None:
-        read = reading_links.every
+        read = stored_links.every
     else:
         lookups = [name_hash(name) for name in names]
-        read = partial(reading_links.to_names, lookups=lookups, limit=reading_links.PAGE)
+        read = partial(stored_links.to_names, lookups=lookups, limit=stored_links.PAGE)
         for start in range(0, len(fresh), NOTES_AT_ONCE):
             part = fresh[start : start + NOTES_AT_ONCE]
-            yield reading_links.of_notes(connection, part)
+            yield stored_links.of_notes(connection, part)
     after = -1
     while page := read(connection, after=after):
         yield page

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config.registry import Registered
     from vault_agent.config.sections import JournalSettings
-    from vault_agent.memory.session import Session, Words
+    from vault_agent.memory.session_file import Session, Words
 
 MAX_FILES: Final = 200
 _NOT_OURS: Final = (".vault-agent", ".synk", ".git")

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from vault_agent.errors import NotFound
 from vault_agent.memory.preamble import framed_words
-from vault_agent.memory.session import ADDED, RESUME, given_line
+from vault_agent.memory.session_file import ADDED, RESUME, given_line
 from vault_agent.model.memory import (
     MANUAL,
     DeliveredNote,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config.sections import MemorySettings
     from vault_agent.memory.recall import Memory
-    from vault_agent.memory.session import Session, SessionStore
+    from vault_agent.memory.session_file import Session, SessionStore
     from vault_agent.model.memory import Recalled, RecalledNote
     from vault_agent.model.sessions import SessionEvent
     from vault_agent.store.index.lists import NoteFacts

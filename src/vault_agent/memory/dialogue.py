@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from vault_agent.memory.collected import Collected
-    from vault_agent.memory.session import Sections
+    from vault_agent.memory.session_file import Sections
     from vault_agent.memory.transcripts.recorder import Exchange
     from vault_agent.system.git import FileChange
 

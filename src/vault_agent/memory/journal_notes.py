@@ -25,7 +25,7 @@ from vault_agent.model.memory import COMPLETE, INCOMPLETE
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.writing import Right, Write
 from vault_agent.store.index import lists
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.text.words import fold_words
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.markdown.yaml_values import Json
     from vault_agent.memory.collected import Collected
     from vault_agent.memory.dialogue import Draft
-    from vault_agent.memory.session import Session
+    from vault_agent.memory.session_file import Session
     from vault_agent.store.index.lists import NoteFacts
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.writing.vault_writer import VaultWriter
@@ -250,7 +250,7 @@ async def notes_of(vault: OpenVault) -> VaultNotes:
     """
     async with vault.snapshot() as snapshot:
         rows = await snapshot.read(lists.read_facts)
-        names = dict(await snapshot.read(reading.names))
+        names = dict(await snapshot.read(stored_notes.names))
     resolver = LinkResolver(names.items())
     notes = [row for row in rows if may_be_remembered(row)]
     aliases = {row.path: [*filter(str.isprintable, names.get(row.path, ()))] for row in notes}

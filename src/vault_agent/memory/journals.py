@@ -37,7 +37,7 @@ from vault_agent.memory.journal_notes import (
     stamp,
     tags_of,
 )
-from vault_agent.memory.session import JournalState, Sections, is_due, journal_line
+from vault_agent.memory.session_file import JournalState, Sections, is_due, journal_line
 from vault_agent.memory.transcripts.read import AGENTS
 from vault_agent.model.memory import (
     ASKED,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config.sections import JournalSettings
     from vault_agent.memory.collected import Collected, Collector
-    from vault_agent.memory.session import Session, SessionStore
+    from vault_agent.memory.session_file import Session, SessionStore
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults

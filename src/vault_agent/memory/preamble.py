@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from vault_agent.memory.patterns import any_of
 from vault_agent.memory.safe_text import is_hidden, plain
 from vault_agent.model.identifiers import CHUNK_BITS
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.text.names import as_code, is_note, visible
 from vault_agent.text.placeholders import is_unfilled
 from vault_agent.text.words import content_words, fold_words, tokens_of
@@ -420,7 +420,7 @@ async def _chunks_of(
         else:
             keys.append(first + places.get(scored.address, 0))
     async with vault.snapshot() as snapshot:
-        stored = await snapshot.read(reading.chunks, keys)
+        stored = await snapshot.read(stored_notes.chunks, keys)
     chunks: dict[int, list[StoredChunk]] = {rowid: [] for rowid in rows}
     for chunk in sorted(stored.values()):
         chunks[chunk.key >> CHUNK_BITS].append(chunk)

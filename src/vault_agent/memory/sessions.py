@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from vault_agent.config.registry import Role
 from vault_agent.errors import NotFound, VaultAgentError
-from vault_agent.memory.session import SAME_SECONDS, same_event
+from vault_agent.memory.session_file import SAME_SECONDS, same_event
 from vault_agent.model.memory import ASKED
 from vault_agent.model.sessions import COMPACT, END, PROMPT, START, Delivered, Offer
 from vault_agent.system.cancelling import in_thread
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from vault_agent.memory.deliveries import Deliveries
     from vault_agent.memory.journals import Journals
-    from vault_agent.memory.session import Session, SessionStore
+    from vault_agent.memory.session_file import Session, SessionStore
     from vault_agent.model.sessions import SessionEvent
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.shared import KnownVaults

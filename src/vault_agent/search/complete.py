@@ -22,7 +22,7 @@ from vault_agent.model.names import Stats, Suggestion, SuggestQuery, TypeCount
 from vault_agent.model.notes import LinkKind
 from vault_agent.search.note_file import NoteFile, read_file
 from vault_agent.store.index import lists as counting
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.links import resolver_for
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
@@ -79,13 +79,13 @@ def _names(connection: Connection, revision: str) -> NameCatalog:
         connections += [connected] * len(every)
     spellings: dict[str, str] = {}
     used: dict[str, int] = {}
-    for folded, spelling, _ in reading.tags(connection):
+    for folded, spelling, _ in stored_notes.tags(connection):
         spellings.setdefault(folded, spelling)
         used[folded] = used.get(folded, 0) + 1
     lists = {
         "tag": [spellings[name] for name in sorted(used, key=lambda name: (-used[name], name))],
         "folder": sorted({folder for path, *_ in notes for folder in folders_of(path)}),
-        "attachment": sorted(reading.attachments(connection)),
+        "attachment": sorted(stored_notes.attachments(connection)),
     }
     others = {kind: (names, NameIndex(names)) for kind, names in lists.items()}
     return NameCatalog(revision, notes, NameIndex(texts, connections), texts, owners, others)
@@ -105,7 +105,7 @@ async def suggest(
     """
     source = ""
     if query.from_ is not None:
-        note = await snapshot.read(reading.note_by_id, query.from_)
+        note = await snapshot.read(stored_notes.note_by_id, query.from_)
         source = note.path if note is not None else ""
     if "#" in query.q and {"heading", "block"} & set(query.chosen):
         return await _parts(snapshot, query, source, open_root, allowance)

@@ -23,8 +23,8 @@ from vault_agent.search.resolve import resolve
 from vault_agent.search.search import search
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents
-from vault_agent.store.index import links as links_reading
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import links as stored_links
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.text.names import shorten, visible
 from vault_agent.text.words import tokens_of
 
@@ -131,7 +131,7 @@ async def _read(
     section = query.section or named.heading
     if section is None:
         return _Excerpt(number, snapshot.scope.inner(note.path), "", tuple(chunks), numbered=False)
-    anchors = await snapshot.read(links_reading.anchors, [note.rowid]) or {}
+    anchors = await snapshot.read(stored_links.anchors, [note.rowid]) or {}
     inside = section_chunks(chunks, anchors.get(note.rowid, []), section)
     if not inside:
         headings = list(dict.fromkeys(" > ".join(chunk.heading_path) for chunk in chunks))
@@ -149,7 +149,7 @@ def _note_and_chunks(
         raise SnapshotOutdated
     first = note.rowid << CHUNK_BITS
     keys = range(first + start, first + min(start + count, max(note.chunk_count, start)))
-    return note, sorted(reading.chunks(connection, keys).values())
+    return note, sorted(stored_notes.chunks(connection, keys).values())
 
 
 def section_chunks(

@@ -31,7 +31,7 @@ from vault_agent.search.resolve import named_note
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.fulltext.schema import first_day
 from vault_agent.store.index import links
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.notes import values_of
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import fold
@@ -88,7 +88,7 @@ def _graph(connection: Connection, revision: str) -> Graph:
     # Imported here: it imports numpy, which a server without embeddings needs only for this.
     from vault_agent.model.adjacency import Adjacency
 
-    rowids = array("q", (rowid for rowid, _ in reading.order(connection)))
+    rowids = array("q", (rowid for rowid, _ in stored_notes.order(connection)))
     positions = {rowid: position for position, rowid in enumerate(rowids)}
     return Graph(revision, rowids, positions, Adjacency.of(rowids, *links.edges(connection)))
 
@@ -202,7 +202,7 @@ async def _notes(
     snapshot: Snapshot, graph: Graph, positions: Sequence[int]
 ) -> tuple[GraphNote, ...]:
     rowids = [graph.rowids[position] for position in positions]
-    rows = await snapshot.read_unchanged(reading.columns, rowids)
+    rows = await snapshot.read_unchanged(stored_notes.columns, rowids)
     by_position = {graph.positions[row.rowid]: row for row in rows}
     return tuple(
         GraphNote(
@@ -298,7 +298,7 @@ async def read_rows(snapshot: Snapshot, query: GraphQuery) -> Rows:
     passing = await admitted(snapshot, query.filters)
 
     def read(connection: Connection) -> Rows:
-        notes = reading.columns(connection)
+        notes = stored_notes.columns(connection)
         return Rows(
             notes,
             passing,

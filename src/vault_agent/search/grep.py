@@ -19,7 +19,7 @@ from vault_agent.model.warning import Warning
 from vault_agent.search.lists import admitted, note_of_cursor
 from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.fulltext.searching import go_on
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.text.names import shorten
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
 
@@ -96,7 +96,7 @@ def _scan(  # noqa: PLR0917 - private, one caller
         if start is not None:
             path = note_of_cursor(connection, start.note_id).path
             after, count = start.line, start.returned
-        for note in reading.note_texts(connection, path, passing):
+        for note in stored_notes.note_texts(connection, path, passing):
             go_on(stopped)
             if note.path != path:
                 path, after, count = note.path, 0, 0
@@ -120,7 +120,7 @@ def _scan(  # noqa: PLR0917 - private, one caller
                     tuple(lines),
                     incomplete=True,
                     place=GrepPlace(identify(path), _EVERY_LINE, 0),
-                    share=reading.share_up_to(connection, path, passing),
+                    share=stored_notes.share_up_to(connection, path, passing),
                 )
     return GrepAnswer(tuple(lines))
 

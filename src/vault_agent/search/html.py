@@ -19,7 +19,7 @@ from vault_agent.model.warning import Warning
 from vault_agent.search.note_file import NoteFile, note_file, read_file
 from vault_agent.search.resolve import named_note, resolve_links
 from vault_agent.store.index import lists
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
 from vault_agent.text.names import is_note, kind_of, page_of, stem
@@ -239,7 +239,7 @@ async def _read(
             continue  # moved or deleted since the last run, or too large: shown as a link
         gathered.embedded_bytes += file.size
         gathered.notes[path] = await _parsed(file, allowance)
-        stored = await snapshot.read(reading.note_by_id, identify(path))
+        stored = await snapshot.read(stored_notes.note_by_id, identify(path))
         gathered.titles[path] = stored.title if stored is not None else path
         done.append(path)
     return done
@@ -290,7 +290,7 @@ def attachment_markdown(connection: Connection, stored: StoredNote) -> str:
     address = quote(name)
     embedded = "!" if kind_of(stored.path) == "pdf" else ""
     pieces = [f"{embedded}[{_plain(name)}]({address})\n"]
-    chunks = reading.chunks_of(connection, stored)
+    chunks = stored_notes.chunks_of(connection, stored)
     for heading_path, part in groupby(chunks, key=lambda chunk: chunk.heading_path):
         text = "".join(chunk.text for chunk in part)
         if heading_path:

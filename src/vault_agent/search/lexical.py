@@ -21,7 +21,7 @@ from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.fulltext.schema import dated
 from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import documents
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.meta import repeated_lines
 from vault_agent.store.index.rows import MAX_CHUNKS
 from vault_agent.text.names import kind_of, page_of
@@ -80,7 +80,7 @@ def ranked(
     )
     wanted = shortlist(candidates, limit)
     notes = snapshot.query(documents.notes_and_attachments, wanted.rowids)
-    headings = snapshot.query(reading.headings, wanted.keys)
+    headings = snapshot.query(stored_notes.headings, wanted.keys)
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
     names = {rowid: OwnNames(note.path, note.title, note.aliases) for rowid, note in notes.items()}
@@ -161,7 +161,7 @@ def hits(
 ) -> tuple[Hit, ...]:
     """Return a hit with a snippet for each place. `reasons` has one entry per place."""
     keys = [*map(_shown_key, places)]
-    chunks = snapshot.query(reading.chunks, keys)
+    chunks = snapshot.query(stored_notes.chunks, keys)
     if any(place.key is not None and place.key not in chunks for place in places):
         raise SnapshotOutdated
     sections = _first_sections(snapshot, places, notes, chunks)
@@ -218,7 +218,7 @@ def _first_sections(
         for index in range(min(notes[rowid].chunk_count, _FIRST_CHUNKS))
     ]
     first_chunks: dict[int, StoredChunk] = {}
-    for key, chunk in sorted(snapshot.query(reading.chunks, keys).items()):
+    for key, chunk in sorted(snapshot.query(stored_notes.chunks, keys).items()):
         words = _words(text_below_heading(chunk.text))
         for line in common:
             words = words.replace(line, "")
@@ -365,7 +365,7 @@ def _verified(snapshot: Snapshot, rowids: Sequence[int], words: Words) -> list[S
     notes = snapshot.query(documents.notes_and_attachments, rowids)
     return [
         notes[rowid]
-        for rowid, text in zip(rowids, snapshot.query(reading.bodies, rowids), strict=True)
+        for rowid, text in zip(rowids, snapshot.query(stored_notes.bodies, rowids), strict=True)
         if rowid in notes and _has_every(notes[rowid], text, words)
     ]
 
@@ -382,7 +382,9 @@ def _has_every(note: StoredNote, body: bytes, words: Words) -> bool:
 def _place(snapshot: Snapshot, note: StoredNote, score: float, words: Words) -> Ranked:
     """Return the place to show: the chunk of the note that has most of the words."""
     first = note.rowid << CHUNK_BITS
-    chunks = snapshot.query(reading.chunks, range(first, first + min(note.chunk_count, _CHUNKS)))
+    chunks = snapshot.query(
+        stored_notes.chunks, range(first, first + min(note.chunk_count, _CHUNKS))
+    )
     best = _best([chunks[key] for key in sorted(chunks)], words)
     return Ranked(note.rowid, best, round(score / (score + _HALF), 6), {"body": round(score, 4)})
 

@@ -24,8 +24,8 @@ from vault_agent.model.notes import LinkKind
 from vault_agent.search.lists import check_revision, most_frequent
 from vault_agent.search.resolve import named_handle, named_note
 from vault_agent.search.snippet import snippet_around
-from vault_agent.store.index import links as links_reading
-from vault_agent.store.index import notes as notes_reading
+from vault_agent.store.index import links as stored_links
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.links import LinkRow, resolver_for
 from vault_agent.text.names import fold
 from vault_agent.vault.paths import folders_of
@@ -74,11 +74,11 @@ async def links(
         into: Sequence[_AnyLink] = ()
         out: Sequence[_AnyLink] = ()
         if wants_inside:
-            into = links_reading.outgoing(
+            into = stored_links.outgoing(
                 connection, note.rowid, kinds=own, status=status, start=inside, limit=some
             )
         if wants_outside:
-            out = links_reading.external(connection, note.rowid, start=outside, limit=some)
+            out = stored_links.external(connection, note.rowid, start=outside, limit=some)
         ordered = list(merge(into, out, key=attrgetter("line", "column")))
         ours = [link for link in ordered[: page.limit] if isinstance(link, LinkRow)]
         anchors = anchors_of(connection, ours)
@@ -110,7 +110,7 @@ def anchors_of(connection: Connection, links: Iterable[LinkRow]) -> dict[int, An
     Those that are not known are left out.
     """
     rowids = sorted({link.rowid for link in links if link.fragment and link.rowid})
-    rows = links_reading.anchors(connection, rowids) if rowids else {}
+    rows = stored_links.anchors(connection, rowids) if rowids else {}
     return {rowid: Anchors(anchors) for rowid, anchors in (rows or {}).items()}
 
 
@@ -170,12 +170,12 @@ async def backlinks(
 
     def read(connection: Connection) -> tuple[tuple[Backlink, ...], int]:
         handle, own = named_handle(connection, note_id)
-        others = [row for row in links_reading.linking(connection, handle) if row[0] != own]
+        others = [row for row in stored_links.linking(connection, handle) if row[0] != own]
         others.sort(key=lambda row: (-row[1], row[2]))
         entries = page.of(others)
         rowids = [rowid for rowid, _, _ in entries]
-        found_notes = notes_reading.by_rowid(connection, rowids)
-        at = links_reading.places(connection, handle, rowids, limit=contexts) if contexts else {}
+        found_notes = stored_notes.by_rowid(connection, rowids)
+        at = stored_links.places(connection, handle, rowids, limit=contexts) if contexts else {}
         chunks = _chunks(connection, at)
         listed = tuple(
             Backlink(
@@ -200,7 +200,7 @@ def _chunks(connection: Connection, at: Mapping[int, Sequence[LinkRow]]) -> dict
         for place in places
         if place.chunk is not None
     }
-    return notes_reading.chunks(connection, keys)
+    return stored_notes.chunks(connection, keys)
 
 
 def _place(place: LinkRow, chunks: Mapping[int, StoredChunk]) -> Place:
@@ -229,7 +229,7 @@ async def broken_links(
     entries = page.of(links)
 
     def read(connection: Connection) -> tuple[Finding, ...]:
-        stored = links_reading.with_keys(connection, {key for key, _ in entries})
+        stored = stored_links.with_keys(connection, {key for key, _ in entries})
         rows = {row.key: row for row in stored}
         ambiguous = [rows[key] for key, fault in entries if fault is Fault.AMBIGUOUS]
         candidates = candidates_of(connection, ambiguous)
@@ -268,10 +268,10 @@ async def _broken(
 
 def _find_broken(connection: Connection, positions: Mapping[int, int]) -> list[tuple[int, Fault]]:
     """Return the keys of broken links with their faults, by path and line."""
-    doubtful = links_reading.doubtful(connection)
+    doubtful = stored_links.doubtful(connection)
     folders: set[str] = set()
     if any(link.dest is None and link.kind == LinkKind.MARKDOWN for link in doubtful):
-        paths = notes_reading.all_paths(connection)
+        paths = stored_notes.all_paths(connection)
         folders = {fold(folder) for path in paths for folder in folders_of(path)}
     anchors = anchors_of(connection, doubtful)
     links = [
@@ -306,7 +306,7 @@ def _finding(row: LinkRow, fault: Fault, candidates: tuple[str, ...]) -> Finding
 
 def _grouped(connection: Connection, links: Sequence[tuple[int, Fault]]) -> list[Wanted]:
     """Group broken links by target. Its most frequent spelling is shown."""
-    rows = {row.key: row for row in links_reading.with_keys(connection, {key for key, _ in links})}
+    rows = {row.key: row for row in stored_links.with_keys(connection, {key for key, _ in links})}
     spellings: dict[tuple[str, Fault], Counter[str]] = {}
     sources: dict[tuple[str, Fault], set[int]] = {}
     for key, fault in links:

@@ -30,7 +30,7 @@ from vault_agent.search.warnings import filter_warnings
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import links
 from vault_agent.store.index import lists as sorting
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.text.names import fold, shorten
 from vault_agent.vault.paths import folders_of
 
@@ -110,16 +110,16 @@ async def _among(snapshot: Snapshot, query: ListQuery) -> set[int] | None:
         if passing is not None:
             yield passing
         if promoted is not None:
-            others = {rowid for rowid, _ in reading.order(connection)} - promoted
+            others = {rowid for rowid, _ in stored_notes.order(connection)} - promoted
             yield promoted if query.promoted else others
         if query.tasks == "open":
             yield sorting.with_open_tasks(connection)
         if query.linked is not None:
             linked = links.all_connections(connection)
-            paths = reading.order(connection)
+            paths = stored_notes.order(connection)
             yield {rowid for rowid, _ in paths if (rowid in linked) is query.linked}
         if not query.recursive:
-            yield _directly_in(reading.order(connection), filters.paths)
+            yield _directly_in(stored_notes.order(connection), filters.paths)
 
     sets = await snapshot.read(lambda connection: list(read(connection)))
     return set.intersection(*sets) if sets else None
@@ -139,15 +139,15 @@ def _after(connection: Connection, query: ListQuery, start: ListPlace) -> tuple[
 
 def _listed_notes(connection: Connection, rows: Sequence[SortedNote]) -> list[ListedNote]:
     rowids = [row.rowid for row in rows]
-    notes = reading.by_rowid(connection, rowids)
+    notes = stored_notes.by_rowid(connection, rowids)
     if len(notes) < len(rowids):
         raise SnapshotOutdated
     first = [rowid << CHUNK_BITS for rowid in rowids]
-    chunks = reading.chunks(connection, first)
+    chunks = stored_notes.chunks(connection, first)
     texts = {key: chunk.text for key, chunk in chunks.items()}
     counts = links.count_connections(connection, rowids)
     ids, statuses, files, promoted = [
-        reading.values_of(connection, rowids, name)
+        stored_notes.values_of(connection, rowids, name)
         for name in ("id", "status", "files", "promoted")
     ]
     return [
@@ -183,7 +183,7 @@ def note_of_cursor(connection: Connection, note_id: str) -> StoredNote:
     """
     if not NOTE_ID.fullmatch(note_id):
         raise InvalidRequest("INVALID_CURSOR", "This cursor does not belong to this request.")
-    note = reading.note_by_id(connection, note_id)
+    note = stored_notes.note_by_id(connection, note_id)
     if note is None:
         raise InvalidRequest(
             "CURSOR_EXPIRED", "The note at which the list continues is no longer in the index."
@@ -283,7 +283,7 @@ def _listed_tasks(
     connection: Connection, rows: Sequence[tuple[TaskRow, TaskFields]]
 ) -> list[ListedTask]:
     keys = {row.rowid << CHUNK_BITS | row.chunk for row, _ in rows if row.chunk is not None}
-    chunks = reading.chunks(connection, keys)
+    chunks = stored_notes.chunks(connection, keys)
     tasks = []
     for row, fields in rows:
         chunk = chunks.get(row.rowid << CHUNK_BITS | row.chunk) if row.chunk is not None else None
@@ -316,7 +316,7 @@ def _line(connection: Connection, row: TaskRow, chunk: StoredChunk | None) -> st
         return row.text
     pieces = [lines[place]]
     while place == len(lines) - 1:  # a very long line goes on in the next chunk
-        following = reading.chunks(connection, [chunk.key + 1]).get(chunk.key + 1)
+        following = stored_notes.chunks(connection, [chunk.key + 1]).get(chunk.key + 1)
         if following is None:
             break
         chunk, place = following, 0
@@ -339,7 +339,7 @@ async def tag_tree(snapshot: Snapshot, query: TreeQuery) -> TagTree:
     """Return the tags of notes, in their most frequent spelling of letter case."""
 
     def read(connection: Connection) -> TagTree:
-        rows = reading.tags(connection)
+        rows = stored_notes.tags(connection)
         tags, truncated = _tree(TagBranch, rows, query)
         tagged = len({note for _, _, note in rows})
         return TagTree(snapshot.revision, tags, snapshot.meta.notes - tagged, truncated)
@@ -351,7 +351,7 @@ async def folder_tree(snapshot: Snapshot, query: TreeQuery) -> FolderTree:
     """Return the folders that contain notes, relative to that of the index, as is `prefix`."""
 
     def read(connection: Connection) -> FolderTree:
-        paths = reading.order(connection)
+        paths = stored_notes.order(connection)
         folders = [(note, snapshot.scope.inner(path).rpartition("/")[0]) for note, path in paths]
         rows = [(fold(folder), folder, note) for note, folder in folders if folder]
         tree, truncated = _tree(FolderBranch, rows, query)

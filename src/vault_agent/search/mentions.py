@@ -15,8 +15,8 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.warning import Warning
 from vault_agent.search.resolve import named_note
 from vault_agent.search.snippet import snippet_around
-from vault_agent.store.index import links as reading
-from vault_agent.store.index import notes as notes_reading
+from vault_agent.store.index import links as stored_links
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.text.names import fold, stem
 from vault_agent.text.placeholders import has_placeholder
 from vault_agent.text.terms import folded_words, sequence
@@ -220,7 +220,7 @@ async def mentions(
 
     def named(connection: Connection) -> tuple[StoredNote, set[int]]:
         note = named_note(connection, note_id)
-        return note, reading.linking_rowids(connection, note.handle)
+        return note, stored_links.linking_rowids(connection, note.handle)
 
     note, linking = await snapshot.read_unchanged(named)
     names, skipped = _names(note)
@@ -230,14 +230,14 @@ async def mentions(
     read = wanted[:MAX_READ]
 
     def find(connection: Connection) -> tuple[list[Mention], int]:
-        notes = notes_reading.by_rowid(connection, read)
-        others = notes_reading.by_rowid(connection, search.similar - {note.rowid})
+        notes = stored_notes.by_rowid(connection, read)
+        others = stored_notes.by_rowid(connection, search.similar - {note.rowid})
         keys = [
             rowid << CHUNK_BITS | index
             for rowid in read
             for index in range(notes[rowid].chunk_count)
         ]
-        chunks = notes_reading.chunks(connection, keys[:MAX_READ_CHUNKS]).values()
+        chunks = stored_notes.chunks(connection, keys[:MAX_READ_CHUNKS]).values()
         finder = MentionFinder((name for name, _ in search.names), _words(others.values()))
         return _find(finder, notes, chunks, linking), len(keys)
 

@@ -37,7 +37,7 @@ from vault_agent.search.resolve import (
     note_or_file,
 )
 from vault_agent.store.index import documents
-from vault_agent.store.index import links as links_reading
+from vault_agent.store.index import links as stored_links
 from vault_agent.store.index.notes import bodies, chunks_of
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.workers import WorkerCrashed
@@ -391,10 +391,10 @@ async def read_whole(
     """
     limit = FILE_LIMIT_BYTES if allow_large else REPLY_LIMIT_BYTES
     stored, file = await read_note(snapshot, root, note_id, path, limit=limit)
-    rows = await snapshot.read(links_reading.outgoing, stored.rowid, limit=MAX_LINKS)
+    rows = await snapshot.read(stored_links.outgoing, stored.rowid, limit=MAX_LINKS)
     count = len(rows)
     if count == MAX_LINKS:
-        count = await snapshot.read(links_reading.count_links, stored.rowid)
+        count = await snapshot.read(stored_links.count_links, stored.rowid)
     # Links to notes are links; links to other files are attachments.
     links: list[LinkSummary] = []
     attachments: list[LinkSummary] = []

@@ -19,7 +19,7 @@ from vault_agent.search.resolve import named_chunk, named_note
 from vault_agent.search.warnings import fell_back, off
 from vault_agent.store.fulltext.searching import go_on
 from vault_agent.store.index import links
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.text.terms import is_unit, terms
 from vault_agent.text.words import common_terms
 
@@ -346,7 +346,7 @@ def _represented(connection: Connection, note_id: str, index: str | None) -> Sub
         first = note.rowid << CHUNK_BITS
         keys = [first | place for place in range(note.chunk_count)]
         # MAX_CHARACTERS at 2,000 per chunk, times two because some chunks are short.
-        chunks = sorted(reading.chunks(connection, keys[: MAX_CHARACTERS // 1_000]).values())
+        chunks = sorted(stored_notes.chunks(connection, keys[: MAX_CHARACTERS // 1_000]).values())
     return Subject(note, chunks, keys, links.neighbours(connection, note))
 
 

@@ -25,7 +25,7 @@ from vault_agent.model.search import Filters
 from vault_agent.model.warning import Warning
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.links import resolver_for
 from vault_agent.store.index.notes import StoredNote
 from vault_agent.store.index.rows import MAX_CHUNKS, name_hash
@@ -168,7 +168,7 @@ async def _by_id(snapshot: Snapshot, text: str, *, attachments: bool) -> list[St
     match = _ID.fullmatch(text)
     if match is None:
         return []
-    find = documents.note_or_attachment if attachments else reading.note_by_id
+    find = documents.note_or_attachment if attachments else stored_notes.note_by_id
     note = await snapshot.read(find, match[1])
     return [note] if note is not None else []
 
@@ -186,7 +186,7 @@ async def _exact(snapshot: Snapshot, name: str) -> NamedNotes | None:
     """Return the note with an odd path. Raises `INVALID_PATH` for others as `resolve`."""
     suffixes = () if name == name.strip() else NOTE_SUFFIXES
     for path in (name, *(f"{name}{suffix}" for suffix in suffixes)):
-        note = await snapshot.read(reading.note_by_id, identify(snapshot.scope.outer(path)))
+        note = await snapshot.read(stored_notes.note_by_id, identify(snapshot.scope.outer(path)))
         if note is not None:
             return _only(note, snapshot.scope)
     if any(character < " " for character in name):
@@ -214,14 +214,14 @@ def _read_link(name: str) -> _TypedLink | None:
 
 def _follow(connection: Connection, source: str, link: _TypedLink) -> StoredNote | None:
     """Return the note to which a link in a note leads."""
-    note = reading.note_by_id(connection, source)
+    note = stored_notes.note_by_id(connection, source)
     if note is None:
         return None
     wanted = (note.path, link.target, link.kind)
     file = resolve_links(connection, [wanted])[wanted]
     if file is None or file.note_id is None:
         return None
-    return reading.note_by_id(connection, file.note_id)
+    return stored_notes.note_by_id(connection, file.note_id)
 
 
 def _read_name(name: str, link: _TypedLink | None, roots: Sequence[str]) -> _TypedName:
@@ -292,7 +292,7 @@ def _by_path(
     connection: Connection, path: str, scope: Scope, *, attachments: bool
 ) -> tuple[Match, list[StoredNote]]:
     """Return the notes that `path` means: itself, in another spelling, its end, or an alias."""
-    notes, others = reading.files_named(connection, [name_hash(target_key(path))])
+    notes, others = stored_notes.files_named(connection, [name_hash(target_key(path))])
     candidates = [(scope.inner(outer), outer, names) for outer, names in notes]
     candidates.sort(key=lambda candidate: (len(candidate[0]), candidate[:2]))
     folded = fold(path)
@@ -335,7 +335,7 @@ def _spellings(path: str) -> tuple[str, ...]:
 
 
 def _notes_at(connection: Connection, paths: Sequence[str]) -> list[StoredNote]:
-    notes = [reading.note_by_id(connection, identify(path)) for path in paths[: MAX_NOTES + 1]]
+    notes = [stored_notes.note_by_id(connection, identify(path)) for path in paths[: MAX_NOTES + 1]]
     if None in notes:
         raise SnapshotOutdated
     return [note for note in notes if note is not None]
@@ -347,7 +347,7 @@ def _by_title(connection: Connection, fulltext: FulltextReader, title: str) -> l
     folded = fold(title)
     # A title may end in what looks like a suffix of notes.
     wanted = {folded, *(folded.removesuffix(suffix) for suffix in NOTE_SUFFIXES)}
-    notes = reading.by_rowid(connection, rowids).values()
+    notes = stored_notes.by_rowid(connection, rowids).values()
     matches = [note for note in notes if fold(note.title) in wanted]
     return sorted(matches, key=lambda note: (len(note.path), note.path))
 
@@ -369,7 +369,7 @@ async def similar_notes(snapshot: Snapshot, name: str) -> list[str]:
 def _closest(connection: Connection, name: str, scope: Scope) -> list[str]:
     names: list[str] = []
     paths: list[str] = []
-    for outer, aliases in reading.names(connection):
+    for outer, aliases in stored_notes.names(connection):
         path = scope.inner(outer)
         for known_name in (stem(path), *map(unmarked, aliases)):
             names.append(fold(known_name[:_MAX_CHARACTERS]))
@@ -397,7 +397,7 @@ def named_note(connection: Connection, note_id: str, *, attachments: bool = Fals
     """
     if not NOTE_ID.fullmatch(note_id):
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
-    find = documents.note_or_attachment if attachments else reading.note_by_id
+    find = documents.note_or_attachment if attachments else stored_notes.note_by_id
     note = find(connection, note_id)
     if note is None:
         raise no_note()
@@ -463,7 +463,7 @@ def named_handle(connection: Connection, file_id: str) -> tuple[int, int | None]
     try:
         note = named_note(connection, file_id)
     except NotFound:
-        handle = reading.attachment_handle(connection, file_id)
+        handle = stored_notes.attachment_handle(connection, file_id)
         if handle is None:
             raise
         return handle, None
@@ -478,7 +478,7 @@ async def note_with_id(snapshot: Snapshot, value: str) -> str:
     """
     filters = Filters(properties=(("id", value),))
     rowids = await snapshot.threads.run(snapshot.fulltext.admitted, filters)
-    rows = await snapshot.read(reading.by_rowid, sorted(rowids)[:MAX_NOTES])
+    rows = await snapshot.read(stored_notes.by_rowid, sorted(rowids)[:MAX_NOTES])
     notes = list(rows.values())
     if len(notes) > 1:
         listed = [{"noteId": note.id, "path": note.path} for note in notes]
@@ -497,7 +497,7 @@ def named_chunk(connection: Connection, note: StoredNote, index: int) -> StoredC
     """
     if 0 <= index < MAX_CHUNKS:
         key = note.rowid << CHUNK_BITS | index
-        if (chunk := reading.chunks(connection, [key]).get(key)) is not None:
+        if (chunk := stored_notes.chunks(connection, [key]).get(key)) is not None:
             return chunk
     raise NotFound(
         "CHUNK_NOT_FOUND",

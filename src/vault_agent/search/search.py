@@ -21,7 +21,7 @@ from vault_agent.search.query import compile_query, literals
 from vault_agent.search.rank import Ranked, attainable, weigh
 from vault_agent.search.warnings import fell_back, filter_warnings, off, unknown_words
 from vault_agent.store.fulltext.searching import go_on
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.lists import updated_of
 
 if TYPE_CHECKING:
@@ -365,7 +365,7 @@ def _passages(
 ) -> list[str]:
     """Return the text of each result: title, headings, and the chunk that the result shows."""
     keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
-    chunks = snapshot.query(reading.chunks, keys)
+    chunks = snapshot.query(stored_notes.chunks, keys)
     return [
         document_input("", notes[place.rowid].title, chunk.heading_path, chunk.text)
         if (chunk := chunks.get(key)) is not None

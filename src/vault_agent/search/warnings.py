@@ -11,7 +11,7 @@ from vault_agent.errors import Unavailable
 from vault_agent.model.lexical import PIECE
 from vault_agent.model.search import UnknownWord
 from vault_agent.model.warning import Warning
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.text.names import fold
 from vault_agent.text.terms import sequence, terms
 from vault_agent.vault.paths import folders_of
@@ -84,7 +84,7 @@ async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning
     unknown = await snapshot.threads.run(snapshot.fulltext.unknown_paths, filters)
     if not unknown:
         return ()
-    names = await snapshot.read(reading.names)
+    names = await snapshot.read(stored_notes.names)
     inner = [scope.inner(path) for path, _ in names]
     folders = await snapshot.threads.run(_nearest, inner, scope.inner(unknown[0]))
     what = "No folder or note of the index has this path."

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from vault_agent.api.caller import OWNER, PAGE
 from vault_agent.config.rules import is_loopback
 from vault_agent.errors import Forbidden, Unauthorized
-from vault_agent.web.sessions import PREFIX
+from vault_agent.web.page_sessions import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from vault_agent.api.caller import Caller
     from vault_agent.config.agents import AgentSettings
-    from vault_agent.web.sessions import PageSessions
+    from vault_agent.web.page_sessions import PageSessions
 
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
 _BEARER = re.compile(r"bearer +([A-Za-z0-9\-._~+/]+=*)", re.IGNORECASE)

@@ -30,7 +30,7 @@ from vault_agent.server.openapi import openapi_json
 from vault_agent.server.routes import add_routes
 from vault_agent.system.cancelling import in_thread
 from vault_agent.web.assets import Assets
-from vault_agent.web.sessions import PageSessions
+from vault_agent.web.page_sessions import PageSessions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

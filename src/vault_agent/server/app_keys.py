@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vault_agent.app import App
     from vault_agent.config.settings import Config
     from vault_agent.web.assets import Assets
-    from vault_agent.web.sessions import PageSessions
+    from vault_agent.web.page_sessions import PageSessions
 
 LIMITS = web.AppKey("limits", Limits)
 ACCESS = web.AppKey("access", Access)

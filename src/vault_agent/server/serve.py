@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from vault_agent.config.followed_file import FollowedFile
     from vault_agent.config.settings import Config
     from vault_agent.model.health import Health
-    from vault_agent.web.sessions import PageSessions
+    from vault_agent.web.page_sessions import PageSessions
 
 IDLE_SECONDS = 15 * 60.0
 """After so long without requests and jobs, a server that an agent has started ends by itself."""

@@ -22,7 +22,7 @@ from vault_agent.server.app_keys import ASSETS, CALLER, CONFIG, PAGE_SESSIONS
 from vault_agent.server.replies import accepts_gzip, send_shown
 from vault_agent.server.sending import RouteCall
 from vault_agent.system.cancelling import in_thread
-from vault_agent.web.sessions import PREFIX
+from vault_agent.web.page_sessions import PREFIX
 from vault_agent.web.shell import fill, frame_headers, page_headers
 
 PATH = "/ui"

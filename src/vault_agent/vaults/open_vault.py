@@ -126,6 +126,7 @@ class OpenVault:
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owner is None
         embed_later = EmbedLater(self.runs.embed, vault.background.spawn, enabled=embeds)
+        # That of an agent's vault is never started: the owner's watch tells it what to index.
         watch = Watch(vault, self.runs, embed_later, config.watch)
         self.watch: Watch = watch if owner is None else owner.watch
         self._queue = IndexQueue(self.runs, vault.background, embed_later, watch.look_at)
@@ -279,7 +280,7 @@ class OpenVault:
 
         async def work(progress: ActiveJob) -> JobSummary:
             with self._forgetting_a_full_disk():
-                return await self.runs.job(kind, chosen, progress)
+                return await self.runs.index_all(kind, chosen, progress)
 
         return await self.jobs.submit(kind, work, trigger)
 

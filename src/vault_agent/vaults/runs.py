@@ -69,7 +69,11 @@ class IndexedVault:
 
 
 class Runs:
-    """Runs the indexing of one vault, and serves what it has published."""
+    """Runs the indexing of one vault, and serves what it has published.
+
+    `index_writes` is for our own writes, `index_watched` for the watch, `index_changes` for a scan
+    that nobody asked for, and `index_all` for a job, which embeds too.
+    """
 
     def __init__(self, vault: IndexedVault, embeddings: Embeddings) -> None:
         self.embeddings = embeddings
@@ -106,7 +110,9 @@ class Runs:
         await self._run(task, lambda event: self._hear(event, serve))
         serve()  # nothing was to be published
 
-    async def look(self, paths: tuple[str, ...] | None, on_served: Callable[[], object]) -> None:
+    async def index_watched(
+        self, paths: tuple[str, ...] | None, on_served: Callable[[], object]
+    ) -> None:
         """Index the paths that a watch names, or everything. `on_served`: searches see it."""
 
         def serve() -> None:
@@ -150,7 +156,7 @@ class Runs:
                 return
             await self._refreshed.wait()
 
-    async def job(
+    async def index_all(
         self,
         kind: JobKind,
         options: IndexBody,

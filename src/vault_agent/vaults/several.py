@@ -23,7 +23,7 @@ from vault_agent.search.related import subject_of
 from vault_agent.search.resolve import resolve_links
 from vault_agent.search.warnings import unknown_everywhere
 from vault_agent.store.index import documents
-from vault_agent.store.index import notes as reading
+from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.links import unresolved_targets
 from vault_agent.vaults.open_vault import ask
 
@@ -260,10 +260,10 @@ def signs_of(
     Two notes are one if they have the same frontmatter `id`, if one is promoted to the other, or if
     their files are equal.
     """
-    rows = reading.rows_of_ids(connection, note_ids)
+    rows = stored_notes.rows_of_ids(connection, note_ids)
     rowids = [row.rowid for row in rows]
-    ids = reading.values_of(connection, rowids, "id")
-    promoted = reading.values_of(connection, rowids, "promoted_to")
+    ids = stored_notes.values_of(connection, rowids, "id")
+    promoted = stored_notes.values_of(connection, rowids, "promoted_to")
     return {
         Elsewhere(vault, row.id): (
             f"file:{row.hash.hex()}",
@@ -340,9 +340,9 @@ class Across:
                 file = files["", target, LinkKind.WIKILINK]
                 if file is None or file.note_id is None:
                     continue
-                note = reading.note_by_id(connection, file.note_id)
+                note = stored_notes.note_by_id(connection, file.note_id)
                 if note is not None:
-                    values = reading.values_of(connection, [note.rowid], "id")
+                    values = stored_notes.values_of(connection, [note.rowid], "id")
                     notes[name] = GlobalNote(
                         *(note.id, note.path, note.title, note.metadata.type),
                         next(iter(values.get(note.rowid, ())), None),
@@ -360,9 +360,9 @@ class Across:
         """Return the links of some notes into the global vault, each pair once."""
 
         def read(connection: Connection) -> list[tuple[str, str]]:
-            rows: list[NamedRow] = reading.rows_of_ids(connection, note_ids)
+            rows: list[NamedRow] = stored_notes.rows_of_ids(connection, note_ids)
             paths = {row.rowid: row.path for row in rows}
-            listed = reading.values_of(connection, paths, _LINKS)
+            listed = stored_notes.values_of(connection, paths, _LINKS)
             links = [(rowid, value) for rowid, values in listed.items() for value in values]
             links += unresolved_targets(connection, paths, IN_GLOBAL)
             return [

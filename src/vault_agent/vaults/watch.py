@@ -269,7 +269,7 @@ class Watch:
         paths = None if WHOLE_VAULT in self._waiting or began >= self._whole_at else self._waiting
         self._indexing, self._waiting = self._waiting, {}
         try:
-            await self._runs.look(None if paths is None else tuple(paths), self._serve)
+            await self._runs.index_watched(None if paths is None else tuple(paths), self._serve)
         except Exception as error:  # noqa: BLE001 - the watch goes on
             self._fail(error)
         else:

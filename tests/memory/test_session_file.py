@@ -18,7 +18,7 @@ from vault_agent.memory.events import (
     session_paths,
     to_line,
 )
-from vault_agent.memory.session import (
+from vault_agent.memory.session_file import (
     JournalState,
     Session,
     fold,

@@ -10,7 +10,7 @@ import pytest
 
 from vault_agent.errors import Unauthorized
 from vault_agent.vaults.secret import Secret, hkdf
-from vault_agent.web.sessions import TOKEN_SECONDS, PageSessions
+from vault_agent.web.page_sessions import TOKEN_SECONDS, PageSessions
 
 KEY = "k" * 40
 
