@@ -71,8 +71,8 @@ class IndexedVault:
 class Runs:
     """Runs the indexing of one vault, and serves what it has published.
 
-    `index_writes` is for our own writes, `index_watched` for the watch, `index_changes` for a scan
-    that nobody asked for, and `index_all` for a job, which embeds too.
+    `index_writes` is for our own writes, `index_watched` for the watch, `index_changes` for a
+    request that needs the notes of now, and `index_all` for a job, which embeds too.
     """
 
     def __init__(self, vault: IndexedVault, embeddings: Embeddings) -> None:
