@@ -24,7 +24,7 @@ from vault_agent.config.sections import JournalSettings
 from vault_agent.memory.collected import Collected, Collector, places_of, with_words
 from vault_agent.memory.dialogue import dialogue, is_worth_it
 from vault_agent.memory.journal_notes import body
-from vault_agent.memory.session import Words
+from vault_agent.memory.session_file import Words
 from vault_agent.memory.transcripts.read import transcript_of
 from vault_agent.memory.transcripts.recorder import Transcript
 from vault_agent.system.git import Commit, History

@@ -209,7 +209,7 @@ async def test_index_jobs_of_all_vaults_take_turns(
     for name in ("one", "two"):
         world.project(name, {f"{number}.md": f"note {number}" for number in range(40)})
     at_work: list[int] = [0]
-    run_job = Runs.job
+    run_job = Runs.index_all
 
     async def counted(runs: Runs, *arguments: Any) -> Any:
         at_work.append(at_work[-1] + 1)
@@ -218,7 +218,7 @@ async def test_index_jobs_of_all_vaults_take_turns(
         finally:
             at_work.append(at_work[-1] - 1)
 
-    monkeypatch.setattr(Runs, "job", counted)
+    monkeypatch.setattr(Runs, "index_all", counted)
     async with world.app() as app:
         names = (None, "project:one", "project:two")
         vaults = [await app.vaults.open(name) for name in names]

@@ -66,13 +66,13 @@ async def test_until_the_vault_was_looked_at_a_search_tells_how_old_the_index_is
 ):
     async with watched(root):
         pass
-    go_on, look = asyncio.Event(), Runs.look
+    go_on, look = asyncio.Event(), Runs.index_watched
 
     async def wait_and_look(self: Runs, *arguments: Any) -> None:
         await go_on.wait()
         await look(self, *arguments)
 
-    monkeypatch.setattr(Runs, "look", wait_and_look)
+    monkeypatch.setattr(Runs, "index_watched", wait_and_look)
     config = Config(
         vault={"root": root}, index={"dir": root.parent / "data"}, watch={"enabled": True}
     )
