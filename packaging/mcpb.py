@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from vault_agent.mcp.lists import result_for
+from vault_agent.mcp.handshake import result_for
 from vault_agent.mcp.tool import OWN, ClientTools
 
 ROOT = Path(__file__).resolve().parent.parent
