@@ -25,7 +25,7 @@ from vault_agent.model.writing import AddTaskBody, Right
 from vault_agent.system.workers import SMALL_BYTES, Allowance
 from vault_agent.writing.notes import add_task, set_task
 from vault_agent.writing.plan import Costly, Planned
-from vault_agent.writing.sections import edit_section
+from vault_agent.writing.sections import change_section
 
 LARGE = "# A\n\nSome text.\n\n- [ ] buy milk\n" + "word " * (SMALL_BYTES // 4) + "\n"
 
@@ -133,7 +133,7 @@ async def test_every_edit_of_a_large_note_does_what_it_does_to_a_small_one(vault
     section = partial(
         section_edit.edit_section, address=PartAddress(("A",)), action="prepend", content="first\n"
     )
-    await edit_section(writing, "Large.md", made, "prepend", section)
+    await change_section(writing, "Large.md", made, "prepend", section)
     work = partial(
         replace, search="Some", replacement="Any", regex=False, case_sensitive=True,
         whole_word=False, in_frontmatter=False, expected_count=1,
@@ -164,5 +164,5 @@ async def test_every_edit_of_a_large_note_does_what_it_does_to_a_small_one(vault
     assert (done.changed, added.changed) == (True, True)
     nowhere = partial(section, address=PartAddress(("No",)))
     with pytest.raises(NotFound) as refused:
-        await edit_section(writing, "Large.md", made, "append", nowhere)
+        await change_section(writing, "Large.md", made, "append", nowhere)
     assert refused.value.code == "HEADING_NOT_FOUND"

@@ -15,7 +15,7 @@ from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.model.writing import Right, Written
 from vault_agent.writing.plan import Costly
-from vault_agent.writing.sections import edit_section
+from vault_agent.writing.sections import change_section
 
 NOTE = "# A\n\n## Log\n\none\n\n## Next\n"
 LOG = sha256(b"## Log\n\none\n\n").hexdigest()
@@ -28,7 +28,7 @@ async def edited(vault: Vault, action: Any, content: str, *heading: str, **optio
         section_edit.edit_section, address=address, action=action, content=content, **options
     )
     made = write("section", Right.EDIT, **extra)
-    return await edit_section(vault.writing, "a.md", made, action, work)
+    return await change_section(vault.writing, "a.md", made, action, work)
 
 
 async def test_a_section_is_edited_and_the_reply_has_its_hash(vault: Vault):

@@ -16,7 +16,7 @@ from vault_agent.api.operation import Result, write_operation
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.fields import FilePath
 from vault_agent.model.jobs import OneJob
-from vault_agent.model.sent import Unsent
+from vault_agent.model.sent import Internal
 from vault_agent.model.writing import NoteBody, Right, WriteBody, Written
 from vault_agent.vaults.write_access import move
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
@@ -56,9 +56,9 @@ class AttachmentBody(WriteBody):
     """An attachment to add. Its bytes are the body of the HTTP request."""
 
     path: FilePath
-    expected_hash: Unsent[str | None] = None
-    idempotency_key: Unsent[str | None] = None  # of the header
-    content: Unsent[bytes] = b""
+    expected_hash: Internal[str | None] = None
+    idempotency_key: Internal[str | None] = None  # of the header
+    content: Internal[bytes] = b""
 
 
 @write_operation("/write/move")

@@ -39,7 +39,7 @@ from vault_agent.text.names import is_note
 from vault_agent.vault.paths import note_path
 from vault_agent.writing import notes
 from vault_agent.writing.plan import Costly
-from vault_agent.writing.sections import edit_section
+from vault_agent.writing.sections import change_section
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -308,4 +308,4 @@ async def write_section(call: CallContext, request: SectionBody) -> Result[Writt
         create_if_missing=request.create_if_missing,
         deep=request.deep,
     )
-    return write_result(await edit_section(call.vault.writing, path, write, request.action, work))
+    return write_result(await change_section(call.vault.writing, path, write, request.action, work))

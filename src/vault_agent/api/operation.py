@@ -214,7 +214,7 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, request: S
     """
     if not (call.caller.may_do_everything or operation.for_agents):
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
-    if operation.needs == _WRITE and call.vault.is_read_only:
+    if operation.needs == _WRITE and call.vault.is_never_changed:
         if call.vault.name is not None:  # the default vault has none
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
         what = "No folder of this vault may be changed: write.folders names none."
@@ -236,7 +236,7 @@ def check_switch(setting: str, config: object) -> None:
 
 
 async def _with_note_ids(call: CallContext, request: Sent) -> Sent:
-    """Return a request with note IDs in place of `id:` and the `id` of a note's frontmatter.
+    """Return a request with the note's ID for each `id:X`, where X is the `id` of its frontmatter.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND`; `NOTE_AMBIGUOUS` with `details.notes` if several have it.

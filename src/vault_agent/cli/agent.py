@@ -42,7 +42,7 @@ def show(invocation: Invocation) -> None:
 
     By itself it shows the programs, which are connected, and the agents with keys of their own.
     """
-    from vault_agent.cli.connecting import known_agents
+    from vault_agent.cli.agent_connect import known_agents
     from vault_agent.config.settings import build_config
 
     rows = known_agents(invocation)
@@ -129,7 +129,7 @@ def connect(
     vault-agent agent connect cursor --url http://nas.example:1065
     vault-agent agent connect zed --print
     """  # noqa: D301 - \\b tells the parser to keep these lines
-    from vault_agent.cli import connecting
+    from vault_agent.cli import agent_connect
     from vault_agent.cli.features import FEATURES, tell_applied
 
     if url is not None:
@@ -138,7 +138,9 @@ def connect(
     if only_print:
         _print(invocation, name, agent, hooks=not no_hooks)
         return Exit.SUCCESS
-    done, code = connecting.connect(invocation, name, agent=agent, force=force, hooks=not no_hooks)
+    done, code = agent_connect.connect(
+        invocation, name, agent=agent, force=force, hooks=not no_hooks
+    )
     if not invocation.json:
         for line in done:
             say(clean(line))
@@ -147,12 +149,12 @@ def connect(
             envelope({"agent": name, "done": done, "switchedOn": False, "tools": None})
         return code
     # The settings of a server elsewhere are not known here.
-    applied = None if url is not None else connecting.allow_agents(invocation, yes=yes)
-    off = url is None and connecting.mcp_is_off(invocation)
+    applied = None if url is not None else agent_connect.allow_agents(invocation, yes=yes)
+    off = url is None and agent_connect.mcp_is_off(invocation)
     if applied is not None and not invocation.json:
         say(FEATURES["mcp"].now)
         tell_applied(applied._replace(endpoint=applied.endpoint or ""))
-    tools = None if off else connecting.check(invocation, agent)
+    tools = None if off else agent_connect.check(invocation, agent)
     if invocation.json:
         envelope({"agent": name, "done": done, "switchedOn": applied is not None, "tools": tools})
     elif tools is None:
@@ -165,18 +167,18 @@ def connect(
 
 def _print(invocation: Invocation, name: str, agent: str | None, *, hooks: bool) -> None:
     """Print what to type or to paste, and where: the entry, and the hooks if memory is on."""
-    from vault_agent.cli import agent_hooks, agent_programs, connecting
+    from vault_agent.cli import agent_connect, agent_hooks, agent_programs
 
     client = CLIENTS[name]
     if not client.program:
         tell(f"Into {in_home(client.file()) if client.file is not None else client.by_hand}:")
-    command = connecting.entry_command(invocation, agent)
+    command = agent_connect.entry_command(invocation, agent)
     say(clean(agent_programs.snippet(client, command), lines=True))
     if hooks and client.hooks is not None and hook_settings(invocation.layers()).enabled:
         tell(f"Into {in_home(client.hooks.user())}:")
-        ours = connecting.hooks_command(invocation, name)
+        ours = agent_connect.hooks_command(invocation, name)
         say(clean(agent_hooks.snippet(name, ours), lines=True))
-    if connecting.mcp_is_off(invocation):
+    if agent_connect.mcp_is_off(invocation):
         tell(_MCP_IS_OFF)
 
 
@@ -184,7 +186,7 @@ def _print(invocation: Invocation, name: str, agent: str | None, *, hooks: bool)
 @click.argument("name", metavar="CLIENT", type=ClientType())
 def disconnect(invocation: Invocation, name: str) -> None:
     """Take our entry and hooks out of an agent's settings."""
-    from vault_agent.cli.connecting import take_out
+    from vault_agent.cli.agent_connect import take_out
 
     done = take_out(invocation, name)
     if invocation.json:

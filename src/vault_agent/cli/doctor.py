@@ -29,7 +29,7 @@ from vault_agent.system.files import is_folder, reason_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from vault_agent.cli.connecting import KnownAgent
+    from vault_agent.cli.agent_connect import KnownAgent
     from vault_agent.config.sections import EmbeddingSettings
     from vault_agent.config.settings import Config
     from vault_agent.models.embedder import EndpointCheck
@@ -320,7 +320,7 @@ def _wrong_agents(agents: Iterable[KnownAgent], config: Config) -> Iterator[Diag
 
 
 def _agents(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
-    from vault_agent.cli.connecting import check, known_agents
+    from vault_agent.cli.agent_connect import check, known_agents
     from vault_agent.config.fast_settings import hook_settings
 
     agents = known_agents(invocation)

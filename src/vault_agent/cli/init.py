@@ -308,8 +308,8 @@ def _name_agents(invocation: Invocation, report: Report) -> None:
 
     The settings of another program are not changed unasked.
     """
+    from vault_agent.cli.agent_connect import hooks_state
     from vault_agent.cli.agent_programs import CLIENTS
-    from vault_agent.cli.connecting import hooks_state
 
     for name, client in CLIENTS.items():
         if client.is_here and hooks_state(invocation, name) in ("missing", "outdated"):

@@ -232,7 +232,7 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> tuple[st
 
     An agent that cannot be connected, or a system without services, is no reason to stop.
     """
-    from vault_agent.cli import connecting
+    from vault_agent.cli import agent_connect
     from vault_agent.cli.features import apply
     from vault_agent.cli.serve import follow_first_index, started
     from vault_agent.cli.service import install_service, wait_for_service
@@ -247,7 +247,7 @@ def _set_up(invocation: Invocation, answers: Answers, *, wait: bool) -> tuple[st
     apply(invocation, settings, must_serve=True)
     lines = []
     for name in answers.agents:
-        lines += connecting.connect(invocation, name)[0]
+        lines += agent_connect.connect(invocation, name)[0]
     service = None
     if answers.service:
         try:

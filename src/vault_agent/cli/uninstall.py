@@ -134,7 +134,7 @@ def end(
 
 def _of_agents(invocation: Invocation) -> Iterator[Step]:
     """Yield our entries and hooks in the settings of agents."""
-    from vault_agent.cli.connecting import known_agents, take_out
+    from vault_agent.cli.agent_connect import known_agents, take_out
 
     for agent in known_agents(invocation):
         if agent.entry in ("installed", "other") or agent.hooks in ("installed", "outdated"):

@@ -50,7 +50,7 @@ class View:
         caller: who calls.
         max_bytes: the size limit of a tool's reply.
         toolset: the name of the client's tools.
-        vaults: what a search is about, besides the vault itself; () for the vault alone.
+        vaults: all vaults of a search; () for the vault alone.
         prefix: what paths begin with: `global:` for a call about the global vault.
         told: the codes of states that this session was warned of; None to warn each time.
     """
@@ -105,7 +105,7 @@ class View:
 
     @property
     def rights(self) -> frozenset[Right]:
-        """What the client may write."""
+        """What the client may write. MCP always names the rights of a caller."""
         return self.caller.rights or frozenset()
 
     @property

@@ -9,7 +9,7 @@ from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 from vault_agent.model.fields import FirstDay, LastDay, Texts
 from vault_agent.model.notes import TitledNote
 from vault_agent.model.search import Filters
-from vault_agent.model.sent import TRIMMED, Between, IfAny, JsonKey, Length, OneOf, Unsent
+from vault_agent.model.sent import TRIMMED, Between, IfAny, Internal, JsonKey, Length, OneOf
 from vault_agent.model.warning import Warning
 
 Entry = TypeVar("Entry")
@@ -187,7 +187,7 @@ class GraphNote(TitledNote):
 
     incoming: Annotated[int, JsonKey("in")]
     outgoing: Annotated[int, JsonKey("out")]
-    type: Unsent[str | None] = None
+    type: Internal[str | None] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class LocalGraph:
     weights: tuple[int, ...]
     """The number of links of each edge."""
     truncated: bool
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)

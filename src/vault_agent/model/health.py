@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from vault_agent.model.sent import OneOf, Unsent
+from vault_agent.model.sent import Internal, OneOf
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import WriteHealth
 
@@ -100,7 +100,7 @@ class Health:
     """The settings of the features that are on: `watch.enabled`."""
     watch: WatchStatus = field(default_factory=WatchStatus)
     write: WriteHealth = field(default_factory=WriteHealth)
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 VaultReadiness = Literal["ready", "indexing", "closed", "missing", "untrusted", "error"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from vault_agent.model.sent import Unsent
+from vault_agent.model.sent import Internal
 from vault_agent.model.warning import Warning
 
 
@@ -111,7 +111,7 @@ class Job:
     summary: JobSummary | None = None
     error: Warning | None = None
     """The error that ended it."""
-    index_finished: Unsent[bool] = False  # the index is complete, even if the embeddings are not
+    index_finished: Internal[bool] = False  # the index is complete, even if the embeddings are not
 
 
 @dataclass(frozen=True, slots=True)

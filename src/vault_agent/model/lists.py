@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple
 from vault_agent.model.fields import Cursor, FirstDay, LastDay, Texts
 from vault_agent.model.notes import TitledNote
 from vault_agent.model.search import Filters
-from vault_agent.model.sent import Between, IfAny, OneOf, Unreadable, Unsent, Validator
+from vault_agent.model.sent import Between, IfAny, Internal, OneOf, Unreadable, Validator
 from vault_agent.model.warning import Warning
 
 
@@ -125,8 +125,8 @@ class NoteList:
     total: int
     has_more: bool
     next_cursor: str | None = None
-    places: Unsent[tuple[ListPlace, ...]] = ()  # those after each note
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    places: Internal[tuple[ListPlace, ...]] = ()  # those after each note
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 class TaskStatus(StrEnum):
@@ -221,5 +221,5 @@ class TaskList:
     tasks: tuple[ListedTask, ...]
     has_more: bool
     next_cursor: str | None = None
-    places: Unsent[tuple[TaskPlace, ...]] = ()  # those after each task
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    places: Internal[tuple[TaskPlace, ...]] = ()  # those after each task
+    warnings: Internal[tuple[Warning, ...]] = ()

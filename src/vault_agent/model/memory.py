@@ -11,11 +11,11 @@ from vault_agent.model.modes import Mode
 from vault_agent.model.sent import (
     TRIMMED,
     Between,
+    Internal,
     JsonKey,
     Length,
     OneOf,
     Unreadable,
-    Unsent,
 )
 from vault_agent.model.sessions import PROMPT, START
 from vault_agent.model.warning import Warning
@@ -54,11 +54,11 @@ class RecallQuery:
     the last commit."""
     session_id: SessionId | None = None
     """The session that this is for: it is logged, and what was put first in it comes first."""
-    bar: Unsent[float | None] = None
-    pinned: Unsent[tuple[Address, ...]] = ()
-    without: Unsent[Mapping[Address, str]] = field(default_factory=dict)
-    with_global: Unsent[bool] = True
-    cwd: Unsent[str | None] = None
+    bar: Internal[float | None] = None
+    pinned: Internal[tuple[Address, ...]] = ()
+    without: Internal[Mapping[Address, str]] = field(default_factory=dict)
+    with_global: Internal[bool] = True
+    cwd: Internal[str | None] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class RecalledNote:
     left_out: str | None = None
     """Why: relevance, empty, journals, duplicate, limit or budget; session, delivered or removed in
     a session."""
-    hash: Unsent[str] = ""  # of its file, as it was indexed
+    hash: Internal[str] = ""  # of its file, as it was indexed
 
     @property
     def address(self) -> Address:
@@ -126,7 +126,7 @@ class FoundNotes:
     """The notes that were found, the best first."""
 
     notes: tuple[FoundNote, ...]
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 class RecallWeights(NamedTuple):
@@ -177,8 +177,8 @@ class Recalled:
     word_match: WordMatch | None
     """Null if the prompt names no subject."""
     weights: RecallWeights
-    max_tokens: Unsent[int] = 0  # of the text
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    max_tokens: Internal[int] = 0  # of the text
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 ShownState = Literal["pending", "incomplete", "complete", "skipped"]
@@ -272,7 +272,7 @@ class ChosenNote:
     note_id: str
     title: str
     path: str
-    at: Unsent[float] = 0.0
+    at: Internal[float] = 0.0
 
     @property
     def address(self) -> tuple[str, str]:
@@ -413,7 +413,7 @@ class Promoted:
 
     created: bool = field(default=False, kw_only=True)
     copy: Annotated[GlobalCopy, JsonKey("global")]
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +422,7 @@ class Marked:
 
     changed: bool
     """Whether its status was another."""
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,4 +435,4 @@ class Demoted:
     """Its copy, if there was one."""
     trash_path: str | None = None
     """Where the copy is now, in the global vault; null if there was none."""
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
-from vault_agent.model.sent import OneOf, Unsent
+from vault_agent.model.sent import Internal, OneOf
 from vault_agent.model.warning import Warning
 
 
@@ -68,7 +68,7 @@ class RenderedNote:
     assets: tuple[Asset, ...]
     content_hash: str
     """SHA-256 of the file's bytes."""
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from vault_agent.model.fields import AtLeastOne, FilePath, NoteId
 from vault_agent.model.notes import LinkKind, NotePath, TitledNote
-from vault_agent.model.sent import IfAny, JsonKey, Length, Unsent
+from vault_agent.model.sent import IfAny, Internal, JsonKey, Length
 from vault_agent.model.warning import Warning
 
 ReadingView = Literal["text", "outline", "properties"]
@@ -31,7 +31,7 @@ class PartQuery:
     last_line: Annotated[int, AtLeastOne] | None = None
     max_bytes: Annotated[int, AtLeastOne] = 24_000
     cursor: str | None = None
-    offset: Unsent[int | None] = None
+    offset: Internal[int | None] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class NoteOutline(NotePath):
 
     headings: tuple[OutlineHeading, ...]
     blocks: tuple[OutlineBlock, ...]
-    content_hash: Unsent[str] = ""
+    content_hash: Internal[str] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class NoteFrontmatter(NotePath):
     """Values as YAML 1.2 reads them; dates as they are written."""
     tags: tuple[str, ...] = ()
     """Those of the frontmatter, then those in the text."""
-    content_hash: Unsent[str] = ""
+    content_hash: Internal[str] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class NoteContent:
     """Links and attachments, including those that are not listed."""
     pieces: int | None = None
     """With `piece`: how many there are."""
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class ChunkContent:
     """The kind of an attachment, such as `pdf`. None for a note."""
     page: IfAny[int | None] = None
     """The page of a PDF, from 1."""
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ class AttachmentInfo:
     size: int
     modified: str
     """ISO 8601, UTC."""
-    etag: Unsent[str] = ""
+    etag: Internal[str] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from vault_agent.model.sent import (
     Between,
     Doc,
     IfAny,
+    Internal,
     JsonKey,
     Length,
     ReadAs,
     Unreadable,
-    Unsent,
     Validator,
 )
 from vault_agent.model.warning import Warning
@@ -66,8 +66,8 @@ class Filters:
     """Values of `status`. One must match."""
     after: FirstDay = None
     before: LastDay = None
-    places: Unsent[tuple[str, ...]] = ()  # as `paths`, else parts of paths; any of them
-    file_patterns: Unsent[tuple[str, ...]] = ()  # parts of file names, or globs; any of them
+    places: Internal[tuple[str, ...]] = ()  # as `paths`, else parts of paths; any of them
+    file_patterns: Internal[tuple[str, ...]] = ()  # parts of file names, or globs; any of them
 
     @property
     def conditions(self) -> tuple[tuple[str, str], ...]:
@@ -126,11 +126,12 @@ class SearchQuery:
     match: Literal["best", "all"] = field(default="best", kw_only=True)
     """With `all`, each word must be in the note as a whole word."""
     cursor: Cursor = field(default=None, kw_only=True)
-    coverage: Unsent[bool] = False  # whether the answer says how much of the query one passage has
-    weights: Unsent[Weights] = UNWEIGHTED
-    rerank: Unsent[bool] = False  # whether the best are reordered, if there is a reranker
-    offset: Unsent[int] = 0  # results of earlier pages
-    revision: Unsent[str | None] = None  # of the index that they are from
+    coverage: Internal[bool] = False
+    """Whether the answer says how much of the query one passage has."""
+    weights: Internal[Weights] = UNWEIGHTED
+    rerank: Internal[bool] = False  # whether the best are reordered, if there is a reranker
+    offset: Internal[int] = 0  # results of earlier pages
+    revision: Internal[str | None] = None  # of the index that they are from
 
     @property
     def end(self) -> int:
@@ -138,7 +139,7 @@ class SearchQuery:
         return min(self.offset + self.limit, MAX_RANKED)
 
     @property
-    def ranked(self) -> int:
+    def depth(self) -> int:
         """The number of results to rank. One more than the page shows whether another follows.
 
         Weights change the order of all that are ranked, a reranker that of the best, so these must
@@ -251,7 +252,7 @@ class Answer:
     used_mode: Mode
     limit: int
     hits: Annotated[tuple[Hit, ...], JsonKey("results")]
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()
     indexed_at: IndexedAt = None
     has_more: bool = False
     next_cursor: str | None = None
@@ -259,8 +260,8 @@ class Answer:
     """Whether only the best of the candidates were looked at."""
     unknown: IfAny[tuple[UnknownWord, ...]] = ()
     """Words of the query that are in no note. Left out if there are none."""
-    revision: Unsent[str] = ""  # of the index
-    coverage: Unsent[Coverage | None] = None  # of a lexical search that was asked for it
+    revision: Internal[str] = ""  # of the index
+    coverage: Internal[Coverage | None] = None  # of a lexical search that was asked for it
 
     @property
     def by_meaning_alone(self) -> bool:
@@ -319,9 +320,9 @@ class GrepAnswer:
     """Whether the time was over before all was searched."""
     has_more: bool = False
     next_cursor: str | None = None
-    place: Unsent[GrepPlace | None] = None  # where to go on, if there may be more
-    share: Unsent[float] = 1.0  # of the notes that was searched, 0 to 1
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    place: Internal[GrepPlace | None] = None  # where to go on, if there may be more
+    share: Internal[float] = 1.0  # of the notes that was searched, 0 to 1
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -371,4 +372,4 @@ class Context:
     tokens: int
     """An estimate that is above the number of common tokenizers."""
     sources: tuple[ContextSource, ...]
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()

@@ -63,7 +63,7 @@ class Mark(Enum):
     IF_ANY = "if any"
 
 
-Unsent: TypeAlias = Annotated[T, Mark.NEVER]
+Internal: TypeAlias = Annotated[T, Mark.NEVER]
 """The type of a field that is for the server alone. It has a default, and is never read."""
 
 IfAny: TypeAlias = Annotated[T, Mark.IF_ANY]

@@ -21,7 +21,7 @@ from vault_agent.model.fields import (
     without_nul,
 )
 from vault_agent.model.identifiers import content_hash
-from vault_agent.model.sent import Between, Form, Length, OneOf, Unreadable, Unsent, Validator
+from vault_agent.model.sent import Between, Form, Internal, Length, OneOf, Unreadable, Validator
 from vault_agent.model.warning import Warning
 
 DEFAULT_WAIT_MS = 2_000
@@ -182,7 +182,8 @@ class VaultChange:
         before: the bytes before, while they are in memory. The log keeps them by their hash.
         after: the bytes after it, as `before`.
         hash_before: the SHA-256 of the file, None if there is none or it is a folder.
-        temporary: the name of the temporary file beside it. A logged change has one.
+        temporary: the name of its temporary file in `SPARE`, or else beside it. A logged change
+            has one.
         links: how many links it rewrites.
         redo: makes an edit anew of other bytes, if somebody has changed the file since. It raises
             coded errors. Without it the edit is merged line by line, or the file is left alone.
@@ -345,7 +346,7 @@ class Written:
     line: int | None = None
     """The line of a task, from 1."""
     index: IndexState = PENDING
-    warnings: Unsent[tuple[Warning, ...]] = ()
+    warnings: Internal[tuple[Warning, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

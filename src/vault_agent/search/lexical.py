@@ -88,7 +88,7 @@ def ranked(
     return RankedNotes(places, candidates, notes)
 
 
-def information(fulltext: FulltextReader, query: LexicalQuery) -> dict[str, float]:
+def term_information(fulltext: FulltextReader, query: LexicalQuery) -> dict[str, float]:
     """Return the weight of each term of a query that a note has, times its rarity."""
     frequencies = fulltext.document_frequencies(query.weights)
     notes = fulltext.note_count
@@ -324,16 +324,16 @@ def search_every(
     for first in range(0, len(rowids), _BATCH):
         go_on(stopped)
         notes += _verified(snapshot, rowids[first : first + _BATCH], words)
-        if len(notes) >= query.ranked:
+        if len(notes) >= query.depth:
             break
-    notes = notes[: query.ranked]  # the last batch may have had more
+    notes = notes[: query.depth]  # the last batch may have had more
     page = notes[query.offset : query.end]
     go_on(stopped)
     hits_of_page = hits(
         snapshot,
         [_place(snapshot, note, candidates[note.rowid], words) for note in page],
         {note.rowid: note for note in page},
-        information(snapshot.fulltext, compiled),
+        term_information(snapshot.fulltext, compiled),
         reasons=[Reason.LEXICAL_MATCH] * len(page),
         explain=query.explain,
     )
@@ -341,7 +341,7 @@ def search_every(
         answer,
         hits=hits_of_page,
         has_more=len(notes) > query.end,
-        truncated=len(candidates) > CANDIDATES and len(notes) < query.ranked,
+        truncated=len(candidates) > CANDIDATES and len(notes) < query.depth,
     )
 
 

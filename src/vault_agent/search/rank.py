@@ -80,7 +80,7 @@ class OwnNames(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A result in the list. `key` is None if no chunk matches."""
+    """A result in the list. `key` is that of its chunk, None if no chunk matches."""
 
     rowid: int
     key: int | None

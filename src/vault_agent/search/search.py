@@ -149,7 +149,7 @@ async def _vector(
 def _by_words(
     snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
 ) -> _Found:
-    ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.ranked)
+    ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.depth)
     return _Found(
         ranking.places,
         ranking.notes,
@@ -173,10 +173,10 @@ def _by_meaning(
     go_on(stopped)
     nearby = near(usable_matrix(snapshot), vector, admitted=admitted)
     go_on(stopped)
-    information = lexical.information(snapshot.fulltext, compiled)
+    information = lexical.term_information(snapshot.fulltext, compiled)
     places = _nearest(nearby)
     # Twice as many, because notes may have been removed, and all that tie with the last.
-    last = places[: 2 * query.ranked][-1:]
+    last = places[: 2 * query.depth][-1:]
     places = [place for place in places if place.score >= last[0].score]
     notes = lexical.with_notes(snapshot, {}, [place.rowid for place in places])
     reasons = dict.fromkeys(notes, Reason.EMBEDDING_MATCH)

@@ -134,7 +134,7 @@ class Access:
             keys.append(bytes.fromhex(digest) if digest is not None else self._digest)
         if not any([hmac.compare_digest(digest_sent, key) for key in keys]):  # noqa: C419 - all of them
             raise Unauthorized("UNAUTHORIZED", "This server needs its API key.")
-        return OWNER
+        return OWNER  # also for the key of an agent, which opens only the path that names it
 
 
 def bearer(authorization: list[str]) -> str | None:

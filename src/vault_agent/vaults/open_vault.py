@@ -75,7 +75,7 @@ _SCANS = 2
 
 
 class OpenVault:
-    """The operations of one vault. Made by `open_vault`, and for an agent by `open_for_agent`.
+    """The parts of one vault. Made by `open_vault`, and for an agent by `open_for_agent`.
 
     An agent's vault has the root and paths of its owner's, and an index of what the agent sees.
     It is read like any other. What changes notes, and the watch, are the owner's.
@@ -101,7 +101,7 @@ class OpenVault:
         self._known = shared.vaults
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self.is_read_only = shared.may_write and not config.write.enabled
+        self.is_never_changed = shared.may_write and not config.write.enabled
         """Whether notes may be changed in other vaults of the server, but never in this one."""
         self.embedder = shared.embedder
         self.task = vault.task
@@ -126,19 +126,22 @@ class OpenVault:
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owner is None
         embed_later = EmbedLater(self.runs.embed, vault.background.spawn, enabled=embeds)
-        # That of an agent's vault is never started: the owner's watch tells it what to index.
-        watch = Watch(vault, self.runs, embed_later, config.watch)
-        self.watch: Watch = watch if owner is None else owner.watch
-        self._queue = IndexQueue(self.runs, vault.background, embed_later, watch.look_at)
+        # An agent's vault has one too, never started: the owner's watch tells it what to index.
+        own_watch = Watch(vault, self.runs, embed_later, config.watch)
+        self.watch: Watch = own_watch if owner is None else owner.watch
+        self._queue = IndexQueue(
+            self.runs, vault.background, embed_later, on_failure=own_watch.look_at
+        )
         self.checks = Checks(vault, self.runs, self.jobs, self.watch, self._queue)
 
-        # Reads and writes. What the owner's watch says counts notes that an agent does not see.
+        # Replies have the warnings of its own watch: the owner's counts notes that an agent does
+        # not see.
         reader = IndexReader(
             vault=vault,
             runs=self.runs,
             jobs=self.jobs,
             checks=self.checks,
-            watch=watch,
+            watch=own_watch,
             queue=self._queue,
             waits=owner is not None,
         )

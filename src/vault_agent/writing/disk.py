@@ -1,6 +1,7 @@
 """Carries out one logged change of a file, and reads what is there. Synchronous.
 
-Failures of the disk become errors of a write here. Nothing was changed when they are raised.
+Failures of the disk become errors of a write here. Nothing was changed when they are raised, but
+for `WRITE_NOT_VERIFIED`.
 """
 
 from __future__ import annotations

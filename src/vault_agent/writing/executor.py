@@ -234,12 +234,12 @@ class WriteExecutor:
             Changed: the first change is not possible.
             VaultAgentError, OSError, CannotOpen: the disk fails.
         """
-        is_left = self._apply_first(root, logged)
+        has_displaced = self._apply_first(root, logged)
         done: list[VaultChange | None] = [logged.changes[0]]
         if len(logged.changes) > 1:
             done += self._apply_rest(root, logged)
-        left = [position for position, change in enumerate(done) if change is None]
-        warning = "RECOVERY_CONFLICT" if left else None
+        not_done = [position for position, change in enumerate(done) if change is None]
+        warning = "RECOVERY_CONFLICT" if not_done else None
         try:
             self.log.finish(logged.seq, warning=warning)
         except Failed:  # it is done all the same
@@ -250,13 +250,13 @@ class WriteExecutor:
         )
         logged = replace(logged, state=WriteState.DONE, warning=warning, changes=changes)
         for position, change in enumerate(changes):
-            if position in left:
+            if position in not_done:
                 continue
-            if change.kind in (ChangeKind.EDIT, ChangeKind.REMOVE) and (position or is_left):
+            if change.kind in (ChangeKind.EDIT, ChangeKind.REMOVE) and (position or has_displaced):
                 self.linger.add(logged, position)
             elif not position:
                 self._sweep(root, logged)
-        return logged, left
+        return logged, not_done
 
     def _apply_first(self, root: VaultRoot, logged: LoggedWrite) -> bool:
         """Carry out the change that decides. Return whether it has left a temporary file."""

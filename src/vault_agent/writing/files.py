@@ -142,7 +142,7 @@ class Files:
         `write.expected_hash` is that of the section or of the whole note, and optional.
 
         Raises:
-            VaultAgentError: as `edit_section`.
+            VaultAgentError: as `change_section`.
         """
 
         def links_of(reader: LinkReader) -> tuple[list[LinkFrom], list[str]]:

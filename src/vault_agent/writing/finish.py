@@ -1,4 +1,4 @@
-"""Finishes writes that were interrupted: by a crash, or by a failure of the disk.
+"""Finishes writes: the files after the first one, and all after a crash or a full disk.
 
 Every file is looked at by its bytes, never by its time. Bytes that are neither those before nor
 those after are somebody's: they are never overwritten, at most merged.

@@ -79,9 +79,9 @@ Work: TypeAlias = Callable[[bytes], _T]
 
 @dataclass(frozen=True)
 class Costly(Generic[_T]):
-    """A plan that parses the note. `planned` makes an edit of the note and the result of `work`.
+    """A plan that parses the note: `planned(note, work(note))` is the edit.
 
-    Without it the result is the edit.
+    Without `planned`, the result of `work` is the edit.
     """
 
     work: Work[_T]

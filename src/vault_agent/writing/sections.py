@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.writing.vault_writer import VaultWriter
 
 
-async def edit_section(
+async def change_section(
     writing: VaultWriter,
     path: str,
     write: Write,
@@ -78,7 +78,7 @@ async def rename_heading(
     `links` lead to parts of the note. `unread` are canvases that may have others.
 
     Raises:
-        VaultAgentError: as `edit_section`.
+        VaultAgentError: as `change_section`.
     """
     work = partial(_rename, address=address, text=text, links=links)
 

@@ -50,7 +50,7 @@ _CLOSING_LOOKS = 2
 
 _T = TypeVar("_T")
 
-Follow: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
+Reindex: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
 """Indexes paths. Returns the revision that has them, or `PENDING` after some milliseconds."""
 
 
@@ -60,7 +60,7 @@ class VaultWriter:
     def __init__(
         self,
         executor: WriteExecutor,
-        follow: Follow,
+        reindex: Reindex,
         allowance: Allowance,
         *,
         knows: Callable[[str], Awaitable[bool]] | None = None,
@@ -69,7 +69,7 @@ class VaultWriter:
     ) -> None:
         self._executor = executor
         self._times = executor.limits.times
-        self._follow = follow
+        self._reindex = reindex
         self.allowance = allowance
         self._on_written = on_written
         self._on_crash = on_crash
@@ -82,7 +82,7 @@ class VaultWriter:
         self._state = "recovering"
         self._conflicts: list[LoggedWrite] = []  # not read anew for each `health`
         self._ready = anyio.Event()
-        self._following: set[asyncio.Future[Any]] = set()
+        self._tasks: set[asyncio.Future[Any]] = set()
         self._is_failing = False  # the last look has met a defect
 
     # --- writing --------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ class VaultWriter:
                 saved = await self._looking.run(self._look, paths)
             if saved:
                 await self._read_conflicts()
-                await self._follow([*saved, *executor.take_unsure()], 0)
+                await self._reindex([*saved, *executor.take_unsure()], 0)
 
     async def close(self) -> None:
         """Look at all displaced files, sooner than otherwise, and close the log."""
@@ -289,7 +289,7 @@ class VaultWriter:
                     await self.look()
         except Exception as error:  # noqa: BLE001 - the log is closed all the same
             self._on_crash(describe_crash(error))
-        for task in self._following:
+        for task in self._tasks:
             task.cancel()
         self._looking.close()
         self._threads.close()
@@ -346,7 +346,7 @@ class VaultWriter:
         await self._read_conflicts()
         self._refusal, self._state = None, "ready"
         self._ready.set()
-        self._follow_unsure()
+        self._reindex_unsure()
         return True
 
     async def _read_conflicts(self) -> None:
@@ -450,23 +450,23 @@ class VaultWriter:
                     lambda: done.append(self._steps.run(write, step)), path, retries=retries
                 )
             finally:
-                self._follow_unsure()
+                self._reindex_unsure()
                 for reply, logged in done:
                     if logged is not None:
                         self._on_written(logged)
-                    following = self._keep(self._wait_for_index(reply, logged, write))
-        return await asyncio.shield(following)
+                    indexing = self._keep(self._wait_for_index(reply, logged, write))
+        return await asyncio.shield(indexing)
 
-    def _follow_unsure(self) -> None:
+    def _reindex_unsure(self) -> None:
         """Hand what failed writes may have changed, and copies beside, to the index."""
         if paths := self._executor.take_unsure():
-            self._keep(self._follow(paths, 0))
+            self._keep(self._reindex(paths, 0))
 
     def _keep(self, work: Awaitable[_T]) -> asyncio.Future[_T]:
         """Run work to its end, in a task of its own. The loop itself keeps no task alive."""
         task = asyncio.ensure_future(work)
-        self._following.add(task)
-        task.add_done_callback(self._following.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         return task
 
     async def _wait_for_index(
@@ -479,7 +479,7 @@ class VaultWriter:
             return reply
         named = [path for file in reply.files for path in (file.path, file.before)]
         paths = [reply.path, reply.moved_from, *named]
-        index = await self._follow(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
+        index = await self._reindex(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
         reply = replace(reply, index=index)
         if index.indexed:
             return reply

@@ -111,7 +111,10 @@ class WriteSteps:
             self._executor.check_size(path, after)
         redo = partial(text_after, plan) if write.retries else None
         return self._log_and_apply(
-            *(root, write, path, [VaultChange.edit(path, before, after, redo=redo)]),
+            root,
+            write,
+            path,
+            [VaultChange.edit(path, before, after, redo=redo)],
             planned.warnings,
             section_hash=planned.section_hash,
             line=planned.line,
@@ -289,9 +292,14 @@ class WriteSteps:
         hashes = (change.hash_before for change in changes)
         if (first := next(filter(None, hashes), None)) is not None:
             check_hash(write, first)
-        changes = changes or [VaultChange.edit(path, b"", b"")]
+        changes = changes or [VaultChange.edit(path, b"", b"")]  # a reply needs one
         return self._log_and_apply(
-            *(root, write, path, changes, warnings, undoes),
+            root,
+            write,
+            path,
+            changes,
+            warnings,
+            undoes,
             created=transaction.created,
             moved_from=transaction.moved_from,
             spans=sum(change.links for change in changes),
@@ -326,10 +334,12 @@ class WriteSteps:
                 with suppress(Failed):  # what it has kept until the disk was full is of no use
                     executor.log.remove_unneeded()
             raise
-        logged, left = executor.apply(root, logged)
-        if left:
-            details = {"paths": [changes[position].path for position in left[:20]]}
-            what = f"{len(left)} of its files were changed by somebody else, and are left alone."
+        logged, not_done = executor.apply(root, logged)
+        if not_done:
+            details = {"paths": [changes[position].path for position in not_done[:20]]}
+            what = (
+                f"{len(not_done)} of its files were changed by somebody else, and are left alone."
+            )
             warning = Warning("RECOVERY_CONFLICT", what, details)
             reply = replace(reply, warnings=(*warnings, warning))
         return reply, logged
