@@ -86,6 +86,7 @@ def test_line_ends_are_no_part_of_a_line():
     ("pattern", "replacement", "code"),
     [
         (r"(?=a)", "", "REGEX_INVALID"),
+        (r"\Cy", "", "REGEX_INVALID"),
         (r"(a)\1", "", "REGEX_INVALID"),
         (r"(a", "", "REGEX_INVALID"),
         (r"a*", "", "REGEX_INVALID"),

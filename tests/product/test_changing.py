@@ -73,6 +73,17 @@ def test_a_dry_run_says_what_would_be_done(server: WritableProgram):
     assert server.text("Kept.md") == "x\n"
 
 
+def test_undo_of_a_move_counts_no_lines_of_several_files(server: WritableProgram):
+    server.done("write", "Goal", "-t", "x\n")
+    for name in ("One", "Two"):
+        server.done("write", name, "-t", "[x](Goal.md)\n")
+    server.done("move", "Goal.md", "Far/Goal.md", "--yes")
+    undone = server.done("undo")
+    assert undone.startswith("undone Far/Goal.md -> Goal.md ")
+    assert " +" not in undone
+    assert server.text("One.md") == "[x](Goal.md)\n"
+
+
 def test_a_list_of_writes_of_an_unknown_agent_is_an_error(server: WritableProgram):
     refused = server.run("undo", "--list", "--agent", "nobody")
     assert (refused.returncode, refused.stdout) == (4, "")

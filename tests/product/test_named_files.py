@@ -19,6 +19,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram
     for path in ("Assets/i.png", "Notes/Assets.md", "onlypng/x.png", "Notes/Onlypng.md"):
         made.write(path, "")
     made.write("data.csv", "a,b\n")
+    made.write("Blocks.md", "# Blocks\n\nnone\n\n## Two\n\none ^a1\n")
     made.write("Notes/data.csv.md", "")
     with made.indexed() as program:
         yield program
@@ -45,6 +46,11 @@ def test_notes_of_an_excluded_folder_are_never_left_out_in_silence(served: Writa
         ended = served.run(command)
         assert "NOTES_EXCLUDED: build: A folder with 1 note" in ended.stdout + ended.stderr
         assert pattern in ended.stdout + ended.stderr
+
+
+def test_a_block_is_named_as_in_a_link(served: WritableProgram):
+    assert served.done("show", "Blocks#^a1") == "## Two\n\none ^a1\n"
+    assert "  ^a1\n" in served.done("edit", "section", "Blocks.md")
 
 
 def test_backlinks_of_no_file(served: WritableProgram):

@@ -18,6 +18,7 @@ def test_a_crash_report_names_only_our_own_lines():
     assert report.error_type == "EOFError"
     modules = [frame.partition(":")[0] for frame in report.frames]
     assert modules == ["vault_agent.system.child"] * 2
+    assert str(report) == f"EOFError at {report.frames[-1]}"
 
 
 def test_a_library_error_is_reported_with_the_calling_line():
@@ -25,6 +26,7 @@ def test_a_library_error_is_reported_with_the_calling_line():
         json.loads("secret canary")
     report = describe_crash(crash.value)
     assert report == CrashReport("JSONDecodeError", ())
+    assert str(report) == "JSONDecodeError"
 
 
 def test_a_deep_recursion_gives_a_short_report():

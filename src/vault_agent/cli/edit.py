@@ -80,7 +80,7 @@ def _list_sections(invocation: Invocation, note: str) -> None:
         text = f"{'  ' * (heading['level'] - 1)}{clean(heading['text'])}"
         say(f"{heading['line']:>6}  {text}  {style(heading['headingId'], 'faint')}")
     for block in data["blocks"]:
-        say(f"{block['line']:>6}  ^{clean(block['blockId'])}")
+        say(f"{block['line']:>6}  {clean(block['blockId'])}")
     if not data["headings"] and not data["blocks"]:
         tell("The note has no headings and no blocks.")
     warn(reply.warnings)

@@ -408,7 +408,7 @@ def heading_line(outline: dict[str, Any], heading: str) -> int | None:
     """Return the line of a heading or a block (`^abc`) in a note's outline, or None."""
     wanted = heading.rpartition("#")[2].strip().casefold()
     places = [(entry["text"], entry["line"]) for entry in outline["headings"]]
-    places += [(f"^{entry['blockId']}", entry["line"]) for entry in outline["blocks"]]
+    places += [(entry["blockId"], entry["line"]) for entry in outline["blocks"]]
     return next((int(line) for name, line in places if name.casefold() == wanted), None)
 
 

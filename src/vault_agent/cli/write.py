@@ -215,8 +215,9 @@ def _done(data: Mapping[str, Any]) -> str:
     line = f"{'would be ' if is_tried else ''}{verb} {path}"
     if data["line"] is not None:
         line += f":{data['line']}"
-    if data["diff"] and not data["diffTruncated"] and data["operation"] not in ("delete", "move"):
-        signs = Counter(row[:1] for row in data["diff"].splitlines()[2:])  # no names of files
+    is_counted = data["diff"] and not data["diffTruncated"] and not data["fileCount"]
+    if is_counted and data["operation"] not in ("delete", "move"):
+        signs = Counter(row[:1] for row in data["diff"].splitlines()[2:])  # no name of the file
         line += f"  +{signs['+']} -{signs['-']}"
     links = sum(file["links"] for file in data["files"])
     if links:

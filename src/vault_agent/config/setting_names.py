@@ -17,7 +17,8 @@ ENV_PREFIX = "VAULT_AGENT_"
 CONFIG_ENV = "VAULT_AGENT_CONFIG"  # the path of the config file; not a setting in it
 PROJECT_ENV = "VAULT_AGENT_PROJECT"  # the folder of the project; not a setting
 OFF_ENV = "VAULT_AGENT_OFF"  # agents' hooks do nothing where this is 1; not a setting
-NOT_SETTINGS = frozenset({CONFIG_ENV, PROJECT_ENV, OFF_ENV})
+NOT_SETTINGS = frozenset({CONFIG_ENV, PROJECT_ENV, OFF_ENV, "VAULT_AGENT_BACKGROUND"})
+"""Variables that are no settings. The last one is of earlier versions."""
 
 Toolset = Literal["vault-agent", "agentiso", "obsidian-vault-mcp", "co-cli", "synk"]
 """The names and arguments of the tools that agents get."""

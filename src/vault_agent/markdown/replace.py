@@ -131,6 +131,8 @@ def _regex(
         raise InvalidRequest(
             "REGEX_INVALID", f"The pattern is longer than {MAX_PATTERN_CHARS:,} characters."
         )
+    if re.search(r"(?<!\\)(?:\\\\)*\\C", search):
+        raise InvalidRequest("REGEX_INVALID", "`\\C` may be a part of a character. Write `.`.")
     try:
         compiled = compile_re2(search, ignore_case=not case_sensitive, one_line=False)
     except UnsupportedPattern as error:

@@ -1,7 +1,7 @@
 """The relay: JSON-RPC lines on standard input to `POST /mcp` of a server, and its replies back.
 
 Clients start one relay each, and wait only seconds for its first reply. So it starts fast: it
-imports the standard library only, and no other room. It gives the handshake and the lists itself
+imports little besides the standard library. It gives the handshake and the lists itself
 (`handshake.py`), while a server is found or started. Of the rest of the protocol it knows only what
 HTTP asks of a client: the headers, and that a cancelled request closes its connection.
 

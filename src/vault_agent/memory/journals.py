@@ -158,7 +158,7 @@ class Journals:
                 seen = await in_thread(self.store.quiet_since, session)
                 # A session in the same folder began since, so this one may have died with its
                 # terminal. If it goes on, its journal is written again.
-                is_left = any(
+                is_left = session.ended_at is None and any(
                     other.cwd == session.cwd
                     and other.agent == session.agent
                     and other.session_id != session.session_id

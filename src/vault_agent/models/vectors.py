@@ -46,12 +46,15 @@ def vectors_of(body: bytes, count: int, dimension: int | None) -> Vectors:
             one dimension (`dimension` if it is known), finite and not zero.
     """
     try:
-        data = orjson.loads(body)["data"]
+        data = orjson.loads(body)["data"]  # NaN and Infinity are not JSON
         # Without indexes the order counts. With indexes, each must be there once.
-        places = [item["index"] for item in data] if "index" in data[0] else range(len(data))
+        is_ordered = "index" not in data[0]
+        places = [item.get("index", at if is_ordered else None) for at, item in enumerate(data)]
+        if any(type(place) is not int for place in places):
+            raise EndpointFault(Kind.BAD_REPLY)
         rows = dict(zip(places, (item["embedding"] for item in data), strict=True))
         matrix = np.array([rows[place] for place in range(count)])
-    except (LookupError, TypeError, ValueError, OverflowError):  # NaN and Infinity are not JSON
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
         raise EndpointFault(Kind.BAD_REPLY) from None
     # A string or null among the numbers changes the kind of the whole array.
     if len(data) != count or matrix.ndim != 2 or matrix.dtype.kind not in "iuf":

@@ -53,7 +53,7 @@ class _WorkerLost(Exception):
     """The worker ended. `report` is set if the setup or the handler raised an error."""
 
     def __init__(self, report: CrashReport | None = None) -> None:
-        super().__init__(report)
+        super().__init__(str(report or ""))
         self.report = report
 
 
