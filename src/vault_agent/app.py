@@ -1,4 +1,4 @@
-"""The composition root: opens the vaults of a server, and what remembers and records for them."""
+"""The composition root: opens the vaults of a server, its memory and the records of sessions."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import orjson
 import pytest
 
-from vault_agent.api.pages import MAX_CURSOR_CHARACTERS, Cursor, decode_cursor, encode_cursor
+from vault_agent.api.cursors import MAX_CURSOR_CHARACTERS, Cursor, decode_cursor, encode_cursor
 from vault_agent.errors import InvalidRequest
 
 VAULT = "a" * 32

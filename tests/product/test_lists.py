@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.support.program import Program
 
-from vault_agent.api.pages import encode_cursor
+from vault_agent.api.cursors import encode_cursor
 from vault_agent.model.lists import ListQuery, Sort, TaskQuery
 
 

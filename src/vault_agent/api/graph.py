@@ -7,8 +7,8 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
 
 from vault_agent.api.caller import CallContext
+from vault_agent.api.cursors import fit_page, page_of
 from vault_agent.api.operation import Result, operation
-from vault_agent.api.pages import fit_page, page_of
 from vault_agent.api.replies import shown_warnings
 from vault_agent.model.fields import Cursor, NoteId
 from vault_agent.model.graph import (

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 from vault_agent.api.caller import CallContext
+from vault_agent.api.cursors import fit_page, page_of
 from vault_agent.api.operation import Result, operation
-from vault_agent.api.pages import fit_page, page_of
 from vault_agent.model.fields import Cursor, NoteId, some_of
 from vault_agent.model.graph import (
     BROKEN,

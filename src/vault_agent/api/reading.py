@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from vault_agent.api.caller import CallContext
+from vault_agent.api.cursors import decode_cursor, encode_cursor
 from vault_agent.api.operation import JSON, OCTETS, Result, operation
-from vault_agent.api.pages import decode_cursor, encode_cursor
 from vault_agent.api.requests import NoteParams, PathParams
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.fields import NoteId

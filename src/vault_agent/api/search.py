@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from vault_agent.api.caller import CallContext, CallerKind
-from vault_agent.api.operation import Result, operation
-from vault_agent.api.pages import (
+from vault_agent.api.cursors import (
     decode_cursor,
     encode_cursor,
     entries_that_fit,
     invalid_cursor,
     position_of,
 )
+from vault_agent.api.operation import Result, operation
 from vault_agent.errors import NotFound
 from vault_agent.markdown.tree import anchor
 from vault_agent.model.fields import NoteId

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from vault_agent.api.caller import CallContext
+from vault_agent.api.cursors import encode_cursor, position_of
 from vault_agent.api.memory import deliveries_of
 from vault_agent.api.operation import Result, check_switch, operation
-from vault_agent.api.pages import encode_cursor, position_of
 from vault_agent.memory.journal_notes import stamp
 from vault_agent.memory.session_file import JournalState
 from vault_agent.model.fields import Cursor, FilePath, NoteId, SessionId, Text

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from vault_agent.api.caller import CallContext
+from vault_agent.api.cursors import encode_cursor, position_of
 from vault_agent.api.note_writes import done_or_job, make_write
 from vault_agent.api.operation import Result, operation, write_operation
-from vault_agent.api.pages import encode_cursor, position_of
 from vault_agent.model.fields import Cursor, FilePath, WriteId
 from vault_agent.model.jobs import OneJob
 from vault_agent.model.sent import Between, JsonKey, Length, Unreadable

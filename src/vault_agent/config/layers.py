@@ -1,7 +1,7 @@
 """Reads settings from flags, environment and the user's TOML file, in this order.
 
-This module does not import pydantic. `settings.py` validates all settings, and `connection.py`
-the few that a client needs.
+This module does not import pydantic. `settings.py` validates all settings, and
+`fast_settings.py` the few that a client needs.
 """
 
 from __future__ import annotations

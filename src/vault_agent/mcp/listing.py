@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import links, search
-from vault_agent.api.pages import decode_cursor, encode_cursor, invalid_cursor
+from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.text import cut, page, printable, title, warning_lines

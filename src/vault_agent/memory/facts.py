@@ -1,4 +1,4 @@
-"""The facts about the notes of open vaults that memory compares. Those of a revision are kept."""
+"""Facts about notes that memory compares, kept for each vault until its index changes."""
 
 from __future__ import annotations
 

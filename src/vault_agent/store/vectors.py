@@ -1,4 +1,4 @@
-"""Vectors: a store by the exact input, and those of one generation, mapped for searching.
+"""Vectors: kept by their input text, and the matrix of one generation, mapped for searching.
 
 `vectors.db` maps a key to a row of a file. Only the indexing process writes it, across generations,
 crashes and renames. A row is on the disk before the statement that refers to it. So a kill or a

@@ -51,7 +51,7 @@ Warned = TypeVar("Warned", bound=HasWarnings)
 
 
 class IndexReader:
-    """Lends the current revision of a vault, and says what is to be known about it."""
+    """Lends the current revision of a vault's index, and gives its warnings."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class IndexReader:
         *args: Options.args,
         **options: Options.kwargs,
     ) -> Warned:
-        """Return as `read`, with the warnings of every reply from the index before its own."""
+        """Like `read`, with the warnings of the index before those of the reply."""
         reply = await self.read(function, *args, **options)
         return replace(reply, warnings=(*self._checks.warnings(), *reply.warnings))
 

@@ -55,7 +55,7 @@ class WriteExecutor:
         self.limits = limits
         self.permission = Permission(limits, exclusions)
         self.disk = Disk()
-        self.finisher = Finisher(self.disk, log, self.left)
+        self.finisher = Finisher(self.disk, log, self.revisit)
         self.linger = Linger(self.disk, log, self.finisher, limits.times, self.rewrite)
         self.is_interrupted = False  # whether `recover` has something to do
         self._unrecorded: list[tuple[int, str | None]] = []  # ends that could not be logged yet
@@ -93,8 +93,8 @@ class WriteExecutor:
             self.is_interrupted = True
             raise
 
-    def left(self, logged: LoggedWrite, position: int, change: VaultChange, left: bytes) -> None:
-        """Look at the temporary file of a change that has to be tried again, and remove it."""
+    def revisit(self, logged: LoggedWrite, position: int, change: VaultChange, left: bytes) -> None:
+        """Queue the temporary file of a change that has to be tried again for a look."""
         changes = [*logged.changes]
         changes[position] = change
         self.linger.add(replace(logged, changes=tuple(changes)), position, left=left)

@@ -1,4 +1,4 @@
-"""The writes of a vault, of one file or of several that belong together, and undo."""
+"""The steps of each write and of undo, in a thread and under the locks of `VaultWriter`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Reads lists of notes and of tasks, page by page, and what takes a look at whole tables.
+"""Reads lists of notes and of tasks, page by page, and whole tables.
 
-These are counts, the names of all notes, and the facts of notes that memory compares.
+The tables are counts, the names of all notes, and the facts of notes that memory compares.
 """
 
 from __future__ import annotations
