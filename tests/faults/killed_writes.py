@@ -35,7 +35,7 @@ LIMITS = lingering(0.3)  # less than the life of a writer, so that sweeping is k
 _FILLER = "filler text that makes a note longer than one page\n" * 150
 
 
-class Author:
+class Writer:
     """Writes at random, and tells what each write changes before and after it."""
 
     def __init__(self, vault: Vault, chance: random.Random, files: dict[str, bytes]) -> None:
@@ -181,7 +181,7 @@ def _child(folder: Path, seed: int, files: dict[str, bytes], pipe: int) -> None:
         vault = Vault(folder, LIMITS)
         async with vault.opened():
             tell({"ready": True})
-            await Author(vault, random.Random(seed), files).run(tell)
+            await Writer(vault, random.Random(seed), files).run(tell)
 
     asyncio.run(run())
 

@@ -27,6 +27,8 @@ def desk(desk: Desk) -> Desk:
     desk.world.write(
         desk.root, {QUEUE: text, "notes/tea.md": "# Tea\n\nGreen tea at 70 degrees.\n"}
     )
+    # Written after its commit, whose time has whole seconds.
+    (desk.project / "src/queue.py").write_text("a = 2\n")
     return desk
 
 
@@ -48,7 +50,7 @@ class Talk:
 async def test_a_note_comes_once_until_the_context_is_new(desk: Desk):
     async with desk.app(memory=True) as app:
         talk = Talk(desk, app)
-        # The last commit changed the file that the note is about.
+        # The file that the note is about was changed since the last commit.
         assert QUEUE in await talk.tell("start", source="startup", given=False)
         assert QUEUE in await talk.tell("prompt", prompt=ABOUT)  # the agent never had it
         assert QUEUE not in await talk.tell("prompt", prompt=f"{ABOUT} again")

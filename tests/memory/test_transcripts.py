@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.support.made_sessions import AGENTS, START, Author, made_session
+from tests.support.made_sessions import AGENTS, START, Writer, made_session
 from tests.support.session_desk import Desk
 
 from vault_agent.memory.transcripts.read import (
@@ -67,7 +67,7 @@ def test_a_session_is_read_as_it_was(tmp_path: Path, agent: str):
 
 
 def test_what_nobody_wrote_is_no_prompt(tmp_path: Path):
-    writer = Author("claude-code", "/work/shop")
+    writer = Writer("claude-code", "/work/shop")
     writer.prompt("Fix the parser")
     made = writer.made.lines
     for text, more in (
@@ -90,7 +90,7 @@ def test_what_nobody_wrote_is_no_prompt(tmp_path: Path):
 
 
 def test_edits_of_subagents_count_and_those_without_a_result_do_not(tmp_path: Path):
-    writer = Author("claude-code", "/work/shop")
+    writer = Writer("claude-code", "/work/shop")
     writer.edit("src/side.py")
     for line in writer.made.lines:
         line["isSidechain"] = True
@@ -153,9 +153,9 @@ def test_long_lines_and_deep_objects_are_passed_over(tmp_path: Path):
     "bounded time and memory; refused by its place; the journal comes from hooks and git",
 )
 def test_of_a_large_file_the_start_and_the_end_are_read(tmp_path: Path):
-    first = Author("claude-code", "/work/shop")
+    first = Writer("claude-code", "/work/shop")
     first.prompt("The first prompt")
-    last = Author("claude-code", "/work/shop")
+    last = Writer("claude-code", "/work/shop")
     last.edit("src/last.py")
     path = place_of(tmp_path, "claude-code")
     with path.open("wb") as file:
@@ -239,7 +239,7 @@ KEY = "sk-ant-" + "a1B2c3D4e5F6g7H8i9J0"
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_no_secret_is_left_in_what_is_read(agent: str):
-    writer = Author(agent, "/work/shop")
+    writer = Writer(agent, "/work/shop")
     writer.prompt(f"Use the key {KEY} <private>my\nname</private>")
     writer.run(f"curl -H 'x-api-key: {KEY}' localhost", f"error: {KEY} is wrong", fails=True)
     writer.run("cat .env", "PLAIN_ENV_VALUE_1")
@@ -258,7 +258,7 @@ def test_no_secret_is_left_in_what_is_read(agent: str):
 
 
 def test_words_that_are_no_prompts_are_the_persons_too(tmp_path: Path):
-    writer = Author("claude-code", "/work/shop")
+    writer = Writer("claude-code", "/work/shop")
     writer.prompt("Report slow jobs.")
     writer.say("I read the events table.")
     writer.type_meanwhile("never query events")
@@ -279,7 +279,7 @@ def test_words_that_are_no_prompts_are_the_persons_too(tmp_path: Path):
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_hashes_of_commits_and_the_last_tests_are_read(tmp_path: Path, agent: str):
-    writer = Author(agent, "/work/shop")
+    writer = Writer(agent, "/work/shop")
     writer.prompt("Commit it.")
     writer.run("pytest -q", "3 failed in 0.1s", fails=True)
     writer.run("pytest -q", "x\n4 passed in 0.1s")
@@ -294,7 +294,7 @@ def test_hashes_of_commits_and_the_last_tests_are_read(tmp_path: Path, agent: st
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_proposal_is_told_from_a_report_by_what_was_changed_before_it(tmp_path: Path, agent: str):
-    writer = Author(agent, "/work/shop")
+    writer = Writer(agent, "/work/shop")
     writer.prompt("The departures page is slow.")
     writer.say("I move all vessels into a cache.")
     writer.prompt("no cache, one query")
@@ -309,7 +309,7 @@ def test_a_proposal_is_told_from_a_report_by_what_was_changed_before_it(tmp_path
 
 
 def test_a_word_that_is_typed_meanwhile_ends_no_turn(tmp_path: Path):
-    writer = Author("claude-code", "/work/shop")
+    writer = Writer("claude-code", "/work/shop")
     writer.prompt("Sort the ports.")
     writer.edit("ports.ts")
     writer.type_meanwhile("islands last")
@@ -324,7 +324,7 @@ def test_a_word_that_is_typed_meanwhile_ends_no_turn(tmp_path: Path):
 
 def left(home: Path, agent: str, project: Path, number: int, *, age: float = 10_000.0) -> None:
     """Leave the transcript of a session as its agent does."""
-    writer = Author(agent, str(project), session_id=f"{agent}-{number}", began=START + number)
+    writer = Writer(agent, str(project), session_id=f"{agent}-{number}", began=START + number)
     writer.prompt(f"Limit the retries of queue number {number} in src/queue.py.")
     writer.say("Shall I give up after 5 tries?")
     writer.prompt("no, after 3, support asked for that")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
-from tests.support.made_sessions import Author
+from tests.support.made_sessions import Writer
 from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
 
@@ -39,7 +39,7 @@ def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Pro
     shop = program.home / "shop"
     shop.mkdir()
     for number, (goal, message, words) in enumerate(PAGE_SESSIONS):
-        writer = Author("claude-code", str(shop), session_id=f"old-{number}")
+        writer = Writer("claude-code", str(shop), session_id=f"old-{number}")
         writer.prompt(goal)
         writer.say(message)
         writer.prompt(words)

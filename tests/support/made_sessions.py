@@ -50,7 +50,7 @@ def iso(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Author:
+class Writer:
     """Writes a session step by step, in the way of its agent."""
 
     def __init__(
@@ -244,7 +244,7 @@ def made_session(agent: str, cwd: str, seed: int) -> Made:
     """Return a random session: prompts, edits that fail or not, commands that fail and pass."""
     random_ = random.Random(f"{agent} {seed}")
     identity = f"{random_.getrandbits(32):08x}-1111-4222-8333-{random_.getrandbits(48):012x}"
-    writer = Author(agent, cwd, session_id=identity)
+    writer = Writer(agent, cwd, session_id=identity)
     noun = random_.choice(_NOUNS)
     writer.prompt(f"{random_.choice(_VERBS)} the {noun}. Keep the tests green.")
     for number in range(random_.randint(1, 5)):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.support.clocks import PATIENCE
-from tests.support.made_sessions import Author, Made
+from tests.support.made_sessions import Made, Writer
 from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
 
@@ -90,8 +90,8 @@ class Desk:
             app.sessions._deliver_seconds = PATIENCE
             yield app
 
-    def writer(self, session_id: str = "", began: float = NOW - 600) -> Author:
-        return Author("claude-code", str(self.project), session_id=session_id, began=began)
+    def writer(self, session_id: str = "", began: float = NOW - 600) -> Writer:
+        return Writer("claude-code", str(self.project), session_id=session_id, began=began)
 
     def event(self, told: Made, kind: str, at: float, **more: Any) -> SessionEvent:
         return SessionEvent(

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.support.made_sessions import START, Author, Made, iso
+from tests.support.made_sessions import START, Made, Writer, iso
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "sessions"
 CWD = "/home/me/project"
@@ -67,7 +67,7 @@ def written(
     session: Session, cwd: str = CWD, session_id: str = "", *, began: float = START
 ) -> Made:
     """Return a session as its agent would record it."""
-    writer = Author(session.agent, cwd, session_id=session_id, began=began)
+    writer = Writer(session.agent, cwd, session_id=session_id, began=began)
     steps = session.steps
     at = 0
     while at < len(steps):

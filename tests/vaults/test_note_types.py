@@ -74,7 +74,7 @@ async def test_a_note_without_a_type_gets_that_of_its_folder(world: RegisteredVa
     async with world.app() as app:
         vault = await app.vaults.open("project:app")
         await indexed(vault)
-        found = await vault.answer(list_notes, ListQuery(), None)
+        found = await vault.read_with_warnings(list_notes, ListQuery(), None)
         assert {note.path: note.type for note in found.notes} == {
             "journals/2026-02-13-session-abc12345.md": "journal",
             "modules/cost-tracker.md": "module",
@@ -105,7 +105,7 @@ async def test_other_vaults_keep_what_is_written(world: RegisteredVaults):
             (app.vaults.default, "decisions/parsing.md"),
             (other, "decisions/a.md"),
         ):
-            found = await vault.answer(list_notes, ListQuery(), None)
+            found = await vault.read_with_warnings(list_notes, ListQuery(), None)
             assert {note.path: note.type for note in found.notes}[path] is None
         assert await targets(other, "b.md") == [None]
         assert await targets(app.vaults.default, "notes/plain.md") == [None, None, None]

@@ -154,7 +154,7 @@ async def notes(call: CallContext, request: ListQuery) -> Result[NoteList]:
     kind = int if request.sort is Sort.CONNECTIONS else str
     position = position_of(call.vault, request, kind, str)
     start = ListPlace(position[0], str(position[1])) if position else None
-    page = await call.vault.answer(list_notes, request, start)
+    page = await call.vault.read_with_warnings(list_notes, request, start)
     rows = page.notes
     if (name := call.vault.name) is not None:
         rows = tuple(replace(row, vault=name) for row in rows)
@@ -166,7 +166,7 @@ async def tasks(call: CallContext, request: TaskQuery) -> Result[TaskList]:
     """List the tasks of notes, in the order of paths and lines."""
     position = position_of(call.vault, request, str, int)
     start = TaskPlace(str(position[0]), int(position[1])) if position else None
-    page = await call.vault.answer(list_tasks, request, start)
+    page = await call.vault.read_with_warnings(list_tasks, request, start)
     return _page(call.vault, request, page, tasks=page.tasks)
 
 
@@ -187,7 +187,7 @@ async def context(call: CallContext, request: ContextRequest) -> Result[Context]
     """Gather excerpts of notes for a prompt, within a number of tokens."""
     vault = call.vault
     indexing = vault.jobs.is_indexing
-    excerpts = await vault.answer(
+    excerpts = await vault.read_with_warnings(
         gather, request, roots=vault.roots, embedder=vault.embedder, indexing=indexing
     )
     return Result(excerpts)
@@ -200,7 +200,9 @@ async def grep(call: CallContext, request: GrepQuery) -> Result[GrepAnswer]:
     if position := position_of(call.vault, request, str, int, int):
         start = GrepPlace(str(position[0]), int(position[1]), int(position[2]))
     async with call.vault.scans:
-        answer = await call.vault.answer(find_lines, request, seconds=_REGEX_SECONDS, start=start)
+        answer = await call.vault.read_with_warnings(
+            find_lines, request, seconds=_REGEX_SECONDS, start=start
+        )
     if answer.place is not None:
         cursor = encode_cursor(request, answer.place, vault=call.vault.identity)
         answer = replace(answer, has_more=True, next_cursor=cursor)

@@ -146,7 +146,7 @@ class Promotion:
             trash = None
             # A note says what somebody wrote into it, perhaps in a clone. The log of writes is the
             # server's own.
-            writing = shared.writes.by_itself
+            writing = shared.writes.own_writer
             if copy is not None and any(
                 write.operation == PROMOTE and write.state is WriteState.DONE
                 for write in await writing.writes(path=copy.path)
@@ -221,7 +221,7 @@ class Promotion:
         for number in range(1, _NAMES_TRIED):
             path = f"{place}.md" if number == 1 else f"{place}-{number}.md"
             try:
-                change = await shared.writes.by_itself.create(path, write, note)
+                change = await shared.writes.own_writer.create(path, write, note)
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
@@ -237,7 +237,7 @@ class Promotion:
     ) -> Sequence[Warning]:
         write = _write(PROMOTE, Right.EDIT, writer)
         whole = not original.section
-        change = await vault.writes.by_itself.edit(
+        change = await vault.writes.own_writer.edit(
             original.path, write, lambda note: marked(note, path, whole=whole)
         )
         return change.warnings
@@ -249,7 +249,7 @@ class Promotion:
 
         Return whether it had any.
         """
-        path, writing = original.path, vault.writes.by_itself
+        path, writing = original.path, vault.writes.own_writer
         write = _write(UNDO, Right.EDIT, writer)
         if original.section:
             if copy is None:
@@ -280,7 +280,7 @@ class Promotion:
                 "There is no global vault.",
                 remedy="It is made when a project gets its vault.",
             ) from None
-        await ready(vault, vault.writes.by_itself)
+        await ready(vault, vault.writes.own_writer)
         return vault
 
     async def _original(
@@ -302,7 +302,7 @@ class Promotion:
 
     async def _writable(self, vault: OpenVault, note_id: str) -> tuple[VaultWriter, str]:
         """Return what writes into a vault, once it can, and the path of a note in it."""
-        writing = vault.writes.by_itself
+        writing = vault.writes.own_writer
         await ready(vault, writing)
         return writing, (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
 
@@ -321,7 +321,7 @@ class Promotion:
 
     async def _read_copy(self, shared: OpenVault, path: str, writer: Author) -> _Copy | None:
         try:
-            note = await shared.writes.by_itself.read(path, _write(PROMOTE, Right.EDIT, writer))
+            note = await shared.writes.own_writer.read(path, _write(PROMOTE, Right.EDIT, writer))
         except (NotFound, InvalidRequest, Forbidden):
             return None  # it is gone, or a person has written another name
         return await in_thread(copied, path, note)

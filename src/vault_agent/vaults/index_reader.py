@@ -111,7 +111,7 @@ class IndexReader:
             await self._runs.refresh()
         raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
 
-    async def answer(
+    async def read_with_warnings(
         self,
         function: Callable[Concatenate[Snapshot, Options], Awaitable[Warned]],
         *args: Options.args,

@@ -105,7 +105,7 @@ class OpenVault:
         """Whether notes may be changed in other vaults of the server, but never in this one."""
         self.embedder = shared.embedder
         self.task = vault.task
-        """What an index run of the whole vault is."""
+        """The task that indexes the whole vault."""
         self.identity = vault.task.vault
         """A hash of its resolved root."""
         self.scope = vault.task.exclusions.scope
@@ -118,7 +118,7 @@ class OpenVault:
         self.indexer = vault.indexer
         self.open_root = vault.open_root
 
-        # What is on the disk is in the index.
+        # The parts that keep the index up to date.
         self.jobs = Jobs(store, partial(vault.on_crash, "server"), vault.events.add, shared.turn)
         source = None if owner is None else str(owner.workplace)
         embeddings = Embeddings(shared, vault.index, vault.indexer, vault.task.directory, source)
@@ -126,7 +126,7 @@ class OpenVault:
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owner is None
         embed_later = EmbedLater(self.runs.embed, vault.background.spawn, enabled=embeds)
-        # An agent's vault has one too, never started: the owner's watch tells it what to index.
+        # An agent's vault has one too, never started: the owner's runs tell it what to index.
         own_watch = Watch(vault, self.runs, embed_later, config.watch)
         self.watch: Watch = own_watch if owner is None else owner.watch
         self._queue = IndexQueue(
@@ -145,8 +145,8 @@ class OpenVault:
             queue=self._queue,
             waits=owner is not None,
         )
-        self.read, self.answer, self.snapshot = reader.read, reader.answer, reader.snapshot
-        self.warnings = reader.warnings
+        self.read, self.read_with_warnings = reader.read, reader.read_with_warnings
+        self.snapshot, self.warnings = reader.snapshot, reader.warnings
         self.writes: WriteAccess = (
             WriteAccess(
                 vault=vault,
@@ -577,5 +577,5 @@ async def index_now(vault: OpenVault, *, seconds: float) -> None:
 
 
 def is_unwatched(vault: OpenVault) -> bool:
-    """Whether changes of a vault's notes are noticed by nobody, and its owner is not asked."""
+    """Whether it is a project's vault or another one, and no watch follows its files."""
     return vault.address != DEFAULT and not vault.watch.is_live

@@ -46,7 +46,7 @@ class IndexedVault:
     """A vault and its index, with what serves both.
 
     Args:
-        task: what an index run of the whole vault is.
+        task: indexes the whole vault.
         directory: the folder of the index.
         index: the revision that is served.
         indexer: runs the indexing processes.

@@ -78,8 +78,8 @@ class WriteAccess:
         return self._writing
 
     @property
-    def by_itself(self) -> VaultWriter:
-        """The writes that the server makes by itself, such as promoted notes.
+    def own_writer(self) -> VaultWriter:
+        """For the writes that the server makes by itself, such as promoted notes.
 
         They need no `write.enabled`. Each has `Write.by_itself` set.
 
