@@ -21,8 +21,8 @@ from tests.support.homes import at_home
 from tests.support.waiting import eventually
 
 from vault_agent.config.project import OURS, VAULT, ensure_project_file
-from vault_agent.config.registry import Registered, Role, add_vault
 from vault_agent.config.rules import vault_identity
+from vault_agent.config.vault_list import Registered, Role, add_vault
 from vault_agent.memory.events import from_line, read_lines, session_paths
 from vault_agent.model.sessions import SessionEvent
 

@@ -20,7 +20,7 @@ from vault_agent.config.project import (
     read_project_file,
     trusted_entry,
 )
-from vault_agent.config.registry import (
+from vault_agent.config.vault_list import (
     Registered,
     Role,
     add_vault,

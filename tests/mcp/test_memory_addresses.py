@@ -12,7 +12,7 @@ from tests.support.session_desk import note
 from vault_agent.api import memory
 from vault_agent.api.caller import OWNER, CallContext, Caller, CallerKind
 from vault_agent.api.operation import perform
-from vault_agent.config.registry import Role
+from vault_agent.config.vault_list import Role
 from vault_agent.mcp.service import _result
 from vault_agent.mcp.tool import own_tool
 from vault_agent.mcp.toolsets import TOOLSETS

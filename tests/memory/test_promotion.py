@@ -18,7 +18,7 @@ from vault_agent.api.links import LinksRequest
 from vault_agent.api.operation import perform
 from vault_agent.api.requests import parse_strings
 from vault_agent.app import App
-from vault_agent.config.registry import Role
+from vault_agent.config.vault_list import Role
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.markdown.frontmatter_edit import read_keys
 from vault_agent.model.identifiers import identify

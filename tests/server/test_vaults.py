@@ -14,7 +14,7 @@ import pytest
 from tests.support.registered_vaults import RegisteredVaults, indexed
 
 from vault_agent.app import open_app
-from vault_agent.config.registry import Role
+from vault_agent.config.vault_list import Role
 from vault_agent.model.identifiers import identify
 from vault_agent.model.search import MAX_VAULTS
 from vault_agent.server.log import EventLog, Level

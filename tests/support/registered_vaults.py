@@ -11,8 +11,8 @@ from typing import Any
 
 from vault_agent.app import App, open_app
 from vault_agent.config.project import OURS, VAULT, ensure_project_file
-from vault_agent.config.registry import Registered, Role, add_vault, new_uid
 from vault_agent.config.settings import Config
+from vault_agent.config.vault_list import Registered, Role, add_vault, new_uid
 from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.vaults.shared import KnownVaults
 

@@ -11,7 +11,7 @@ from vault_agent.api.caller import OWNER, CallContext
 from vault_agent.api.operation import perform
 from vault_agent.api.reading import NoteRequest
 from vault_agent.api.requests import parse_strings, parse_values
-from vault_agent.config.registry import Role
+from vault_agent.config.vault_list import Role
 from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import identify
 from vault_agent.model.lists import ListQuery

@@ -14,7 +14,7 @@ from vault_agent.api import search
 from vault_agent.api.caller import OWNER, CallContext, Caller, CallerKind
 from vault_agent.api.operation import perform
 from vault_agent.app import App
-from vault_agent.config.registry import Role
+from vault_agent.config.vault_list import Role
 from vault_agent.errors import IndexUnavailable, NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Linked, Mode

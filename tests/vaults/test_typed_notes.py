@@ -15,7 +15,7 @@ from vault_agent.api.note_writes import WriteNoteBody
 from vault_agent.api.operation import perform
 from vault_agent.api.requests import NoParams
 from vault_agent.app import App
-from vault_agent.config.registry import Role
+from vault_agent.config.vault_list import Role
 from vault_agent.errors import Forbidden, InvalidRequest
 from vault_agent.markdown.frontmatter_edit import read_keys
 from vault_agent.model.writing import Right, TemplateBody, Write

@@ -21,9 +21,9 @@ from tests.vaults.test_watch import command_of
 
 from vault_agent.app import App, open_app
 from vault_agent.config.project import path_of
-from vault_agent.config.registry import Registered, Role, add_vault, forget_vault, new_uid
 from vault_agent.config.rules import index_folder
 from vault_agent.config.settings import Config
+from vault_agent.config.vault_list import Registered, Role, add_vault, forget_vault, new_uid
 from vault_agent.errors import Busy, Conflict, Forbidden, Misconfigured, NotFound
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery

@@ -12,8 +12,8 @@ from vault_agent.api import note_writes
 from vault_agent.api.caller import OWNER, CallContext
 from vault_agent.api.note_writes import WriteNoteBody
 from vault_agent.api.operation import perform
-from vault_agent.config.registry import Role
 from vault_agent.config.server_key import changes_notes, require_key
+from vault_agent.config.vault_list import Role
 from vault_agent.errors import Forbidden, Misconfigured, Unauthorized
 from vault_agent.model.writing import Right, Write
 from vault_agent.vaults.open_vault import OpenVault

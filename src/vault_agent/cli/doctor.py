@@ -169,7 +169,7 @@ def _config_file(invocation: Invocation) -> Diagnosis:
 def _vaults() -> Iterator[Diagnosis]:
     """Check the list of vaults. Without a problem, the other checks and `vaults` show them."""
     from vault_agent.cli.vaults import problems
-    from vault_agent.config.registry import registry_path
+    from vault_agent.config.vault_list import registry_path
 
     try:
         for name, problem in problems():

@@ -29,8 +29,8 @@ from vault_agent.config.fast_settings import (
 )
 from vault_agent.config.layers import read_layers
 from vault_agent.config.project import find_project, trusted_entry
-from vault_agent.config.registry import Role, read_registry
 from vault_agent.config.setting_names import OFF_ENV
+from vault_agent.config.vault_list import Role, read_registry
 from vault_agent.errors import at_terminal, explained
 from vault_agent.model.sessions import PROMPT, START
 from vault_agent.system.address import is_serving

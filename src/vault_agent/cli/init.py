@@ -27,7 +27,8 @@ from vault_agent.config.project import (
     read_project_file,
     trusted_entry,
 )
-from vault_agent.config.registry import (
+from vault_agent.config.setting_names import PROJECT_ENV
+from vault_agent.config.vault_list import (
     Registered,
     Role,
     add_vault,
@@ -35,7 +36,6 @@ from vault_agent.config.registry import (
     new_uid,
     read_registry,
 )
-from vault_agent.config.setting_names import PROJECT_ENV
 from vault_agent.errors import Failed, InvalidRequest, Misconfigured, VaultAgentError
 from vault_agent.model.health import Health
 from vault_agent.system.files import PRIVATE_FOLDER, is_folder, reason_of

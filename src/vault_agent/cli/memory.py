@@ -172,7 +172,7 @@ def import_here(invocation: Invocation, limit: int) -> tuple[list[str], int]:
     """
     from vault_agent.config.fast_settings import hook_settings
     from vault_agent.config.project import find_project, trusted_entry
-    from vault_agent.config.registry import read_registry
+    from vault_agent.config.vault_list import read_registry
     from vault_agent.memory.transcripts.read import past_sessions, take_over_sessions
 
     project = find_project()

@@ -20,7 +20,7 @@ import orjson
 from vault_agent.cli.terminal import clean, complain, quoted, tell, warn
 from vault_agent.config import rules
 from vault_agent.config.fast_settings import index_folder, several_vaults, vault_root
-from vault_agent.config.registry import DEFAULT, Role, read_registry
+from vault_agent.config.vault_list import DEFAULT, Role, read_registry
 from vault_agent.errors import (
     Forbidden,
     InvalidRequest,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from vault_agent.cli.command import Invocation
     from vault_agent.client.client import Client
     from vault_agent.config.layers import Layer
-    from vault_agent.config.registry import Registered
+    from vault_agent.config.vault_list import Registered
 
 _NOT_ALLOWED = "This project has a vault that you have not allowed yet."
 _UNTRUSTED = f"{_NOT_ALLOWED} It is not searched."

@@ -112,7 +112,7 @@ class _Finder:
             if not (local and several_vaults(self._layers)):
                 return None
             from vault_agent.config.project import find_project, missing_entry, trusted_entry
-            from vault_agent.config.registry import read_registry
+            from vault_agent.config.vault_list import read_registry
 
             project, entries = find_project(), read_registry()
             entry = missing_entry(project, entries)

@@ -41,7 +41,7 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
-from vault_agent.config.registry import DEFAULT
+from vault_agent.config.vault_list import DEFAULT
 from vault_agent.model.modes import Mode
 
 if TYPE_CHECKING:

@@ -182,7 +182,7 @@ def _vaults(invocation: Invocation, folders: list[Path]) -> list[Path]:
     """Return the roots of all vaults that the settings, the list of vaults or an index name."""
     from vault_agent.cli.vaults import known_indexes
     from vault_agent.config.fast_settings import vault_root
-    from vault_agent.config.registry import read_registry
+    from vault_agent.config.vault_list import read_registry
 
     vaults: list[Path | None] = []
     with suppress(VaultAgentError):
@@ -215,7 +215,7 @@ def _of_data(folders: list[Path]) -> Iterator[Step]:
 
 def _of_settings(invocation: Invocation) -> Iterator[Step]:
     from vault_agent.config.layers import config_path
-    from vault_agent.config.registry import registry_path
+    from vault_agent.config.vault_list import registry_path
 
     for what, path in (
         ("the settings, with the key", config_path(invocation.config)),

@@ -27,7 +27,8 @@ from vault_agent.config.project import (
     read_project_file,
     trusted_entry,
 )
-from vault_agent.config.registry import (
+from vault_agent.config.settings import build_config
+from vault_agent.config.vault_list import (
     DEFAULT,
     GLOBAL,
     Registered,
@@ -39,7 +40,6 @@ from vault_agent.config.registry import (
     new_uid,
     read_registry,
 )
-from vault_agent.config.settings import build_config
 from vault_agent.errors import Busy, Failed, Forbidden, Misconfigured, NotFound
 from vault_agent.system.address import is_serving, noted_vault
 from vault_agent.system.files import expanded, is_folder, reason_of

@@ -20,15 +20,15 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from vault_agent.config.registry import Role, clean_name, is_uid, new_uid
 from vault_agent.config.setting_names import PROJECT_ENV
+from vault_agent.config.vault_list import Role, clean_name, is_uid, new_uid
 from vault_agent.errors import Forbidden
 from vault_agent.system.files import expanded, is_folder, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from vault_agent.config.registry import Registered
+    from vault_agent.config.vault_list import Registered
     from vault_agent.model.warning import Warning
 
 MAX_LEVELS: Final = 64

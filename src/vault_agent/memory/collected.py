@@ -23,8 +23,8 @@ from vault_agent.text.redaction import doubtful_spans, is_secret_file, redact
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from vault_agent.config.registry import Registered
     from vault_agent.config.sections import JournalSettings
+    from vault_agent.config.vault_list import Registered
     from vault_agent.memory.session_file import Session, Words
 
 MAX_FILES: Final = 200

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.config.project import read_project_file
-from vault_agent.config.registry import GLOBAL, Role
+from vault_agent.config.vault_list import GLOBAL, Role
 from vault_agent.errors import VaultAgentError
 from vault_agent.memory.score import Candidate, Frequencies, file_key
 from vault_agent.model.identifiers import identify

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.config.registry import GLOBAL, IN_GLOBAL, Role
+from vault_agent.config.vault_list import GLOBAL, IN_GLOBAL, Role
 from vault_agent.errors import (
     Conflict,
     Forbidden,

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.config.registry import GLOBAL, Role
+from vault_agent.config.vault_list import GLOBAL, Role
 from vault_agent.memory.facts import (
     MAX_FILES,
     Facts,

@@ -7,7 +7,7 @@ import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Final
 
-from vault_agent.config.registry import Role
+from vault_agent.config.vault_list import Role
 from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.memory.session_file import SAME_SECONDS, same_event
 from vault_agent.model.memory import ASKED

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import anyio
 
-from vault_agent.config.registry import DEFAULT, Role
 from vault_agent.config.server_key import writes_by_itself
 from vault_agent.config.settings import index_directory
+from vault_agent.config.vault_list import DEFAULT, Role
 from vault_agent.errors import Busy, Failed, VaultAgentError
 from vault_agent.indexing.protocol import IndexTask
 from vault_agent.model.jobs import JobKind, JobState, Trigger
@@ -48,8 +48,8 @@ from vault_agent.vaults.write_access import WriteAccess
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
 
-    from vault_agent.config.registry import Registered
     from vault_agent.config.settings import Config
+    from vault_agent.config.vault_list import Registered
     from vault_agent.model.health import Health
     from vault_agent.model.jobs import Job, JobSummary
     from vault_agent.model.scope import Scope

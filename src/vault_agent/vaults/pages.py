@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from vault_agent.config.registry import DEFAULT
+from vault_agent.config.vault_list import DEFAULT
 from vault_agent.errors import TooLarge, Unauthorized
 from vault_agent.search.html import Look, html_of_note, html_of_text
 from vault_agent.search.note_file import note_file

@@ -12,7 +12,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.config.registry import GLOBAL, IN_GLOBAL, PROJECT
+from vault_agent.config.vault_list import GLOBAL, IN_GLOBAL, PROJECT
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
 from vault_agent.model.modes import Mode

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from vault_agent.config.project import is_trusted
-from vault_agent.config.registry import (
+from vault_agent.config.vault_list import (
     DEFAULT,
     PROJECT,
     read_registry,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from vault_agent.config.registry import Registered
+    from vault_agent.config.vault_list import Registered
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.reranker import Reranker
     from vault_agent.models.settings import EndpointSettings

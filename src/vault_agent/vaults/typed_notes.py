@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from vault_agent.config.registry import GLOBAL, Role
+from vault_agent.config.vault_list import GLOBAL, Role
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
 from vault_agent.markdown import frontmatter
 from vault_agent.markdown.edit import spliced

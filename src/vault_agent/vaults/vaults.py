@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vault_agent.config import rules
 from vault_agent.config.project import is_trusted
-from vault_agent.config.registry import DEFAULT, Role
+from vault_agent.config.vault_list import DEFAULT, Role
 from vault_agent.errors import Busy, IndexUnavailable, switched_off
 from vault_agent.model.health import VaultReadiness, VaultState
 from vault_agent.model.scope import EVERYTHING
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from vault_agent.config.registry import Registered
     from vault_agent.config.settings import Config
+    from vault_agent.config.vault_list import Registered
     from vault_agent.model.memory import MemoryNews
     from vault_agent.model.scope import Scope
     from vault_agent.store.layout import ServerLock

@@ -22,7 +22,7 @@ _MINUTE = 60.0
 
 
 class Permission:
-    """The two gates of every write, folder and right. Both are closed unless opened."""
+    """The gates of every write: a folder must be opened, and rights narrow an agent."""
 
     def __init__(self, limits: WriteLimits, exclusions: Exclusions) -> None:
         self._limits = limits
