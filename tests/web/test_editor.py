@@ -418,7 +418,8 @@ def test_properties_that_are_changed_one_after_another_are_all_saved(desk: Desk)
     on_the_way: list[Route] = []
     page.route("**/write/frontmatter", lambda route: on_the_way.append(route), times=1)  # noqa: PLW0108
     page.get_by_label("Value of status").fill("done")
-    page.get_by_label("Value of status").press("Enter")
+    with page.expect_request("**/write/frontmatter"):
+        page.get_by_label("Value of status").press("Enter")
     page.get_by_role("combobox", name="Add to tags").fill("frost")
     page.keyboard.press("Enter")
     expect(page.locator(".pills .tag")).to_have_text(["a", "frost"])
