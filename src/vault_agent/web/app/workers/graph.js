@@ -195,7 +195,7 @@ function redraw(wait = PAUSE) {
   clearTimeout(waiting);
   drawing = null;
   waiting = setTimeout(() => {
-    if (!scene || !width) return;
+    if (!scene || !width || !("canvas" in colours)) return; // the colours come with `look`, which draws anew
     back.width = width * ROOM;
     back.height = height * ROOM;
     back.canvas.width = back.width * ratio;
