@@ -30,7 +30,6 @@ from vault_agent.config.project import (
 from vault_agent.config.settings import build_config
 from vault_agent.config.vault_list import (
     DEFAULT,
-    GLOBAL,
     Registered,
     Role,
     add_vault,
@@ -41,6 +40,7 @@ from vault_agent.config.vault_list import (
     read_registry,
 )
 from vault_agent.errors import Busy, Failed, Forbidden, Misconfigured, NotFound
+from vault_agent.model.identifiers import GLOBAL
 from vault_agent.system.address import is_serving, noted_vault
 from vault_agent.system.files import expanded, is_folder, reason_of
 

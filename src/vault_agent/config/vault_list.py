@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from vault_agent.config.layers import default_config_path, read_text
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Misconfigured, NotFound
+from vault_agent.model.identifiers import GLOBAL, PROJECT
 from vault_agent.system.files import expanded, is_folder
 from vault_agent.text.names import CONTROLS, HIDDEN
 
@@ -26,11 +27,6 @@ if TYPE_CHECKING:
 
 DEFAULT: Final = "default"
 """The name of the vault of `vault.root`."""
-GLOBAL: Final = "global"
-IN_GLOBAL: Final = "global:"
-"""What the paths of notes of the global vault begin with, in replies, links and `promoted_to`."""
-PROJECT: Final = "project:"
-"""What the addresses of projects' vaults begin with."""
 MAX_NAME: Final = 64
 
 _HEX: Final = "0123456789abcdef"

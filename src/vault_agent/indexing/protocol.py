@@ -180,7 +180,7 @@ class IndexTask:
     root: str
     directory: str
     vault: str  # identity of the root
-    exclusions: Exclusions = field(compare=False)
+    exclusions: Exclusions = field(compare=False)  # a pickled copy is another object
     max_note_bytes: int
     rebuild: bool
     parallel: int  # batches in flight

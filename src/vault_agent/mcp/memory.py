@@ -8,7 +8,7 @@ from vault_agent.api import memory, sessions
 from vault_agent.errors import Forbidden, NotFound
 from vault_agent.mcp.reading import named_note
 from vault_agent.mcp.text import BYTES_A_TOKEN, printable, warning_lines
-from vault_agent.mcp.view import IN_GLOBAL, PROJECT
+from vault_agent.model.identifiers import IN_GLOBAL, PROJECT
 from vault_agent.model.writing import Right
 from vault_agent.text.names import visible
 

@@ -10,6 +10,7 @@ from vault_agent.api.operation import Operation, Result, is_on, perform
 from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.tool import SWITCHES, ClientTools
+from vault_agent.model.identifiers import GLOBAL, IN_GLOBAL
 from vault_agent.text.names import hidden, visible
 
 if TYPE_CHECKING:
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
     Run = Callable[["View", Mapping[str, Any]], Awaitable[Shown]]
 
 
-GLOBAL: Final = "global"
-IN_GLOBAL: Final = "global:"
-"""What the paths of notes of the global vault begin with."""
-PROJECT: Final = "project:"
 STATES: Final = frozenset(
     (
         "EMBEDDING_INCOMPLETE", "EMBEDDING_UNAVAILABLE", "INDEX_STALE", "RERANK_UNAVAILABLE",

@@ -8,10 +8,10 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.config.project import read_project_file
-from vault_agent.config.vault_list import GLOBAL, Role
+from vault_agent.config.vault_list import Role
 from vault_agent.errors import VaultAgentError
 from vault_agent.memory.score import Candidate, Frequencies, file_key
-from vault_agent.model.identifiers import identify
+from vault_agent.model.identifiers import GLOBAL, identify
 from vault_agent.model.note_types import type_of_folder
 from vault_agent.store.index import lists
 from vault_agent.system.cancelling import in_thread

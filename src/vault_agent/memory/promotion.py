@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.config.vault_list import GLOBAL, IN_GLOBAL, Role
+from vault_agent.config.vault_list import Role
 from vault_agent.errors import (
     Conflict,
     Forbidden,
@@ -29,7 +29,7 @@ from vault_agent.markdown.edit import editable, spliced
 from vault_agent.markdown.frontmatter_edit import keys_of, read_keys, set_keys
 from vault_agent.markdown.parse import parse_note
 from vault_agent.memory.facts import type_of
-from vault_agent.model.identifiers import identify
+from vault_agent.model.identifiers import GLOBAL, IN_GLOBAL, identify
 from vault_agent.model.memory import Demoted, GlobalCopy, Marked, Promoted
 from vault_agent.model.modes import Mode
 from vault_agent.model.note_types import FOLDER_OF, OTHERS, in_order, new_note_id, type_of_folder

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vault_agent.config.vault_list import GLOBAL, Role
+from vault_agent.config.vault_list import Role
 from vault_agent.memory.facts import (
     MAX_FILES,
     Facts,
@@ -45,7 +45,7 @@ from vault_agent.memory.score import (
     needed_share,
     rank,
 )
-from vault_agent.model.identifiers import identify
+from vault_agent.model.identifiers import GLOBAL, identify
 from vault_agent.model.lexical import without_operators
 from vault_agent.model.memory import (
     FoundNote,

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Final
 
+GLOBAL: Final = "global"
+"""The address of the global vault."""
+IN_GLOBAL: Final = "global:"
+"""What the paths of its notes begin with, in replies, links and `promoted_to`."""
+PROJECT: Final = "project:"
+"""What the addresses of projects' vaults begin with."""
 CHUNK_BITS = 20
 """A chunk's key is its note's rowid, shifted left by this many bits, plus the chunk's index.
 

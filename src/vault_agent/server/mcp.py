@@ -16,8 +16,8 @@ from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.operation import MAX_BODY_BYTES, MAX_WRITE_BYTES
 from vault_agent.config.agents import not_in_vault
 from vault_agent.config.rights import allowed_rights
-from vault_agent.config.vault_list import GLOBAL
 from vault_agent.errors import Misconfigured, NotFound, Unsupported, switched_off
+from vault_agent.model.identifiers import GLOBAL
 from vault_agent.model.scope import Scope
 from vault_agent.server.app_keys import APP, CONFIG, TRACE
 from vault_agent.server.body import await_gate, check_media, check_size, read_body

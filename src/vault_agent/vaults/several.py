@@ -12,9 +12,8 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_agent.config.vault_list import GLOBAL, IN_GLOBAL, PROJECT
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
-from vault_agent.model.identifiers import identify
+from vault_agent.model.identifiers import GLOBAL, IN_GLOBAL, PROJECT, identify
 from vault_agent.model.modes import Mode
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.search import MAX_RANKED, Answer, Coverage, Elsewhere

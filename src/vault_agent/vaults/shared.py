@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from vault_agent.config.project import is_trusted
 from vault_agent.config.vault_list import (
     DEFAULT,
-    PROJECT,
     read_registry,
     registry_path,
     unknown_vault,
 )
 from vault_agent.errors import Conflict, Forbidden, Misconfigured
+from vault_agent.model.identifiers import PROJECT
 from vault_agent.system.files import is_folder
 from vault_agent.system.workers import Allowance
 

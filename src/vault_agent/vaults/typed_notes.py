@@ -9,13 +9,14 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from vault_agent.config.vault_list import GLOBAL, Role
+from vault_agent.config.vault_list import Role
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
 from vault_agent.markdown import frontmatter
 from vault_agent.markdown.edit import spliced
 from vault_agent.markdown.frontmatter_edit import keys_of, set_keys
 from vault_agent.markdown.lines import insertable
 from vault_agent.markdown.template import fill, with_known
+from vault_agent.model.identifiers import GLOBAL
 from vault_agent.model.note_types import FOLDER_OF, OTHERS, in_order, new_note_id, type_of_folder
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import slug, stem

@@ -16,10 +16,9 @@ from vault_agent.errors import NotFound, VaultAgentError
 from vault_agent.mcp.reading import named_note, note_at, properties_of
 from vault_agent.mcp.text import excerpt, warnings_of
 from vault_agent.mcp.toolsets.whole import overwrite_body, text_fields, whole_note
-from vault_agent.mcp.view import GLOBAL, IN_GLOBAL, PROJECT
 from vault_agent.mcp.writing import at_this_moment, change, given, perform_write, write_warnings
 from vault_agent.model.graph import GraphQuery
-from vault_agent.model.identifiers import identify
+from vault_agent.model.identifiers import GLOBAL, IN_GLOBAL, PROJECT, identify
 from vault_agent.model.warning import Warning
 from vault_agent.text.names import visible
 
