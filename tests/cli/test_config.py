@@ -136,15 +136,25 @@ async def test_getting_an_unset_setting_prints_only_that_on_stderr_and_exits_1(r
     assert orjson.loads(as_json.out)["data"]["settings"][0]["key"] == key
 
 
-async def test_a_setting_that_is_gone_is_named_with_the_command_that_removes_it(run: Run):
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("[write]\nundo_days = 3\nno_longer = 1\n", "write.no_longer"),
+        ("[write]\nundo_days = 3\n[newer]\na = 1\nb = 2\n", "newer"),
+        ("newer = 1\n[write]\nundo_days = 3\n", "newer"),
+    ],
+)
+async def test_what_is_unknown_is_named_with_the_command_that_removes_it(
+    run: Run, text: str, name: str
+):
     file = Path((await run("config", "path")).out.strip())
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("[write]\nno_longer = 1\nundo_days = 3\n")
+    file.write_text(text)
     file.chmod(0o600)
     refused = await run("status")
     assert refused.code == 2
     removes = re.findall(r"`vault-agent ([^`]+)`", refused.err)[-1]
-    assert removes == "config unset write.no_longer"
-    assert (await run(*removes.split())).out == "write.no_longer removed\n"
+    assert removes == f"config unset {name}"
+    assert (await run(*removes.split())).out == f"{name} removed\n"
     assert file.read_text() == "[write]\nundo_days = 3\n"
-    assert "unknown setting" in (await run("config", "unset", "write.no_longer")).err
+    assert "unknown setting" in (await run("config", "unset", name)).err

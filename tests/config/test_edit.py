@@ -215,8 +215,10 @@ def test_a_bad_value_does_not_change_the_file(file: Path, name: str, text: str, 
 def test_an_invalid_file_can_be_corrected_one_setting_at_a_time(file: Path):
     write(file, "[server]\nport = 0\nlog_level = 'loud'\n[other]\nx = 1\n")
     problems = set_value(file, "server.port", "8787")
-    assert [problem.key for problem in problems] == ["server.log_level"]
-    assert set_value(file, "server.log_level", "info") == []
+    assert [problem.key for problem in problems] == ["other", "server.log_level"]
+    assert [problem.key for problem in set_value(file, "server.log_level", "info")] == ["other"]
+    assert set_value(file, "other.x", None) == []
+    assert file.read_text() == '[server]\nport = 8787\nlog_level = "info"\n'
 
 
 def test_a_change_names_settings_that_are_no_longer_used(file: Path):

@@ -283,10 +283,12 @@ def _internal(defect: Exception) -> Failed:
 
 
 def unknown_setting(error: VaultAgentError) -> str | None:
-    """Return the setting of the config file that this version does not know, if one is wrong."""
-    keys = [problem["key"] for problem in error.details.get("problems", ())]
-    unknown = (key for key in keys if f"{key} (config file) is an unknown setting" in error.message)
-    return next(unknown, None)
+    """Return a setting or section of the config file that this version does not know, if any."""
+    for problem in error.details.get("problems", ()):
+        for mark in ("", "]", "`"):
+            if f"{problem['key']}{mark} (config file) is an unknown " in error.message:
+                return str(problem["key"])
+    return None
 
 
 def _candidates(error: VaultAgentError) -> list[str]:

@@ -19,7 +19,7 @@ from vault_agent.config.layers import (
     unused_settings,
 )
 from vault_agent.config.private import rewrite
-from vault_agent.config.setting_names import KEYS, Key
+from vault_agent.config.setting_names import KEYS, SECTIONS, Key
 from vault_agent.config.settings import check, convert, index_directory
 from vault_agent.errors import Misconfigured, NotFound
 
@@ -62,11 +62,11 @@ def set_values(
     problems: list[Problem] = []
 
     def change(before: str) -> str:
-        parse_file(before, name=path.name, lenient=True)
+        parse_file(before, name=path.name, unknown=[])
         after = before
         for key, value in edits:
             after = _edited(after, key, value, name=path.name)
-        file = Layer("file", parse_file(after, name=path.name, lenient=True))
+        file = Layer("file", parse_file(after, name=path.name, unknown=problems))
         config, broken = check([file])
         if mine := [problem for problem in broken if problem.key in changes]:
             raise invalid(mine)
@@ -84,11 +84,15 @@ def set_values(
 def has_setting(path: Path, name: str) -> bool:
     """Whether the file has a setting, even a wrong one, or one that only another version knows.
 
+    A name without a dot is that of a section, or of a setting outside of one, that it knows.
+
     Raises:
         Misconfigured: `CONFIG_INVALID` if the file is not TOML.
     """
     key = _any_key(name)
     section = parsed_document(read_text(path) or "", path.name).get(key.section)
+    if not key.option:
+        return section is not None and key.section not in (*SECTIONS, SECTION)
     return isinstance(section, dict) and key.option in section
 
 
@@ -128,12 +132,17 @@ def _edited(text: str, key: Key, value: object, *, name: str) -> str:
 
     document = parsed_document(text, name)
     section = document.get(key.section)
+    if not key.option:
+        del document[key.section]
+        return tomlkit.dumps(document)
     if section is not None and not isinstance(section, dict):
         rule = f"must be a section, written [{key.section}]"
         raise invalid([Problem(key.section, rule, "file", f"`{key.section}`")])
     if value is None:
         if section and key.option in section:
             del section[key.option]
+            if key.section not in SECTIONS and not document[key.section]:
+                del document[key.section]
         return tomlkit.dumps(document)
     if section is None:
         section = document[key.section] = tomlkit.table()
@@ -242,7 +251,7 @@ def _edit(path: Path, change: Callable[[Any], None]) -> None:
     import tomlkit
 
     def edited(before: str) -> str:
-        parse_file(before, name=path.name, lenient=True)
+        parse_file(before, name=path.name, unknown=[])
         document = parsed_document(before, path.name)
         if SECTION not in document:
             document[SECTION] = tomlkit.table(is_super_table=True)
@@ -250,7 +259,7 @@ def _edit(path: Path, change: Callable[[Any], None]) -> None:
         if not document[SECTION]:
             del document[SECTION]
         after = tomlkit.dumps(document)
-        values = parse_file(after, name=path.name, lenient=True)
+        values = parse_file(after, name=path.name, unknown=[])
         _, problems = check([Layer("file", values, agents_of(after))])
         if mine := [problem for problem in problems if problem.key.startswith(f"{SECTION}.")]:
             raise invalid(mine)

@@ -188,11 +188,11 @@ def read_text(path: Path) -> str | None:
         ) from None
 
 
-def parse_file(text: str, *, name: str, lenient: bool = False) -> dict[str, Any]:
+def parse_file(text: str, *, name: str, unknown: list[Problem] | None = None) -> dict[str, Any]:
     """Return a TOML file's values by dotted key, or raise CONFIG_INVALID.
 
-    `name` is the file's name for the message, without its private folder. With `lenient`, unknown
-    keys are ignored, so that a file can be repaired step by step.
+    `name` is the file's name for the message, without its private folder. With `unknown`, unknown
+    keys are added to it, so that a file can be repaired step by step.
     """
     try:
         tables = tomllib.loads(text)
@@ -222,7 +222,9 @@ def parse_file(text: str, *, name: str, lenient: bool = False) -> dict[str, Any]
                 if key not in KEYS and key not in UNUSED:
                     hint = nearest(key, list(KEYS))
                     problems.append(Problem(key, f"is an unknown setting{hint}", "file"))
-    if problems and not lenient:
+    if unknown is not None:
+        unknown += problems
+    elif problems:
         raise invalid(problems)
     return {key: value for key, value in values.items() if value != "" and key in KEYS}
 
