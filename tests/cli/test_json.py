@@ -94,6 +94,14 @@ def test_every_command_prints_one_document(
     assert "data" in document or code != Exit.SUCCESS
 
 
+@pytest.mark.parametrize("group", ["edit", "get", "get note"])
+def test_a_group_without_a_command_is_one_error(group: str, capfd: pytest.CaptureFixture[str]):
+    assert run(["--json", *group.split()]) == Exit.USAGE
+    error = json.loads(capfd.readouterr().out)["error"]
+    assert error["code"] == "INVALID_REQUEST"
+    assert error["message"].endswith(f" See `vault-agent {group} --help`.")
+
+
 WITHOUT_WARNINGS = {"get.attachment", "graph.export", "setup._show"}
 """Functions whose document says what was done here, with the bytes of a reply."""
 

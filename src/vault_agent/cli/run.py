@@ -68,6 +68,8 @@ def describe(misuse: click.ClickException) -> str:
             return f"No such option: {quoted(typed)}" + _hint(typed, near, misuse.ctx)
         case click.exceptions.NoSuchCommand(command_name=typed, possibilities=near):
             return f"No such command: {quoted(typed)}" + _hint(typed, near, misuse.ctx)
+        case click.exceptions.NoArgsIsHelpError():
+            return "Missing command"
         case click.MissingParameter():
             # The parser puts choices on separate lines.
             return " ".join(misuse.format_message().split())
@@ -232,10 +234,10 @@ async def _run(arguments: list[str]) -> int:
         result = await program.main(
             _with_options(arguments), prog_name=NAME, standalone_mode=False, obj=Invocation()
         )
-    except click.exceptions.NoArgsIsHelpError as help_wanted:
-        say(help_wanted.format_message())
-        return Exit.SUCCESS
     except click.ClickException as misuse:
+        if isinstance(misuse, click.exceptions.NoArgsIsHelpError) and not asks_for_json(arguments):
+            say(misuse.format_message())
+            return Exit.SUCCESS
         error: VaultAgentError = InvalidRequest("INVALID_REQUEST", _usage(misuse, arguments))
     except VaultAgentError as refusal:
         error = refusal
