@@ -125,11 +125,15 @@ def test_at_a_terminal_the_difference_is_shown_before_the_question(server: Writa
     server.write("Shown.md", "one\ntwo\n")
     server.index()
     command = ("write", "Shown", "--mode", "overwrite", "-t", "one\nthree\n")
-    code, shown = server.at_a_terminal(*command, answers=["n\n"])
+    code, shown = server.at_a_terminal(*command, answers=["maybe\n", "n\n"])
     assert code == 1
+    assert "Answer y or n." in shown
     assert shown.index("-two") < shown.index("+three") < shown.index("Overwrite Shown? [y/N]")
     assert "Nothing was changed." in shown
     assert server.text("Shown.md") == "one\ntwo\n"
+    code, shown = server.at_a_terminal(*command, answers=["maybe\n"] * 3)
+    assert (code, server.text("Shown.md")) == (2, "one\ntwo\n")
+    assert "CONFIRM_REQUIRED: No answer was y or n." in shown
     code, shown = server.at_a_terminal(*command, answers=["y\n"])
     assert code == 0, shown
     assert server.text("Shown.md") == "one\nthree\n"

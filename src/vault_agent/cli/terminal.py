@@ -31,6 +31,7 @@ _UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x
 _UNSAFE_IN_JSON = re.compile(f"[\x7f-\x9f\u2028\u2029{HIDDEN}]")
 
 _MOST_TYPED = 100
+_TIMES_TO_ASK = 3
 
 DECLINED: Final = 1
 """The exit code of a command whose question was answered with no."""
@@ -255,14 +256,18 @@ def agreed(question: str, *, yes: bool, default: bool = False) -> bool:
     """Return whether the person agrees. With `yes`, do not ask.
 
     Raises:
-        InvalidRequest: if there is nobody to ask.
+        InvalidRequest: if there is nobody to ask, or no answer is yes or no.
     """
     if yes:
         return True
     if not can_ask():
         raise InvalidRequest("CONFIRM_REQUIRED", "This needs your consent.", remedy="Add --yes.")
-    answer = _line(f"{question} [{'Y/n' if default else 'y/N'}] ")
-    return answer.lower() in ("y", "yes") if answer else default
+    for _ in range(_TIMES_TO_ASK):
+        answer = _line(f"{question} [{'Y/n' if default else 'y/N'}] ").lower()
+        if answer in ("", "y", "yes", "n", "no"):
+            return answer.startswith("y") if answer else default
+        tell("Answer y or n.")
+    raise InvalidRequest("CONFIRM_REQUIRED", "No answer was y or n.", remedy="")
 
 
 def _line(question: str) -> str:
