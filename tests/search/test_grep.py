@@ -198,10 +198,19 @@ async def test_an_unsupported_pattern_is_refused_and_not_repeated(
     assert capfd.readouterr() == ("", "")
 
 
-async def test_the_message_names_the_place(snapshot: Snapshot):
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("abc(?=d)", "(at character 4): RE2 knows no look-around"),
+        (r"abc\p{Emoji}", r"(at character 4): RE2 has no such property; \p takes a category"),
+        (r"abc[\P{han}]", r"(at character 5): RE2 has no such property; \P takes a category"),
+        ("abc[[:no:]]", "(at character 5): RE2 has no such class"),
+    ],
+)
+async def test_the_message_names_the_place_and_why(snapshot: Snapshot, pattern: str, why: str):
     with pytest.raises(InvalidRequest) as refused:
-        await found(snapshot, "abc(?=d)")
-    assert "(at character 4)" in refused.value.message
+        await found(snapshot, pattern)
+    assert why in refused.value.message
 
 
 @pytest.mark.fault(

@@ -45,7 +45,7 @@ def _explained(error: Exception, pattern: str) -> str:
     start = next((start for start in _KNOWN if message.startswith(start)), None)
     if start is None:
         return "RE2 does not support this pattern."
-    fragment = message.removeprefix(start).removeprefix(": ")
+    fragment = message.partition(": ")[2]
     place = pattern.find(fragment) + 1 if fragment else 0
     where = f" (at character {place})" if place else ""
     return f"RE2 does not support this pattern{where}: {_KNOWN[start]}."
