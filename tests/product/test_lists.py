@@ -161,6 +161,8 @@ def test_list_and_tasks_print_what_scripts_can_use(served: Program):
         " Paths of notes: `vault-agent search -l WORDS`.\n"
     )
     assert "Similar" not in served.run("list", "Gate").stderr
+    verb = served.run("tasks", "undo").stderr
+    assert verb.endswith("add, done, toggle, cancel. To take back a change: vault-agent undo\n")
     assert "No results" not in served.run("search", "fleece", "--path", "Gardn").stderr
     for words in (
         *(("list", "Gardn"), ("tasks", "Gardn"), ("list", "Gardn", "--json")),

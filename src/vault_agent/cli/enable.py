@@ -230,7 +230,7 @@ def _asked_folders(config: Config) -> Sequence[str]:
         return (_PROJECTS,)
     raise InvalidRequest(
         "INVALID_REQUEST",
-        "Name the folders that may be changed, or the whole vault:"
+        "Name each folder that may be changed with --folder. For the whole vault:"
         " `vault-agent enable write --folder .`",
     )
 

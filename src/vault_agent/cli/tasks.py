@@ -9,10 +9,10 @@ from typing import Any
 
 import asyncclick as click
 
-from vault_agent.cli.command import Invocation, Noun
+from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.list import Listing, no_rows, note_filters, page_options
 from vault_agent.cli.names import client_here, find
-from vault_agent.cli.terminal import DAY, DAYS, clean, is_terminal, say, style
+from vault_agent.cli.terminal import DAY, DAYS, clean, is_terminal, say, style, tell
 from vault_agent.cli.write import change, change_note, how_options
 
 _TASK_ID = re.compile(r"[0-9a-f]{32}:[1-9][0-9]*:[0-9a-f]{8}")
@@ -52,7 +52,11 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
                 _show(task)
     is_open = options["status"] == "open"
     none = "No open tasks. All: vault-agent tasks --status all"
-    return listing.close(none if is_open else no_rows("tasks"), "task")
+    code = listing.close(none if is_open else no_rows("tasks"), "task")
+    if code == Exit.NOT_FOUND and not invocation.json:
+        verbs = ", ".join(command.commands)
+        tell(f"Commands of tasks: {verbs}. To take back a change: vault-agent undo")
+    return code
 
 
 @command.command("add")
