@@ -14,3 +14,8 @@ def test_every_reference_leads_to_a_schema():
     assert {each.removeprefix("#/components/schemas/") for each in references} <= set(
         document["components"]["schemas"]
     )
+
+
+def test_values_are_called_as_in_json():
+    text = json.dumps(describe()).replace("If-None-Match", "")
+    assert re.findall(r"[^.\"]*\bNone\b[^.\"]*", text) == []

@@ -50,7 +50,7 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PhaseProgress:
-    """The progress of one phase. `total` is None until it is known."""
+    """The progress of one phase. `total` is null until it is known."""
 
     name: str  # scan, parse, attachments, store, embed; of a move plan, write
     done: int

@@ -27,7 +27,7 @@ MATCH_TYPES = ("tag", "semantic", "both")
 
 @dataclass(frozen=True, slots=True)
 class RecallQuery:
-    """What a task is about. Limits that are None are those of the settings.
+    """What a task is about. Limits that are null are those of the settings.
 
     `pinned` notes come first whatever they are about. `without` has the reason for each note that
     is left out. With `start`, the files of notes that were changed since the last commit are added.

@@ -183,7 +183,7 @@ class ChunkContent:
     size: int
     """Bytes of the content as UTF-8."""
     kind: IfAny[str | None] = None
-    """The kind of an attachment, such as `pdf`. None for a note."""
+    """The kind of an attachment, such as `pdf`, or null for a note."""
     page: IfAny[int | None] = None
     """The page of a PDF, from 1."""
     warnings: Internal[tuple[Warning, ...]] = ()

@@ -214,7 +214,7 @@ class Hit:
     metadata: Metadata
     explanation: Mapping[str, Any] | None = None
     kind: IfAny[str | None] = None
-    """The kind of an attachment, such as `pdf`. None for a note."""
+    """The kind of an attachment, such as `pdf`, or null for a note."""
     page: IfAny[int | None] = None
     """The page of a PDF, from 1."""
     vault: IfAny[str | None] = None

@@ -48,7 +48,7 @@ class SessionEvent(NamedTuple):
 
 
 class Delivered(NamedTuple):
-    """What an event brings to the agent, and to its user. None: nothing."""
+    """What an event brings to the agent, and to its user, or null for nothing."""
 
     text: str | None = None
     message: str | None = None

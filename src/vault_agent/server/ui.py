@@ -47,7 +47,7 @@ class SessionBody:
     """A request for a session."""
 
     ticket: Annotated[str, Length(1, 200)] | None = None
-    """None renews the session whose token is sent."""
+    """Null renews the session whose token is sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
