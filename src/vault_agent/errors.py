@@ -111,6 +111,11 @@ CLASSES: Final[dict[str, type[VaultAgentError]]] = {
 """The classes of errors by their names, as `codes` has them."""
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 note`, `1,200 notes`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def explained(
     code: str,
     what: str,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from vault_agent.errors import counted
 from vault_agent.model.search import Hit
 from vault_agent.model.values import dump
 from vault_agent.model.warning import MAX_WARNINGS, Warning
@@ -32,7 +33,7 @@ def shown_warnings(warnings: Iterable[Warning], count: int | None = None) -> tup
     bounded_warnings = [_bounded(warning) for warning in listed[:MAX_WARNINGS]]
     omitted = max(count or 0, len(listed)) - len(bounded_warnings)
     if omitted > 0:
-        message = f"{omitted} more warnings are not shown."
+        message = f"Not shown: {counted(omitted, 'more warning')}."
         bounded_warnings.append(Warning("WARNINGS_TRUNCATED", message, {"omitted": omitted}))
     return tuple(bounded_warnings)
 
@@ -96,8 +97,8 @@ def bounded(reply: Envelope[Any], listed: str) -> tuple[Envelope[Any], bytes]:
     kept = _fitting(shorter, REPLY_BYTES - len(dump(empty)) - _WARNING_BYTES)
     omitted = len(entries) - len(kept)
     what = (
-        f"The reply would be larger than {REPLY_BYTES // 1024} KiB: {omitted} entries that"
-        f" do not fit are left out, and long names of {changed} entries are shortened."
+        f"The reply would be larger than {REPLY_BYTES // 1024} KiB."
+        f" Entries left out: {omitted}. Entries with shortened names: {changed}."
     )
     details = {"omitted": omitted, "shortened": changed}
     warning = Warning.of("REPLY_TRUNCATED", what, details)

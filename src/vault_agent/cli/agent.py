@@ -10,13 +10,13 @@ from vault_agent.cli.agent_programs import CLIENTS, ClientType
 from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.features import typed_parts, wait_for_server
 from vault_agent.cli.servers import agents_without_folder, in_home, server_here
-from vault_agent.cli.terminal import clean, counted, envelope, say, tell
+from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.config import rules
 from vault_agent.config.fast_settings import connection, hook_settings
 from vault_agent.config.layers import config_path
 from vault_agent.config.rights import allowed_rights
 from vault_agent.config.setting_names import Toolset
-from vault_agent.errors import Misconfigured, NotFound
+from vault_agent.errors import Misconfigured, NotFound, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -327,7 +327,7 @@ def _tell_lacking(config: Config, rights: Sequence[str]) -> None:
         tell("Writing is off: `vault-agent enable write` turns it on.")
     elif lacking := [right for right in rights if right not in config.write.allow]:
         more = clean(",".join(lacking))
-        tell(f"No agent may {more} yet. To allow it: vault-agent enable write --allow {more}")
+        tell(f"No agent has {more} yet. To allow it: vault-agent enable write --allow {more}")
 
 
 @command.command("rotate")

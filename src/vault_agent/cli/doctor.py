@@ -19,9 +19,9 @@ from vault_agent.cli.servers import (
     in_home,
     server_here,
 )
-from vault_agent.cli.terminal import clean, counted, envelope, say, style
+from vault_agent.cli.terminal import clean, envelope, say, style
 from vault_agent.codes import CODES
-from vault_agent.errors import Misconfigured, VaultAgentError
+from vault_agent.errors import Misconfigured, VaultAgentError, counted
 from vault_agent.model.health import Health
 from vault_agent.model.modes import BUILT_IN
 from vault_agent.system.files import is_folder, reason_of

@@ -17,7 +17,6 @@ from vault_agent.cli.command import Group, Invocation
 from vault_agent.cli.names import find, find_attachment, find_part, heading_line, is_title
 from vault_agent.cli.terminal import (
     clean,
-    counted,
     envelope,
     is_terminal,
     local_time,
@@ -28,7 +27,7 @@ from vault_agent.cli.terminal import (
     warn,
     write,
 )
-from vault_agent.errors import Failed, NotFound
+from vault_agent.errors import Failed, NotFound, counted
 from vault_agent.model.reading import AttachmentInfo
 from vault_agent.system.files import reason_of, replacing
 

@@ -14,7 +14,6 @@ from vault_agent.cli.list import note_filters
 from vault_agent.cli.names import client_here, find
 from vault_agent.cli.terminal import (
     clean,
-    counted,
     envelope,
     is_terminal,
     pass_on,
@@ -23,6 +22,7 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
+from vault_agent.errors import counted
 
 command = Noun("graph")
 

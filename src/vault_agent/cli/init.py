@@ -13,7 +13,7 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.features import FEATURES, apply
-from vault_agent.cli.terminal import agreed, can_ask, clean, counted, envelope, say, tell, warn
+from vault_agent.cli.terminal import agreed, can_ask, clean, envelope, say, tell, warn
 from vault_agent.config.project import (
     OURS,
     VAULT,
@@ -36,7 +36,7 @@ from vault_agent.config.vault_list import (
     new_uid,
     read_registry,
 )
-from vault_agent.errors import Failed, InvalidRequest, Misconfigured, VaultAgentError
+from vault_agent.errors import Failed, InvalidRequest, Misconfigured, VaultAgentError, counted
 from vault_agent.model.health import Health
 from vault_agent.system.files import PRIVATE_FOLDER, is_folder, reason_of
 from vault_agent.text.names import is_note

@@ -21,7 +21,6 @@ from vault_agent.cli.names import client_here, others
 from vault_agent.cli.terminal import (
     clean,
     complain,
-    counted,
     is_terminal,
     local_time,
     pass_on,
@@ -36,6 +35,7 @@ from vault_agent.errors import (
     NotFound,
     Unavailable,
     at_terminal,
+    counted,
     error_of,
     explained,
 )

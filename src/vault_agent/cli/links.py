@@ -15,7 +15,6 @@ from vault_agent.cli.names import client_here, find, find_attachment
 from vault_agent.cli.search import line_of
 from vault_agent.cli.terminal import (
     clean,
-    counted,
     distinct_warnings,
     envelope,
     is_terminal,
@@ -26,7 +25,7 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
-from vault_agent.errors import InvalidRequest, NotFound
+from vault_agent.errors import InvalidRequest, NotFound, counted
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import Suggestions
 

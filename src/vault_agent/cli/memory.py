@@ -13,7 +13,6 @@ from vault_agent.cli.command import Invocation, Noun, read_table
 from vault_agent.cli.names import client_here, find
 from vault_agent.cli.terminal import (
     clean,
-    counted,
     distinct_warnings,
     envelope,
     local_time,
@@ -22,7 +21,7 @@ from vault_agent.cli.terminal import (
     tell,
     warn,
 )
-from vault_agent.errors import Failed, Forbidden, NotFound, Unavailable
+from vault_agent.errors import Failed, Forbidden, NotFound, Unavailable, counted
 from vault_agent.model.memory import RecallWeights
 
 if TYPE_CHECKING:

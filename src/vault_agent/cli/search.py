@@ -28,7 +28,6 @@ from vault_agent.cli.names import (
 )
 from vault_agent.cli.terminal import (
     clean,
-    counted,
     has_links,
     is_terminal,
     linked,
@@ -42,6 +41,7 @@ from vault_agent.cli.terminal import (
     warn,
 )
 from vault_agent.config.vault_list import DEFAULT
+from vault_agent.errors import counted
 from vault_agent.model.modes import Mode
 
 if TYPE_CHECKING:

@@ -21,13 +21,12 @@ from vault_agent.cli.terminal import (
     can_ask,
     clean,
     complain,
-    counted,
     envelope,
     say,
     style,
     tell,
 )
-from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError
+from vault_agent.errors import InvalidRequest, Misconfigured, VaultAgentError, counted
 from vault_agent.model.health import Health
 from vault_agent.system.files import expanded, is_folder, read_regular
 

@@ -10,8 +10,8 @@ from vault_agent import __version__
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import local_vault, root_of, vaults_here
 from vault_agent.cli.servers import START, in_home, server_in
-from vault_agent.cli.terminal import clean, counted, local_time, say, style, warn
-from vault_agent.errors import VaultAgentError
+from vault_agent.cli.terminal import clean, local_time, say, style, warn
+from vault_agent.errors import VaultAgentError, counted
 from vault_agent.model.health import Health
 
 if TYPE_CHECKING:

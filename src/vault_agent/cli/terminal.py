@@ -171,11 +171,6 @@ def leave_line() -> None:
         tell("")
 
 
-def counted(number: int, word: str) -> str:
-    """Return a number with its noun: `1 note`, `1,200 notes`."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
 def write(content: bytes) -> None:
     """Write bytes to stdout as they are."""
     sys.stdout.flush()

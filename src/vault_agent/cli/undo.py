@@ -8,8 +8,9 @@ import asyncclick as click
 
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.names import client_here
-from vault_agent.cli.terminal import clean, counted, local_time, say, style, tell, warn
+from vault_agent.cli.terminal import clean, local_time, say, style, tell, warn
 from vault_agent.cli.write import change, how_options
+from vault_agent.errors import counted
 
 if TYPE_CHECKING:
     from vault_agent.client.client import Client

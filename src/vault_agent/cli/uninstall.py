@@ -16,8 +16,8 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import installer
 from vault_agent.cli.servers import in_home
-from vault_agent.cli.terminal import DECLINED, agreed, clean, complain, counted, envelope, say, tell
-from vault_agent.errors import Failed, VaultAgentError
+from vault_agent.cli.terminal import DECLINED, agreed, clean, complain, envelope, say, tell
+from vault_agent.errors import Failed, VaultAgentError, counted
 from vault_agent.system.files import is_folder
 from vault_agent.text.names import IGNORE_ALL, SPARE
 

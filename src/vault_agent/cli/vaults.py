@@ -16,7 +16,7 @@ from vault_agent.cli.features import Applied, apply, switch, tell_applied
 from vault_agent.cli.init import count_notes, entry_of, shown_name
 from vault_agent.cli.names import name_of
 from vault_agent.cli.servers import in_home
-from vault_agent.cli.terminal import DECLINED, agreed, clean, counted, envelope, say, tell, warn
+from vault_agent.cli.terminal import DECLINED, agreed, clean, envelope, say, tell, warn
 from vault_agent.config import rules
 from vault_agent.config.fast_settings import index_folders, several_vaults, vault_root
 from vault_agent.config.project import (
@@ -39,7 +39,7 @@ from vault_agent.config.vault_list import (
     new_uid,
     read_registry,
 )
-from vault_agent.errors import Busy, Failed, Forbidden, Misconfigured, NotFound
+from vault_agent.errors import Busy, Failed, Forbidden, Misconfigured, NotFound, counted
 from vault_agent.model.identifiers import GLOBAL
 from vault_agent.system.address import is_serving, noted_vault
 from vault_agent.system.files import expanded, is_folder, reason_of

@@ -21,14 +21,13 @@ from vault_agent.cli.terminal import (
     agreed,
     can_ask,
     clean,
-    counted,
     is_terminal,
     say,
     style,
     tell,
     warn,
 )
-from vault_agent.errors import InvalidRequest
+from vault_agent.errors import InvalidRequest, counted
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:

@@ -257,8 +257,8 @@ def read_project_file(folder: Path) -> ProjectFile:
     ignored = len(values) - len(used)
     warnings: tuple[Warning, ...] = ()
     if ignored:
-        what = f"{ignored} settings of the project's config file are ignored. It may only have"
-        what += f" {', '.join(PROJECT_KEYS)}."
+        what = f"Settings of the project's config file that are ignored: {ignored}. It may only"
+        what += f" have {', '.join(PROJECT_KEYS)}."
         warnings = (_warning("PROJECT_CONFIG_IGNORED", what, ignored=ignored),)
     name = used.get("project.name")
     return ProjectFile(

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge
+from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge, counted
 from vault_agent.markdown.edit import TextChange, editable
 from vault_agent.markdown.lines import LINE_END, insertable
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
@@ -236,14 +236,12 @@ def _check_count(text: str, matches: Sequence[TextChange], expected: int | None)
     more = len(matches) > MAX_MATCHES
     if expected in (None, len(matches)) and not more:
         return
-    count = f"more than {MAX_MATCHES:,}" if more else f"{len(matches):,}"
+    count = f"more than {MAX_MATCHES:,} times" if more else counted(len(matches), "time")
     ends = [match.end() for match in LINE_END.finditer(text, 0, matches[-1].start)]
     places = [bisect_right(ends, match.start) + 1 for match in matches[:MAX_LINES]]
     raise Conflict(
         "MATCH_COUNT_MISMATCH",
-        f"There are {count} matches, not {expected}."
-        if expected
-        else f"There are {count} matches.",
+        f"The text was found {count}{f', not {expected:,}' if expected else ''}.",
         {"count": len(matches), "expectedCount": expected, "lines": sorted(set(places))},
         remedy="Search for more of the text." if more else None,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.api import links, search
 from vault_agent.api.cursors import decode_cursor, encode_cursor, invalid_cursor
 from vault_agent.api.requests import parse_values
-from vault_agent.errors import InvalidRequest
+from vault_agent.errors import InvalidRequest, counted
 from vault_agent.mcp.text import cut, page, printable, title, warning_lines
 from vault_agent.model.graph import FolderBranch
 from vault_agent.text.names import fold, hidden, stem, visible
@@ -144,7 +144,7 @@ def _head(count: int, total: int | None, word: str, cursor: str | None) -> str:
     if total is not None and total > count:
         head = f"{count} of {total:,} {word}s"
     else:
-        head = f"{count} {word}{'' if count == 1 else 's'}"
+        head = counted(count, word)
     if not count:
         return f"{head}."
     return head if cursor is None else f"{head} · next: {cursor}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import search
-from vault_agent.errors import InvalidRequest
+from vault_agent.errors import InvalidRequest, counted
 from vault_agent.mcp.reading import named_note
 from vault_agent.mcp.text import (
     BYTES_A_TOKEN,
@@ -85,7 +85,7 @@ async def _lines(view: View, arguments: Mapping[str, Any], filters: Mapping[str,
         }
         reply = await view.perform(search.grep, body)
         answer: GrepAnswer = reply.data
-        head = f"{len(answer.lines)} line{'' if len(answer.lines) == 1 else 's'} · regex"
+        head = f"{counted(len(answer.lines), 'line')} · regex"
         if not answer.lines and not answer.has_more:
             remedy = "the filters" if _filtered(arguments) else "letter case: begin it with (?i)"
             head = f"0 lines. Try without {remedy}.{NOT_SEARCHED}"
@@ -118,8 +118,7 @@ def _result_lines(view: View, reply: Envelope[Answer], hint: str, *, reasons: bo
     if not answer.hits:
         said = f" No note has {unknown} of the query." if unknown else ""
         return [f"0 places.{said}{hint}"]
-    count = "1 place" if len(answer.hits) == 1 else f"{len(answer.hits)} places"
-    head = f"{count} · {answer.used_mode.value}"
+    head = f"{counted(len(answer.hits), 'place')} · {answer.used_mode.value}"
     if answer.next_cursor is not None:
         head += f" · next: {answer.next_cursor}"
     if unknown and answer.by_meaning_alone:

@@ -12,7 +12,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 
 from vault_agent import __version__
-from vault_agent.errors import IndexUnavailable, VaultAgentError
+from vault_agent.errors import IndexUnavailable, VaultAgentError, counted
 from vault_agent.mcp.exchange import INVALID_PARAMS, TeachingError
 from vault_agent.mcp.handshake import MEDIA, entries
 from vault_agent.mcp.prompts import prompt_text, prompts_for
@@ -201,9 +201,9 @@ def _too_early(error: IndexUnavailable, job: Job) -> IndexUnavailable:
     phase = next((phase for phase in job.phases if phase.name == "parse"), None)
     far = ""
     if phase is not None and phase.total:
-        far = f": {phase.done:,} of {phase.total:,} notes"
+        far = f": {phase.done:,} of {counted(phase.total, 'note')}"
     elif phase is not None and phase.done:
-        far = f": {phase.done:,} notes so far"
+        far = f": {counted(phase.done, 'note')} so far"
     seconds = max(1, round(job.eta_seconds)) if job.eta_seconds else 10
     what = f"{error.what.removesuffix('.')}{far}; call again in about {seconds} s."
     return IndexUnavailable(error.code, what, remedy="")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import authoring, files, note_writes, write_history
-from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError, error_of
+from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError, counted, error_of
 from vault_agent.mcp.reading import HASH_DIGITS, frontmatter_json, named_note, tags_of
 from vault_agent.mcp.text import fenced, has_marks, printable, warning_lines, warnings_of
 from vault_agent.text.names import hidden, is_note, visible
@@ -117,10 +117,10 @@ def written_text(view: View, reply: Envelope[Written]) -> str:
         parts.append(f"{before:,} -> {after:,} bytes")
     elif before is not None or after is not None:
         count = (before if after is None else after) or 0
-        parts.append(f"{count:,} byte{'' if count == 1 else 's'}")
+        parts.append(counted(count, "byte"))
     if links := sum(file.links for file in data.files):
-        notes = "1 note" if data.file_count == 1 else f"{data.file_count:,} notes"
-        parts.append(f"{links:,} link{'s' if links > 1 else ''} changed in {notes}")
+        notes = counted(data.file_count, "note")
+        parts.append(f"{counted(links, 'link')} changed in {notes}")
     shown_hash = data.hash_before if data.dry_run else data.hash_after
     if shown_hash is not None and data.operation != "delete":
         parts.append(f"hash: {shown_hash[:HASH_DIGITS]}")

@@ -21,6 +21,7 @@ from vault_agent.errors import (
     InvalidRequest,
     NotFound,
     VaultAgentError,
+    counted,
 )
 from vault_agent.markdown import frontmatter
 from vault_agent.markdown.address import PartAddress, find_section
@@ -194,7 +195,7 @@ class Promotion:
             lines = ", ".join(f"{secret.kind} in line {secret.line}" for secret in secrets[:3])
             raise InvalidRequest(
                 "PROMOTE_SECRETS",
-                f"The note has {len(secrets)} places that look like secrets: {lines}.",
+                f"The note seems to have {counted(len(secrets), 'secret')}: {lines}.",
                 {"secrets": named, "count": len(secrets)},
             )
 

@@ -7,7 +7,7 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_agent.errors import Busy, Forbidden
+from vault_agent.errors import Busy, Forbidden, counted
 from vault_agent.text.names import covers, fold, lies_in
 from vault_agent.vault.paths import Verdict, validate
 
@@ -79,7 +79,7 @@ class Permission:
             wait = max(1, round(times[0] + _MINUTE - now))
             raise Busy(
                 "TOO_MANY_REQUESTS",
-                f"This agent has made {len(times)} writes within a minute.",
+                f"This agent has made {counted(len(times), 'write')} within a minute.",
                 {"retryAfter": wait},
                 remedy="Wait a minute, or raise write.max_per_minute.",
             )
