@@ -19,6 +19,7 @@ from vault_agent.search.snippet import (
     snippet_around,
     snippets,
 )
+from vault_agent.text.terms import located_terms, terms
 
 MONEY = "from $5 to $10, $HOME/$USER or $ 4 $"
 SHELL = "cp ${HOME}/${USER} $(a)/$(b)"
@@ -331,6 +332,32 @@ def test_snippets_are_one_line_within_the_limit(text: str, query: str):
 )
 def test_the_beginning_of_a_note_is_what_it_says(markdown: str, shown: str):
     assert beginning(markdown, 36) == shown
+
+
+WORDS = [
+    *("garden", "gardens", "Gardening", "GARDEN", "dying", "lying", "ties", "skies", "early"),
+    *("C++", "C#", "c#", ".NET", "v2.1", "iPhone15Pro", "HTTPServer", "GitHub", "20Guides"),
+    *(
+        "foo_barBaz",
+        "O'Neil’s",
+        "don't",
+        "cafés",
+        "naïve",
+        "straße",
+        "İstanbul",
+        "Σίσυφος",
+        "東京都",
+    ),
+]
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1), st.sampled_from(WORDS))
+def test_each_word_with_a_term_of_the_query_is_located(words: list[str], word: str):
+    text, wanted = " ".join(words), dict.fromkeys(terms(word), 1.0)
+    places = locate(text, wanted)
+    for own_terms, start, end in located_terms(text):
+        if not wanted.keys().isdisjoint(own_terms):
+            assert any(start <= place[0] < place[1] <= end for place in places), (text, word)
 
 
 def test_the_time_to_locate_terms_grows_with_the_length_of_a_word():

@@ -17,7 +17,6 @@ from vault_agent.markdown.sanitise import KNOWN_ELEMENTS
 from vault_agent.text.names import CONTROLS, MOVING
 from vault_agent.text.placeholders import PLACEHOLDER, without_unfilled
 from vault_agent.text.terms import (
-    camel_parts,
     continues,
     fold_kana,
     is_pair,
@@ -27,7 +26,7 @@ from vault_agent.text.terms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 SNIPPET_CHARACTERS = 240
@@ -37,6 +36,15 @@ MOST_OF_A_CHUNK = 2 / 3
 _SHORT = 60  # characters
 _START, _END = "\ue000", "\ue001"  # private characters that mark a range; no markup contains them
 _ITEM, _BREAK = "\ue002", "\ue003"  # and where an item or a paragraph begins
+# A word with a character outside ASCII. The lookbehind lets the engine try each word once.
+_FOLDED_WORD = re.compile(
+    r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*+[^\x00-\x7f](?:[^\x00-\x7f]|[A-Za-z0-9_])*"
+)
+# From the beginning of a word, or of a part of a name in camelCase.
+_ASCII_WORD = re.compile(
+    r"(?:(?<![^\W_])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))"
+    r"(?:[A-Za-z](?:\+\+|#)(?![\w+#])|[A-Za-z0-9]+)"
+)
 _MARKS = re.compile("[\ue000-\ue003]")
 _GRAMMAR = 0.2  # terms with less than this share of the best term's information are ignored
 _LEAD = 60  # characters before the first match, if its sentence starts too far away
@@ -471,19 +479,55 @@ def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]
     A word with several of them (parts of a name) counts as the one with the greatest weight.
     """
     places: set[tuple[int, int, str]] = set()
-    folded = fold_kana(text)
-    for term in wanted:
-        if not term.isascii() and (is_pair(term) or is_unit(term)):
-            places.update((at, at + len(term), term) for at in _occurrences(folded, term))
-    for terms, start, end in located_terms(text):
+    unspaced = [term for term in wanted if not term.isascii() and (is_pair(term) or is_unit(term))]
+    folded = fold_kana(text) if unspaced else ""
+    for term in unspaced:
+        places.update((at, at + len(term), term) for at in _occurrences(folded, term))
+    for terms, start, end in _promising_words(text, wanted):
         wanted_terms = [term for term in terms if term in wanted]
         if wanted_terms:
             term = max(wanted_terms, key=lambda term: (wanted[term], term))
-            word = text[start:end]
-            wanted_parts = (part for part in camel_parts(word) if wanted.keys() & word_terms(part))
-            part = word if terms[0] in wanted else next(wanted_parts, word)
-            places.add((start + word.find(part), end, term))
+            places.add((start, end, term))
     return sorted(places)
+
+
+def _promising_words(
+    text: str, wanted: Iterable[str]
+) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Yield what `located_terms` does, of words that may have a wanted term.
+
+    These are all with a character outside ASCII, which may be folded, and those that begin as a
+    wanted term. To look at all others would take as long as the rest of a search.
+    """
+    lowered = text.lower()
+    if len(lowered) != len(text):  # `İ` becomes two characters
+        yield from located_terms(text)
+        return
+    for match in _FOLDED_WORD.finditer(text):
+        offset = match.start()
+        for terms, start, end in located_terms(match[0]):
+            yield terms, offset + start, offset + end
+    begun = {at for start in _beginnings(tuple(wanted)) for at in _occurrences(lowered, start)}
+    end = 0
+    for start in sorted(begun):
+        if start >= end and (word := _ASCII_WORD.match(text, start)):
+            end = word.end()
+            yield word_terms(word[0]), start, end
+
+
+@lru_cache(maxsize=64)
+def _beginnings(terms: tuple[str, ...]) -> set[str]:
+    """Return the letters of ASCII that each term shares with all its words.
+
+    A stem differs in its last two letters at most; but `dying` has the stem `die`, and `C++` and
+    `C#` are written out.
+    """
+    irregular = ("ie", "plusplus", "sharp")
+    return {
+        term[: 1 if term.endswith(irregular) else min(max(len(term) - 2, 2), 4)]
+        for term in terms
+        if term.isascii()
+    }
 
 
 def _occurrences(text: str, term: str) -> Iterator[int]:
