@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from vault_agent.config.settings import Config
-    from vault_agent.store.layout import ServerLock
+    from vault_agent.store.directory import ServerLock
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults

@@ -124,9 +124,9 @@ async def _answers(snapshot: Snapshot) -> list[Any]:
     return found
 
 
-async def _look(vault: Vault, task: Any) -> tuple[str, Any]:
+async def _look(vault: Vault, spec: Any) -> tuple[str, Any]:
     """Open an index like a server. Return the outcome and everything it would serve."""
-    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    index = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
     try:
         await index.refresh()
         if index.refusal is not None:
@@ -144,9 +144,9 @@ async def _look(vault: Vault, task: Any) -> tuple[str, Any]:
 
 
 async def _judge(vault: Vault, file: str, damage: str, expected: Any) -> Finding:
-    task = vault.task()
+    spec = vault.spec()
     try:
-        outcome, held = await _look(vault, task)
+        outcome, held = await _look(vault, spec)
         if not outcome:
             outcome = "harmless" if held == expected else "wrong content was served"
             if outcome != "harmless" and (file.endswith("index.db") or "fulltext" in file):
@@ -233,7 +233,7 @@ async def _main(folder: Path, seed: int, count: int) -> None:
         shutil.copytree(template, directory)
 
     reset()
-    _, expected = await _look(vault, vault.task())
+    _, expected = await _look(vault, vault.spec())
     vectors, jobs = vectors_of(vault), list(range(30))
     names = sorted(
         str(path.relative_to(template))

@@ -23,7 +23,7 @@ def poisoned() -> Handler:
         for task in batch.files:
             if "crash" in task.entry.path:
                 os.kill(os.getpid(), signal.SIGSEGV)
-            if "unlucky" in task.entry.path and _first_time(batch.task.root):
+            if "unlucky" in task.entry.path and _first_time(batch.spec.root):
                 os.kill(os.getpid(), signal.SIGKILL)
             if "raise" in task.entry.path:
                 raise ValueError(task.entry.path)

@@ -20,7 +20,7 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import Busy
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import FileToRead, ParsedFile
-from vault_agent.indexing.protocol import RunResult
+from vault_agent.indexing.protocol import RunResult, UpdateIndex
 from vault_agent.store.current import READERS, CurrentIndex
 
 MAX_NOTE_BYTES = 1 << 20
@@ -92,7 +92,7 @@ async def run_of(vault: Vault, *, rebuild: bool) -> RunResult:
         ) -> list[ParsedFile]:
             return await asyncio.to_thread(read, batch, repeated)
 
-        return await index(vault.task(rebuild=rebuild), parse, vault.heard)
+        return await index(UpdateIndex(vault.spec(), rebuild=rebuild), parse, vault.heard)
 
 
 def threads() -> Counter[str]:
@@ -155,7 +155,7 @@ async def test_a_cancelled_run_leaves_no_batch_running(tmp_path: Path):
         finally:
             ended += 1
 
-    run = asyncio.ensure_future(index(vault.task(), parse, vault.heard))
+    run = asyncio.ensure_future(index(UpdateIndex(vault.spec()), parse, vault.heard))
     await eventually_async(lambda: begun > 1)
     run.cancel()
     await asyncio.wait([run])
@@ -165,8 +165,8 @@ async def test_a_cancelled_run_leaves_no_batch_running(tmp_path: Path):
 async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
     vault = Vault(tmp_path)
     await vault.index()
-    task = vault.task()
-    current = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    spec = vault.spec()
+    current = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
     await current.refresh()
 
     begun, go_on = threading.Event(), threading.Event()
@@ -199,7 +199,7 @@ async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
     "step",
     [
         "vault_agent.store.fulltext.writer.FulltextWriter.commit",
-        "vault_agent.store.layout.IndexDirectory.publish",
+        "vault_agent.store.directory.IndexDirectory.publish",
     ],
 )
 async def test_a_cancelled_run_keeps_its_lock_until_its_threads_end(

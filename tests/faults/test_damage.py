@@ -44,8 +44,8 @@ async def test_a_damaged_current_file_is_detected_and_repaired(tmp_path: Path, c
     await vault.index()
     held = await vault.dump()
     (vault.directory.path / "current").write_bytes(content)
-    task = vault.task()
-    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    spec = vault.spec()
+    index = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
     await index.refresh()
     assert index.refusal.code == "INDEX_INCOMPATIBLE"
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):

@@ -28,8 +28,8 @@ from vault_agent.errors import IndexUnavailable
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.search import Filters
 from vault_agent.models.settings import vector_key
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.layout import IndexDirectory
 
 State = dict[str, bytes]
 """The hash of every note's content, by path."""

@@ -24,6 +24,7 @@ from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import keeper
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import FileToRead, ParsedFile
+from vault_agent.indexing.protocol import UpdateIndex
 from vault_agent.model.jobs import JobSummary
 from vault_agent.system.crash import CrashReport
 from vault_agent.system.workers import WorkerPool
@@ -46,8 +47,8 @@ async def run(
     vault.heard = Heard()
     told = crashes if crashes is not None else []
     async with WorkerPool(setup, size=2) as pool:
-        parser = keeper.Parser(pool, vault.task(), on_crash=told.append)
-        return (await index(vault.task(), parser.parse, vault.heard)).summary
+        parser = keeper.Parser(pool, vault.spec(), on_crash=told.append)
+        return (await index(UpdateIndex(vault.spec()), parser.parse, vault.heard)).summary
 
 
 async def run_poisoned(vault: Vault) -> JobSummary:
@@ -108,7 +109,7 @@ async def test_a_vault_folder_that_is_gone_or_replaced_is_not_read(vault: Vault,
     held = await vault.dump()
     vault.write("Note 1.md", "changed")
     async with WorkerPool(parsers.poisoned, size=1) as pool:
-        parser = keeper.Parser(pool, vault.task(), on_crash=print)
+        parser = keeper.Parser(pool, vault.spec(), on_crash=print)
 
         async def parse(tasks: list[FileToRead], lines: frozenset[str] | None) -> list[ParsedFile]:
             away = vault.root.rename(vault.root.with_name("away"))
@@ -122,15 +123,15 @@ async def test_a_vault_folder_that_is_gone_or_replaced_is_not_read(vault: Vault,
                 away.rename(vault.root)
 
         with pytest.raises(Misconfigured, match="VAULT_NOT_FOUND"):
-            await index(vault.task(), parse, vault.heard)
+            await index(UpdateIndex(vault.spec()), parse, vault.heard)
     assert await vault.dump() == held
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
 async def test_a_kept_worker_keeps_no_vault_file_open(vault: Vault):
     async with WorkerPool(parsers.poisoned, size=1) as pool:
-        parser = keeper.Parser(pool, vault.task(), on_crash=print)
-        await index(vault.task(), parser.parse, vault.heard)
+        parser = keeper.Parser(pool, vault.spec(), on_crash=print)
+        await index(UpdateIndex(vault.spec()), parser.parse, vault.heard)
         workers = children()
         links = [
             os.readlink(link)  # noqa: PTH115

@@ -17,6 +17,7 @@ from vault_agent.errors import Failed
 from vault_agent.indexing.changes import compare
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import FileToRead, ParsedFile
+from vault_agent.indexing.protocol import UpdateIndex
 from vault_agent.vault import read as reading
 from vault_agent.vault.opening import CannotOpen, Cause, Descent
 from vault_agent.vault.root import OpenedFile
@@ -45,7 +46,7 @@ async def test_notes_that_all_disappear_before_reading_are_kept(vault: Vault):
 
     for rebuild in (False, True):
         with pytest.raises(Failed, match="VAULT_EMPTY"):
-            await index(vault.task(rebuild=rebuild), parse, vault.heard)
+            await index(UpdateIndex(vault.spec(), rebuild=rebuild), parse, vault.heard)
         vault.write("Bread.md", "for the next walk to find")
     assert await vault.dump() == held
 
@@ -65,7 +66,7 @@ async def test_an_unlistable_folder_keeps_its_notes_and_attachments(
         return listing(walk, path)
 
     monkeypatch.setattr(Descent, "listing", deny)  # root may list everything
-    assert not compare(vault.task()).stale
+    assert not compare(vault.spec()).stale
     vault.write("New.md", "new")
     assert (await vault.index()).removed == 0
     assert vault.heard.codes == ["FILE_UNREADABLE"]
@@ -116,12 +117,12 @@ async def test_an_unreadable_note_keeps_its_index_entry(
             await vault.index()
             assert vault.heard.codes == ["FILE_UNREADABLE"] * 3
             assert await vault.dump() == held
-            assert not compare(vault.task()).stale  # a run would change nothing
+            assert not compare(vault.spec()).stale  # a run would change nothing
     (vault.root / "Soon gone.md").unlink()
     summary = await vault.index()
     assert (summary.added, summary.changed, summary.removed) == (1, 1, 0)
     assert vault.heard.codes == []
-    assert not compare(vault.task()).stale
+    assert not compare(vault.spec()).stale
     await vault.index()
     assert vault.heard.publications == 0
 
@@ -139,9 +140,9 @@ async def test_a_note_deleted_before_reading_is_removed(
         failing.setattr(reading, "_read", fail)
         await vault.index()
     (vault.root / "New.md").unlink()
-    assert compare(vault.task()).stale
+    assert compare(vault.spec()).stale
     await vault.index()
-    assert not compare(vault.task()).stale
+    assert not compare(vault.spec()).stale
 
 
 async def test_a_short_read_is_repeated(vault: Vault, monkeypatch: pytest.MonkeyPatch):
@@ -180,9 +181,9 @@ async def test_a_constantly_changing_note_is_read_again_by_the_next_run(
         meddling.setattr(reading, "_read", read_and_meddle)
         await vault.index()
     assert vault.heard.codes == ["FILE_CHANGED_WHILE_READING"]
-    assert compare(vault.task()).stale
+    assert compare(vault.spec()).stale
     assert (await vault.index()).changed == (not same)
-    assert not compare(vault.task()).stale
+    assert not compare(vault.spec()).stale
     [*_, chunk] = (await vault.dump())["Bread.md"][2]
     assert file.read_text().endswith(chunk[-1])
 

@@ -112,8 +112,8 @@ def test_a_worker_reads_no_attachment_through_a_link(tmp_path: Path):
     vault = made(tmp_path)
     vault.write("Notes/list.txt").unlink()
     (vault.root / "Notes/list.txt").symlink_to("../Papers/list.txt")
-    task = vault.task()
-    attachment_reader()(OneFile(task, folder_at(task.root), "Notes/list.txt"))
+    spec = vault.spec()
+    attachment_reader()(OneFile(spec, folder_at(spec.root), "Notes/list.txt"))
     assert not [*vault.directory.texts.glob("*/*")]
 
 
@@ -143,7 +143,7 @@ async def test_changes_renames_and_removals_are_followed(tmp_path: Path):
     (vault.root / "Papers/book.pdf").unlink()
     async with indexed(vault) as snapshot:
         assert not await hits(snapshot, "marmalade")
-    assert not compare(vault.task()).stale
+    assert not compare(vault.spec()).stale
 
 
 async def test_each_content_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -227,7 +227,7 @@ async def test_a_binary_file_with_the_name_of_a_text_is_left_out(tmp_path: Path)
     vault.write("data.txt", bytes(1000))
     await vault.index()
     assert vault.heard.codes == ["FILE_BINARY"]
-    assert not compare(vault.task()).stale
+    assert not compare(vault.spec()).stale
     await vault.index()
     assert not vault.heard.warnings
 
@@ -258,7 +258,7 @@ async def test_an_attachment_over_the_limits_is_tried_once_and_found_by_its_name
     async with opened(vault) as snapshot:
         assert await hits(snapshot, "Tea")
     crashes: list[CrashReport] = []
-    task = ReadAttachments(vault.task())
+    task = ReadAttachments(vault.spec())
     read = await read_attachments(task, vault.heard, crashes.append, cpu_seconds=1.0)
     assert read == AttachmentsRead(("Papers/manual.pdf", "slow.pdf"), None)
     assert not crashes
@@ -278,9 +278,9 @@ async def test_reading_goes_on_after_the_last_path_of_a_round(
     vault = made(tmp_path)
     await vault.index_notes()
     first, second, third = "Papers/list.txt", "Papers/manual.pdf", None
-    read = await read_attachments(ReadAttachments(vault.task()), vault.heard, print)
+    read = await read_attachments(ReadAttachments(vault.spec()), vault.heard, print)
     assert read == AttachmentsRead((first,), first)
-    read = await read_attachments(ReadAttachments(vault.task(), first), vault.heard, print)
+    read = await read_attachments(ReadAttachments(vault.spec(), first), vault.heard, print)
     assert read == AttachmentsRead((second,), third)
 
 
@@ -288,7 +288,7 @@ async def test_a_text_without_room_to_keep_it_leaves_its_attachment_waiting(tmp_
     vault = made(tmp_path, ("text",))
     await vault.index_notes()
     vault.directory.texts.write_bytes(b"no folder")
-    read = await read_attachments(ReadAttachments(vault.task()), vault.heard, print)
+    read = await read_attachments(ReadAttachments(vault.spec()), vault.heard, print)
     assert read == AttachmentsRead((), None)
     vault.directory.texts.unlink()
     async with indexed(vault) as snapshot:

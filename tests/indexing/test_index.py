@@ -91,7 +91,7 @@ async def test_a_note_touched_on_the_same_day_is_unchanged_and_its_times_are_upd
     os.utime(vault.root / "Bread.md", (2, 2))
     summary = await vault.index()
     assert (summary.changed, summary.unchanged) == (0, 3)
-    assert not compare(vault.task()).stale
+    assert not compare(vault.spec()).stale
 
 
 @pytest.mark.fault(
@@ -211,7 +211,7 @@ async def test_an_empty_vault_can_be_indexed_before_its_first_note(tmp_path: Pat
 async def test_two_runs_never_write_one_index_concurrently(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("vault_agent.store.layout.WRITER_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("vault_agent.store.directory.WRITER_WAIT_SECONDS", 0.1)
     vault.directory.create()
     with vault.directory.writing(), pytest.raises(Busy, match="INDEX_LOCKED"):
         await vault.index()
@@ -260,12 +260,12 @@ def test_a_worker_follows_no_link_out_of_the_folders_of_an_agent(
 ):
     vault.write("elsewhere/Rye.md", "Rye of somebody else.\n")
     vault.scope = Scope(("folder",))
-    task = vault.task()
-    with VaultRoot.open(task.root, task.exclusions) as root:
+    spec = vault.spec()
+    with VaultRoot.open(spec.root, spec.exclusions) as root:
         [entry] = scan(root).notes
     (vault.root / path).rename(vault.root / "moved")
     (vault.root / path).symlink_to(target)
-    batch = Batch(task, folder_at(task.root), [FileToRead(entry, None, 1)])
+    batch = Batch(spec, folder_at(spec.root), [FileToRead(entry, None, 1)])
     [file] = batch_parser()(batch) or ()
     assert (file.outcome, file.rows, file.text) == (Outcome.GONE, None, None)
     assert [warning.code for warning in file.warnings] == ["SYMLINK_SKIPPED"]
@@ -325,25 +325,25 @@ async def test_a_binary_file_causes_one_warning_and_no_staleness(vault: Vault, b
     vault.write("binary.md", b"\0" * 4096)
     await vault.index()
     assert vault.heard.codes == ["FILE_BINARY"]
-    assert not compare(vault.task()).stale
+    assert not compare(vault.spec()).stale
     await vault.index()
     assert vault.heard.codes == []
     assert vault.heard.publications == 0
     vault.write("binary.md", "# Now it is a note\n")
-    assert compare(vault.task()).stale
+    assert compare(vault.spec()).stale
     assert (await vault.index()).added == 1
     (vault.root / "binary.md").write_bytes(b"\0" * 5000)
     assert (await vault.index()).removed == 1
     (vault.root / "binary.md").unlink()
     await vault.index()
-    assert not compare(vault.task()).stale
+    assert not compare(vault.spec()).stale
 
 
 async def test_a_walk_detects_staleness(vault: Vault):
     await vault.index()
-    assert not compare(vault.task()).stale
+    assert not compare(vault.spec()).stale
     vault.write("New.md", "new")
-    assert compare(vault.task()).stale
+    assert compare(vault.spec()).stale
 
 
 async def test_an_intact_index_passes_verification(vault: Vault):

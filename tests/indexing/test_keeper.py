@@ -13,10 +13,10 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
 from vault_agent.indexing import keeper
-from vault_agent.indexing.protocol import Compare, IndexTask
+from vault_agent.indexing.protocol import Compare, IndexSpec
 from vault_agent.system.workers import WorkerPool
 
-TASK = IndexTask("/vault", "/index", "id", (), 1, rebuild=False, parallel=1)
+SPEC = IndexSpec("/vault", "/index", "id", (), 1, parallel=1)
 
 
 def naming_itself() -> Callable[[object], int]:
@@ -32,6 +32,6 @@ async def test_the_parser_process_ends_while_there_is_nothing_to_do(
         parser = await pool.run(None, cpu_seconds=PATIENCE)
         waiting = asyncio.create_task(idle.next_request())
         await eventually_async(lambda: not alive(parser))
-        idle.receive(Compare(TASK))
-        assert await waiting == Compare(TASK)
+        idle.receive(Compare(SPEC))
+        assert await waiting == Compare(SPEC)
         assert await pool.run(None, cpu_seconds=PATIENCE) != parser

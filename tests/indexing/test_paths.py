@@ -17,10 +17,10 @@ from vault_agent.errors import Failed, Misconfigured
 from vault_agent.indexing import changes
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.store.index.meta import read_meta
-from vault_agent.store.layout import IndexDirectory
 from vault_agent.vault.opening import Descent
 from vault_agent.vault.scan import scan
 
@@ -250,7 +250,7 @@ async def test_a_run_in_another_vault_at_the_same_path_changes_nothing(
     other = tmp_path / "other"
     other.mkdir()
     (other / "Other.md").write_text("another vault")
-    vault.identity = vault.task().vault
+    vault.identity = vault.spec().vault
     vault.root.rename(tmp_path / "moved")
     vault.root.symlink_to(other)
     with pytest.raises(Misconfigured, match="VAULT_NOT_FOUND"):

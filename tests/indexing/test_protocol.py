@@ -9,29 +9,30 @@ import pytest
 
 from vault_agent.codes import CODES
 from vault_agent.errors import CLASSES
-from vault_agent.indexing.protocol import IndexTask, UpdateIndex
+from vault_agent.indexing.protocol import IndexSpec, UpdateIndex
 from vault_agent.system.child import encode, read_message
 from vault_agent.vault.paths import Exclusions
 
 STRANGE = os.fsdecode(b"not-\xff-utf8/\n\x01.md")
-TASK = IndexTask(
+SPEC = IndexSpec(
     root=f"/vault/{STRANGE}",
     directory="/index",
     vault="id",
     exclusions=Exclusions(("a/", "*.tmp")),
     max_note_bytes=5,
-    rebuild=True,
     parallel=2,
-    paths=(STRANGE, "日記/東京.md"),
 )
 
 
+UPDATE = UpdateIndex(SPEC, paths=(STRANGE, "日記/東京.md"), rebuild=True)
+
+
 def test_messages_of_a_pipe_are_read_one_by_one_until_it_ends():
-    pipe = io.BytesIO(2 * encode(UpdateIndex(TASK)))
+    pipe = io.BytesIO(2 * encode(UPDATE))
     read = [read_message(pipe), read_message(pipe)]
-    assert read == [UpdateIndex(TASK), UpdateIndex(TASK)]
-    assert {message.task.exclusions.fingerprint for message in read} == {
-        TASK.exclusions.fingerprint
+    assert read == [UPDATE, UPDATE]
+    assert {message.spec.exclusions.fingerprint for message in read} == {
+        SPEC.exclusions.fingerprint
     }
     with pytest.raises(EOFError):
         read_message(pipe)

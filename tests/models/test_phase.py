@@ -54,7 +54,7 @@ async def vault(tmp_path: Path, settings) -> Embedded:
 
 
 async def test_two_processes_never_embed_concurrently(vault: Embedded, endpoint, monkeypatch):
-    monkeypatch.setattr("vault_agent.store.layout.WRITER_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("vault_agent.store.directory.WRITER_WAIT_SECONDS", 0.05)
     with vault.directory.embedding(), pytest.raises(Busy, match="INDEX_LOCKED"):
         await vault.embed()
     assert endpoint.requests == []

@@ -27,11 +27,11 @@ def vault_of(folder: Path, notes: dict[str, str]) -> Vault:
 @asynccontextmanager
 async def served(vault: Vault) -> AsyncIterator[CurrentIndex]:
     """Open an index like a server."""
-    task = vault.task()
+    spec = vault.spec()
     index = CurrentIndex(
         vault.directory,
-        vault=task.vault,
-        fingerprint=task.fingerprint,
+        vault=spec.vault,
+        fingerprint=spec.fingerprint,
         vectors=vault.directory.vectors,
     )
     await index.refresh()

@@ -21,9 +21,9 @@ async def indexed(vault: Vault) -> AsyncIterator[Snapshot]:
 @asynccontextmanager
 async def opened(vault: Vault) -> AsyncIterator[Snapshot]:
     """Yield a snapshot of the vault's index."""
-    task = vault.task()
+    spec = vault.spec()
     current = CurrentIndex(
-        vault.directory, vault=task.vault, fingerprint=task.fingerprint, scope=task.exclusions.scope
+        vault.directory, vault=spec.vault, fingerprint=spec.fingerprint, scope=spec.exclusions.scope
     )
     await current.refresh()
     try:

@@ -122,7 +122,7 @@ async def test_other_frontmatter_fields_need_another_index(tmp_path: Path):
     before = Vault(tmp_path)
     after = Vault.__new__(Vault)
     after.__dict__ = {**before.__dict__, "fields": ("author",)}
-    assert before.task().fingerprint != after.task().fingerprint
+    assert before.spec().fingerprint != after.spec().fingerprint
 
 
 async def test_a_note_is_dated_by_its_frontmatter_else_its_name_else_its_file(tmp_path: Path):

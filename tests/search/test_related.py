@@ -176,7 +176,7 @@ async def test_words_that_tell_nothing_are_not_marked_as_the_reason(tmp_path: Pa
 def test_a_related_query_has_the_most_distinctive_terms():
     counts = count_terms("the zebra and the quagga: the zebra, 2024-05-06", "Quagga")
     query = related_query(counts, {"the": 900, "zebra": 30, "quagga": 20, "and": 800}, 1000)
-    assert list(query.weights) == ["quagga", "zebra"]
+    assert list(query.term_weights) == ["quagga", "zebra"]
     assert not query.tolerant
 
 
@@ -184,7 +184,7 @@ def test_a_related_query_has_a_limited_number_of_terms_and_a_whole_note_more():
     words = [f"word{n}x" for n in range(200)]
     counts = count_terms(" ".join(words), "")
     frequencies = dict.fromkeys(counts, 5)
-    assert len(related_query(counts, frequencies, 1000).weights) == QUERY_TERMS
+    assert len(related_query(counts, frequencies, 1000).term_weights) == QUERY_TERMS
     assert len(whole_note(counts, frequencies, 1000)) == 200
 
 

@@ -32,7 +32,7 @@ def snippet(text: str, information: dict[str, float]):
 
 
 def of(text: str, query: str):
-    return snippet(text, dict.fromkeys(compile_query(query).weights, 1.0))
+    return snippet(text, dict.fromkeys(compile_query(query).term_weights, 1.0))
 
 
 def marked(text: str, query: str) -> list[str]:

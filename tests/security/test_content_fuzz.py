@@ -131,7 +131,7 @@ def read(tmp_path: Path) -> Iterator[Callable[[bytes], ParsedFile]]:
         def read(data: bytes) -> ParsedFile:
             (tmp_path / "note.md").write_bytes(data)
             entry = FileEntry("note.md", len(data), 0, 0, 0)
-            batch = Batch(Vault(tmp_path).task(), None, [FileToRead(entry, None, 1)])
+            batch = Batch(Vault(tmp_path).spec(), None, [FileToRead(entry, None, 1)])
             [parsed] = parse_files(root, batch)
             return parsed
 
@@ -291,9 +291,9 @@ QUERIES = st.lists(
 @given(text=QUERIES)
 def test_every_query_has_a_limited_number_of_terms(text: str):
     query = compile_query(text[:1000])
-    assert len(query.weights) <= MAX_TERMS
+    assert len(query.term_weights) <= MAX_TERMS
     assert len(query.units) <= MAX_TERMS
     assert len(query.pairs) <= MAX_TERMS
-    assert all(query.weights)
+    assert all(query.term_weights)
     assert all(query.phrases)
     assert all(query.excluded)

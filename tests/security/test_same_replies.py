@@ -24,7 +24,7 @@ from tests.mcp.conftest import META, MODERN, Agent
 from tests.security.test_access_table import ALLOWED
 from tests.support.waiting import eventually
 
-from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.directory import IndexDirectory
 
 CALLS = 300
 MANY_CALLS = 12_000

@@ -14,7 +14,7 @@ from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
-from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.directory import IndexDirectory
 
 
 @pytest.fixture
@@ -32,8 +32,8 @@ async def vault(tmp_path: Path) -> Vault:
 
 async def refused(vault: Vault) -> bool:
     """Open an index as a server does, and read all of it."""
-    task = vault.task()
-    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    spec = vault.spec()
+    index = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
     try:
         await index.refresh()
         async with index.snapshot() as snapshot:
@@ -63,8 +63,8 @@ async def test_damage_that_is_valid_sql_is_detected(vault: Vault, statement: str
 
 
 async def test_a_reader_keeps_its_revision_to_the_end(vault: Vault):
-    task = vault.task()
-    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    spec = vault.spec()
+    index = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
     await index.refresh()
     async with index.snapshot() as snapshot:
         vault.write("New.md", "new")

@@ -16,7 +16,7 @@ from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.model.search import SearchQuery
 from vault_agent.search.search import search
 from vault_agent.store.current import READERS, CurrentIndex
-from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.directory import IndexDirectory
 
 DESCRIPTORS = Path("/proc/self/fd")
 
@@ -42,8 +42,8 @@ async def serving(vault: Vault) -> CurrentIndex:
     """Index a vault and open what was published."""
     vault.write("A.md", "# A\n\nsome words\n")
     await vault.index()
-    task = vault.task()
-    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    spec = vault.spec()
+    index = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
     await index.refresh()
     return index
 

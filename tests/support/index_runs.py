@@ -19,19 +19,19 @@ from vault_agent.indexing.parse import (
     ParsedFile,
     parse_files,
 )
-from vault_agent.indexing.protocol import IndexTask, RunResult
+from vault_agent.indexing.protocol import IndexSpec, RunResult, UpdateIndex
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import check_pages, open_reader
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.searching import RevisionRows
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.meta import old_rows, read_meta
 from vault_agent.store.index.rows import MAX_CHUNKS, PARTS, keys_of
-from vault_agent.store.layout import IndexDirectory
 from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.root import VaultRoot
 
@@ -95,15 +95,9 @@ class Vault:
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
         return file
 
-    def task(
-        self,
-        *,
-        rebuild: bool = False,
-        paths: tuple[str, ...] | None = None,
-        by_watch: bool = False,
-    ) -> IndexTask:
-        """Return the task that indexes this vault."""
-        return IndexTask(
+    def spec(self) -> IndexSpec:
+        """Return what of this vault is indexed."""
+        return IndexSpec(
             root=str(self.root),
             directory=str(self.directory.path),
             vault=self.identity or identify(str(self.root.resolve())),
@@ -111,10 +105,7 @@ class Vault:
             max_note_bytes=MAX_NOTE_BYTES,
             fields=self.fields,
             attachments=self.attachments,
-            rebuild=rebuild,
             parallel=2,
-            paths=paths,
-            by_watch=by_watch,
         )
 
     async def index(
@@ -132,22 +123,22 @@ class Vault:
     ) -> RunResult:
         """Run like `index`, and return the complete result."""
         self.heard = Heard()
-        run = await self._run(self.task(rebuild=rebuild, paths=paths, by_watch=by_watch))
+        run = await self._run(paths=paths, rebuild=rebuild, by_watch=by_watch)
         if not run.texts_differ:
             return run
         with VaultRoot.open(str(self.root), Exclusions(self.exclude, self.scope)) as root:
             texts = KeptTexts(self.directory.texts)
-            waiting = waiting_attachments(self.task())
+            waiting = waiting_attachments(self.spec())
             read = tuple(path for path in waiting if keep_text(root, path, texts))
-        stored = await self._run(replace(self.task(paths=read), reads_attachments=True))
-        sweep_texts(self.task())
+        stored = await self._run(paths=read, reads_attachments=True)
+        sweep_texts(self.spec())
         return replace(run, summary=replace(run.summary, chunks=stored.summary.chunks))
 
     async def index_notes(self) -> RunResult:
         """Run as the first step of `index`, which leaves attachments waiting."""
-        return await self._run(self.task())
+        return await self._run()
 
-    async def _run(self, task: IndexTask) -> RunResult:
+    async def _run(self, **options: Any) -> RunResult:
         with self.parsing() as read:
 
             async def parse(
@@ -160,7 +151,7 @@ class Vault:
                     for file in read(batch, repeated)
                 ]
 
-            return await index(task, parse, self.heard)
+            return await index(UpdateIndex(self.spec(), **options), parse, self.heard)
 
     @contextmanager
     def parsing(
@@ -168,9 +159,9 @@ class Vault:
     ) -> Iterator[Callable[[list[FileToRead], frozenset[str] | None], list[ParsedFile]]]:
         """Open the vault, and return what reads and parses a batch of its files."""
         with VaultRoot.open(str(self.root), Exclusions(self.exclude, self.scope)) as root:
-            batch = Batch(self.task(), None, [], str(self.directory.texts))
-            yield lambda tasks, repeated: parse_files(
-                root, batch._replace(files=tasks, repeated=repeated)
+            batch = Batch(self.spec(), None, [], str(self.directory.texts))
+            yield lambda files, repeated: parse_files(
+                root, batch._replace(files=files, repeated=repeated)
             )
 
     @contextmanager

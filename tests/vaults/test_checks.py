@@ -26,7 +26,7 @@ async def test_a_write_that_is_announced_after_a_comparison_is_no_change_by_othe
         return Compared(stale=stale)
 
     parts: Any = (
-        SimpleNamespace(indexer=SimpleNamespace(ask=ask), task=None),
+        SimpleNamespace(indexer=SimpleNamespace(ask=ask), spec=None),
         SimpleNamespace(whole=0),
         SimpleNamespace(is_indexing=False),
         SimpleNamespace(is_live=False, state=None),

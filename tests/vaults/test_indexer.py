@@ -24,7 +24,7 @@ from vault_agent.indexing.protocol import (
     Compared,
     Crashed,
     Event,
-    IndexTask,
+    IndexSpec,
     LaidOut,
     LayOut,
     Phase,
@@ -38,13 +38,12 @@ from vault_agent.vault.paths import Exclusions
 from vault_agent.vaults.indexer import MANY_NOTES, Indexer
 from vault_agent.vaults.runs import Background
 
-TASK = IndexTask(
+SPEC = IndexSpec(
     root="/vault",
     directory="/index",
     vault="id",
     exclusions=Exclusions(),
     max_note_bytes=1,
-    rebuild=False,
     parallel=1,
 )
 _SPEAKS = """
@@ -92,7 +91,7 @@ class Kept:
         """Wait until a number of processes have started."""
         await eventually_async(lambda: len(self.pids) >= processes)
 
-    async def run(self, task: IndexTask = TASK) -> Any:
+    async def run(self, task: IndexSpec = SPEC) -> Any:
         return await self.indexer.run(UpdateIndex(task), lambda _: None)
 
 
@@ -142,8 +141,8 @@ async def test_runs_and_checks_share_one_process(speaking: Any):
     async with speaking(ANSWERS) as kept:
         for _ in range(3):
             assert (await kept.run()).summary == JobSummary(added=1)
-            assert await kept.indexer.ask(Compare(TASK)) == Compared(stale=True)
-            assert await kept.indexer.ask(LayOut(TASK)) == LaidOut(1, 1)
+            assert await kept.indexer.ask(Compare(SPEC)) == Compared(stale=True)
+            assert await kept.indexer.ask(LayOut(SPEC)) == LaidOut(1, 1)
         assert len(kept.pids) == 1
 
 
@@ -160,7 +159,7 @@ for request in requests():
     async with speaking(source) as kept:
         await asyncio.gather(
             *(
-                kept.indexer.run(UpdateIndex(TASK), lambda event: heard.append(event.name))
+                kept.indexer.run(UpdateIndex(SPEC), lambda event: heard.append(event.name))
                 for _ in "abc"
             )
         )
@@ -173,18 +172,18 @@ async def test_a_process_that_uses_much_memory_is_not_kept(speaking: Any):
     async with speaking(ANSWERS.replace(DONE, large)) as kept:
         await kept.run()
         assert not alive(kept.pids[0])
-        assert await kept.indexer.ask(LayOut(TASK)) == LaidOut(1, 1)
+        assert await kept.indexer.ask(LayOut(SPEC)) == LaidOut(1, 1)
         assert len(kept.pids) == 2
 
 
 async def test_a_late_answer_is_not_used_for_the_next_request(speaking: Any):
     source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(0.5); ')
     async with speaking(source) as kept:
-        asking = asyncio.create_task(kept.indexer.ask(Compare(TASK)))
+        asking = asyncio.create_task(kept.indexer.ask(Compare(SPEC)))
         await asyncio.sleep(0.2)
         asking.cancel()
         await asyncio.wait([asking])
-        assert await kept.indexer.ask(LayOut(TASK)) == LaidOut(1, 1)
+        assert await kept.indexer.ask(LayOut(SPEC)) == LaidOut(1, 1)
 
 
 async def test_a_hanging_process_is_killed(speaking: Any):
@@ -205,14 +204,14 @@ async def test_a_cancelled_run_ends_its_process_and_the_next_starts_another(spea
             await asyncio.wait([running])
             assert running.cancelled()
             assert not alive(kept.pids[0])
-            assert await kept.indexer.ask(Compare(TASK)) == Compared(stale=True)
+            assert await kept.indexer.ask(Compare(SPEC)) == Compared(stale=True)
 
 
 async def test_a_job_does_not_wait_for_a_hanging_check(speaking: Any):
     source = ANSWERS.replace('kind == "Compare": ', 'kind == "Compare": time.sleep(600); ')
     async with asyncio.timeout(PATIENCE):
         async with speaking(source) as kept:
-            asking = asyncio.create_task(kept.indexer.ask(Compare(TASK)))
+            asking = asyncio.create_task(kept.indexer.ask(Compare(SPEC)))
             await kept.started(1)
             assert (await kept.run()).revision == 1
             assert not asking.done()
@@ -235,7 +234,7 @@ async def test_concurrent_checks_and_runs_leave_no_process(speaking: Any, seed: 
     async with speaking(source) as kept:
         for turn in range(4):
             works: list[Coroutine[Any, Any, Any]] = [
-                *(kept.indexer.ask(question) for question in (Compare(TASK), LayOut(TASK))),
+                *(kept.indexer.ask(question) for question in (Compare(SPEC), LayOut(SPEC))),
                 *(kept.run() for _ in range(2)),
             ]
             tasks = [asyncio.create_task(work) for work in works]

@@ -23,8 +23,8 @@ from tests.support.waiting import eventually_async, nothing_happens
 from vault_agent.app import open_app
 from vault_agent.config.settings import Config
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable
-from vault_agent.indexing.lay_out import read_positions
-from vault_agent.indexing.protocol import Compare, EmbeddingCounts, IndexTask, UpdateIndex
+from vault_agent.indexing.graph_layout import read_positions
+from vault_agent.indexing.protocol import Compare, EmbeddingCounts, IndexSpec, UpdateIndex
 from vault_agent.model.health import Health, Revision
 from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import Job, JobKind, JobState, Trigger
@@ -205,13 +205,12 @@ async def real_keeper() -> AsyncIterator[tuple[Indexer, list[tuple[str, CrashRep
         await keeper.close()
 
 
-TASK = IndexTask(
+SPEC = IndexSpec(
     root="/nowhere",
     directory="/\0secret canary",  # no folder can have this name
     vault="id",
     exclusions=Exclusions(),
     max_note_bytes=1,
-    rebuild=False,
     parallel=1,
 )
 
@@ -224,7 +223,7 @@ TASK = IndexTask(
 async def test_a_crash_of_the_indexing_process_is_reported_by_type_and_line_only():
     async with real_keeper() as (keeper, crashes):
         with pytest.raises(Failed, match="INDEXER_FAILED") as failure:
-            await keeper.run(UpdateIndex(TASK), lambda _: None)
+            await keeper.run(UpdateIndex(SPEC), lambda _: None)
         assert "ValueError at vault_agent.system.files:" in failure.value.message
         [(process, report), *_] = crashes
         assert (process, report.error_type) == ("keeper", "ValueError")
@@ -233,12 +232,12 @@ async def test_a_crash_of_the_indexing_process_is_reported_by_type_and_line_only
 
 
 async def test_a_missing_vault_raises_its_own_error(tmp_path: Path):
-    task = replace(TASK, directory=str(tmp_path / "index"))
+    spec = replace(SPEC, directory=str(tmp_path / "index"))
     async with real_keeper() as (keeper, crashes):
         with pytest.raises(Exception, match="VAULT_NOT_FOUND") as failure:
-            await keeper.run(UpdateIndex(task), lambda _: None)
+            await keeper.run(UpdateIndex(spec), lambda _: None)
         assert type(failure.value).__name__ == "Misconfigured"
-        assert await keeper.ask(Compare(task)) is not None
+        assert await keeper.ask(Compare(spec)) is not None
         assert crashes == []
 
 

@@ -27,7 +27,7 @@ from vault_agent.config.vault_list import Registered, Role, add_vault, forget_va
 from vault_agent.errors import Busy, Conflict, Forbidden, Misconfigured, NotFound
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
-from vault_agent.store.layout import IndexDirectory, take_over
+from vault_agent.store.directory import IndexDirectory, take_over
 from vault_agent.system.address import note_vault, noted_uid
 from vault_agent.vaults import vaults as module
 from vault_agent.vaults.open_vault import OpenVault

@@ -22,7 +22,7 @@ from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
 from vault_agent.model.writing import LoggedWrite, Right, Write
 from vault_agent.search.resolve import named_note
-from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.vaults.open_vault import OpenVault
 
 PATIENT_MS = round(PATIENCE * 1000)

@@ -28,9 +28,9 @@ class Vault(opened.Vault):
     def __init__(self, folder: Path, limits: WriteLimits = SOONER) -> None:
         self.indexed = index_runs.Vault(folder)
         super().__init__(folder, limits)
-        task = self.indexed.task()
+        spec = self.indexed.spec()
         self.index = CurrentIndex(
-            self.indexed.directory, vault=task.vault, fingerprint=task.fingerprint
+            self.indexed.directory, vault=spec.vault, fingerprint=spec.fingerprint
         )
         self.files: Files
 

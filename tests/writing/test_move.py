@@ -26,8 +26,8 @@ from vault_agent.writing.plan import NeedsJob, Transaction
 async def indexed(vault: Vault) -> AsyncIterator[tuple[Snapshot, VaultRoot]]:
     """Index a vault, and open both."""
     await vault.index()
-    task = vault.task()
-    index = CurrentIndex(vault.directory, vault=task.vault, fingerprint=task.fingerprint)
+    spec = vault.spec()
+    index = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
     await index.refresh()
     try:
         async with index.snapshot() as snapshot:

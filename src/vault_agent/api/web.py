@@ -68,4 +68,4 @@ async def stats(call: CallContext, _: NoParams) -> Result[Stats]:
 @operation("GET", "/graph/layout", media=(OCTETS,), tagged=True)
 async def graph_layout(call: CallContext, _: NoParams) -> Layout:
     """Return where the notes are in a drawing of the graph, in the order of the whole graph."""
-    return await call.vault.layout.get()
+    return await call.vault.graph_layout.get()

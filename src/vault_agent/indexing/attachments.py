@@ -18,8 +18,8 @@ from vault_agent.indexing.protocol import AttachmentsRead
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.warning import Warning
 from vault_agent.store.database import open_reader
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.index import notes as stored_notes
-from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.workers import WorkerCrashed, WorkerNotReady, WorkerPool
 from vault_agent.text.names import kind_of
 from vault_agent.vault.platform import folder_at
@@ -29,7 +29,7 @@ from vault_agent.vault.root import VaultRoot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.indexing.protocol import IndexTask, ProgressReport, ReadAttachments
+    from vault_agent.indexing.protocol import IndexSpec, ProgressReport, ReadAttachments
     from vault_agent.system.crash import CrashReport
     from vault_agent.text.names import AttachmentKind
 
@@ -41,7 +41,7 @@ ROUND_FILES = 500
 class OneFile(NamedTuple):
     """An attachment to read. If it has `failed`, only that is kept."""
 
-    task: IndexTask
+    spec: IndexSpec
     folder: tuple[int, int] | None  # see `platform.folder_at`, when the reading began
     path: str = ""
     failed: bool = False
@@ -65,10 +65,10 @@ async def read_attachments(
         Failed: `INDEXER_FAILED` if no worker starts.
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
-    task = request.task
-    waiting = waiting_attachments(task)
+    spec = request.spec
+    waiting = waiting_attachments(spec)
     left = [path for path in waiting if path > request.after]
-    file = OneFile(task, folder_at(task.root))
+    file = OneFile(spec, folder_at(spec.root))
     done: list[str] = []
     until = time.monotonic() + ROUND_SECONDS
     async with WorkerPool[OneFile, bool](
@@ -94,32 +94,32 @@ async def read_attachments(
             if path != left[-1] and (time.monotonic() > until or len(done) >= ROUND_FILES):
                 return AttachmentsRead(tuple(done), path)
     if not done:
-        sweep_texts(task)
+        sweep_texts(spec)
     return AttachmentsRead(tuple(done), None)
 
 
-def waiting_attachments(task: IndexTask) -> list[str]:
+def waiting_attachments(spec: IndexSpec) -> list[str]:
     """Return the paths of attachments that the index does not have as they are, sorted.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
-    directory = IndexDirectory(Path(task.directory))
+    directory = IndexDirectory(Path(spec.directory))
     number = directory.current()
     if number is None:
         return []
     with open_reader(directory.database(number)) as connection:
         unread = [entry.path for entry, is_unread in stored_notes.left_out(connection) if is_unread]
-    return sorted(path for path in unread if kind_of(path) in task.attachments)
+    return sorted(path for path in unread if kind_of(path) in spec.attachments)
 
 
-def sweep_texts(task: IndexTask) -> None:
+def sweep_texts(spec: IndexSpec) -> None:
     """Remove the texts that no attachment of the index has.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
     """
-    directory = IndexDirectory(Path(task.directory))
+    directory = IndexDirectory(Path(spec.directory))
     number = directory.current()
     if number is None:
         return
@@ -133,13 +133,13 @@ def attachment_reader() -> Callable[[OneFile], bool]:
 
     def read(file: OneFile) -> bool:
         try:
-            root = VaultRoot.open(file.task.root, file.task.exclusions)
+            root = VaultRoot.open(file.spec.root, file.spec.exclusions)
         except Misconfigured:
             return False
         with root:
-            if folder_at(file.task.root) != file.folder:
+            if folder_at(file.spec.root) != file.folder:
                 return False
-            texts = KeptTexts(IndexDirectory(Path(file.task.directory)).texts)
+            texts = KeptTexts(IndexDirectory(Path(file.spec.directory)).texts)
             return keep_text(root, file.path, texts, failed=file.failed)
 
     return read

@@ -16,10 +16,10 @@ from vault_agent.indexing.protocol import Compared
 from vault_agent.model.link_resolver import names_of
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import open_reader
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.meta import check_compatible, read_meta
 from vault_agent.store.index.rows import name_hash
-from vault_agent.store.layout import IndexDirectory
 from vault_agent.text.names import fold
 from vault_agent.vault.paths import outermost
 from vault_agent.vault.root import VaultRoot
@@ -28,7 +28,7 @@ from vault_agent.vault.scan import diff, is_unknown, is_utf8, scan
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from vault_agent.indexing.protocol import IndexTask, ProgressReport
+    from vault_agent.indexing.protocol import IndexSpec, ProgressReport, UpdateIndex
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.database import Connection
     from vault_agent.store.index.meta import Meta
@@ -58,7 +58,7 @@ class Stored:
 
 
 def read_stored(
-    directory: IndexDirectory, task: IndexTask, paths: Collection[str] | None = None
+    directory: IndexDirectory, spec: IndexSpec, paths: Collection[str] | None = None
 ) -> Stored | None:
     """Return the files of the current generation, or None if there is none.
 
@@ -66,33 +66,27 @@ def read_stored(
     system may find one file by names that differ in letter case or normal form.
 
     Raises:
-        IndexUnavailable: `INDEX_INCOMPATIBLE` if the index cannot be used. A task that rebuilds
-            gets None instead.
+        IndexUnavailable: `INDEX_INCOMPATIBLE` if the index cannot be used.
     """
     number = directory.current()
     if number is None:
         return None
-    try:
-        with open_reader(directory.database(number)) as connection:
-            meta = read_meta(connection)
-            check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
-            if paths is not None:
-                paths = outermost((*paths, *_other_spellings(connection, paths)))
-            files = stored_notes.files(connection, paths=paths) + stored_notes.files(
-                connection, "document", paths=paths
-            )
-            left_out = stored_notes.left_out(connection, paths)
-            return Stored(
-                meta,
-                {file.entry.path: file for file in files},
-                {entry.path: (entry, unread) for entry, unread in left_out},
-                frozenset(stored_notes.attachments(connection, paths)),
-                paths,
-            )
-    except IndexUnavailable:
-        if not task.rebuild:
-            raise  # the server starts a rebuild, as a job that is seen
-        return None
+    with open_reader(directory.database(number)) as connection:
+        meta = read_meta(connection)
+        check_compatible(meta, vault=spec.vault, fingerprint=spec.fingerprint)
+        if paths is not None:
+            paths = outermost((*paths, *_other_spellings(connection, paths)))
+        files = stored_notes.files(connection, paths=paths) + stored_notes.files(
+            connection, "document", paths=paths
+        )
+        left_out = stored_notes.left_out(connection, paths)
+        return Stored(
+            meta,
+            {file.entry.path: file for file in files},
+            {entry.path: (entry, unread) for entry, unread in left_out},
+            frozenset(stored_notes.attachments(connection, paths)),
+            paths,
+        )
 
 
 def _other_spellings(connection: Connection, paths: Collection[str]) -> list[str]:
@@ -103,19 +97,19 @@ def _other_spellings(connection: Connection, paths: Collection[str]) -> list[str
     return [path for path in files if fold(path) in folded]
 
 
-def compare(task: IndexTask) -> Compared:
+def compare(spec: IndexSpec) -> Compared:
     """Return whether notes have changed since the last run, by file size, times and inode.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index cannot be used.
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID` (a bad exclusion).
     """
-    stored = read_stored(IndexDirectory(Path(task.directory)), task)
+    stored = read_stored(IndexDirectory(Path(spec.directory)), spec)
     if stored is None:
         return Compared(stale=False)
-    with VaultRoot.open(task.root, task.exclusions, identity=task.vault) as root:
+    with VaultRoot.open(spec.root, spec.exclusions, identity=spec.vault) as root:
         scanned = scan(root)
-    return Compared(stale=diff(stored.entries(), task.to_index(scanned), scanned.unlisted).differs)
+    return Compared(stale=diff(stored.entries(), spec.to_index(scanned), scanned.unlisted).differs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,38 +129,44 @@ class Changes:
 
 
 def find_changes(
-    root: VaultRoot, directory: IndexDirectory, task: IndexTask, report: ProgressReport
+    root: VaultRoot, directory: IndexDirectory, request: UpdateIndex, report: ProgressReport
 ) -> Changes:
-    """Scan the paths of the task, or the whole vault, and compare them with the index.
+    """Scan the paths of the request, or the whole vault, and compare them with the index.
 
     Raises:
         Failed: `VAULT_EMPTY` if an indexed vault suddenly has no notes.
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index must be rebuilt.
     """
-    places = None if task.paths is None else _places(task.paths, root.exclusions)
-    if places is not None and not task.rebuild:
-        stored = read_stored(directory, task, places)
+    spec = request.spec
+    places = None if request.paths is None else _places(request.paths, root.exclusions)
+    if places is not None and not request.rebuild:
+        stored = read_stored(directory, spec, places)
         if stored is not None:
             scanned = scan(root, paths=stored.paths)
-            changes = _compare(stored, scanned, task)
+            changes = _compare(stored, scanned, request)
             if not changes.removed or _has_entries(root):
                 _report_scan(scanned, report)
                 return changes
-    stored = read_stored(directory, task)
+    try:
+        stored = read_stored(directory, spec)
+    except IndexUnavailable:
+        if not request.rebuild:
+            raise  # the server starts a rebuild, as a job that is seen
+        stored = None
     scanned = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
     _report_scan(scanned, report)
-    if _had_notes(stored, task) and not scanned.notes:
+    if _had_notes(stored, spec) and not scanned.notes:
         raise sudden_emptiness()
-    changes = _compare(None if task.rebuild else stored, scanned, task)
-    return replace(changes, had_notes=_had_notes(stored, task))
+    changes = _compare(None if request.rebuild else stored, scanned, request)
+    return replace(changes, had_notes=_had_notes(stored, spec))
 
 
-def _had_notes(stored: Stored | None, task: IndexTask) -> bool:
+def _had_notes(stored: Stored | None, spec: IndexSpec) -> bool:
     """Whether the index has notes, so that a vault without any is suspicious.
 
     The folder of an agent may lose its last note: only that of the whole vault tells of a mount.
     """
-    return stored is not None and stored.meta.notes > 0 and task.exclusions.scope == EVERYTHING
+    return stored is not None and stored.meta.notes > 0 and spec.exclusions.scope == EVERYTHING
 
 
 def sudden_emptiness() -> Failed:
@@ -225,14 +225,14 @@ def _is_plain(path: str) -> bool:
     return is_plain and "\0" not in path and is_utf8(path)
 
 
-def _compare(stored: Stored | None, scanned: Scan, task: IndexTask) -> Changes:
+def _compare(stored: Stored | None, scanned: Scan, request: UpdateIndex) -> Changes:
     files = stored.files if stored else {}
     left_out = stored.left_out if stored else {}
     # Files that could not be read are read again by every run that someone has asked for. The many
     # runs of a watcher read them again once they change.
-    again = not task.by_watch
+    again = not request.by_watch
     settled = stored.entries(with_unread=not again) if stored else {}
-    seen = diff(settled, task.to_index(scanned), scanned.unlisted)
+    seen = diff(settled, request.spec.to_index(scanned), scanned.unlisted)
     # Files that are missing or are read again leave the list. Those that fail again return to it.
     stay = {path: left_out[path] for path in settled.keys() & left_out.keys()}
     for path in (*seen.removed, *(entry.path for entry in seen.maybe_changed)):
@@ -246,7 +246,7 @@ def _compare(stored: Stored | None, scanned: Scan, task: IndexTask) -> Changes:
     removed = [path for path in seen.removed if path in files]
     return Changes(
         base=stored.meta if stored else None,
-        had_notes=_had_notes(stored, task),
+        had_notes=_had_notes(stored, request.spec),
         indexed=files,
         to_read=[*seen.added, *seen.maybe_changed],
         removed=removed,

@@ -19,15 +19,15 @@ from vault_agent.errors import IndexUnavailable
 from vault_agent.model.adjacency import Adjacency
 from vault_agent.model.graph import Clusters
 from vault_agent.store.database import open_reader
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.meta import check_compatible, read_meta
-from vault_agent.store.layout import IndexDirectory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from vault_agent.indexing.protocol import IndexTask
+    from vault_agent.indexing.protocol import IndexSpec
     from vault_agent.store.index.meta import Meta
 
 
@@ -40,13 +40,13 @@ class StoredGraph(NamedTuple):
     notes: dict[int, stored_notes.NoteColumns]  # by rowid
 
 
-def cluster(task: IndexTask) -> Clusters:
+def cluster(spec: IndexSpec) -> Clusters:
     """Return the communities of the current revision.
 
     Raises:
         IndexUnavailable: `INDEX_NOT_FOUND`, `INDEX_INCOMPATIBLE`.
     """
-    graph = read_graph(task)
+    graph = read_graph(spec)
     adjacency = Adjacency.of([rowid for rowid, _ in graph.order], *graph.links)
     clustering = communities(adjacency)
     notes = [
@@ -61,13 +61,13 @@ def cluster(task: IndexTask) -> Clusters:
     )
 
 
-def read_graph(task: IndexTask) -> StoredGraph:
+def read_graph(spec: IndexSpec) -> StoredGraph:
     """Read the graph of the current revision.
 
     Raises:
         IndexUnavailable: `INDEX_NOT_FOUND`, `INDEX_INCOMPATIBLE`.
     """
-    directory = IndexDirectory(Path(task.directory))
+    directory = IndexDirectory(Path(spec.directory))
     number = directory.current()
     if number is None:
         raise IndexUnavailable("INDEX_NOT_FOUND", "There is no index yet.")
@@ -75,7 +75,7 @@ def read_graph(task: IndexTask) -> StoredGraph:
         # A transaction reads one state, even if a run commits another meanwhile.
         connection.execute("BEGIN")
         meta = read_meta(connection)
-        check_compatible(meta, vault=task.vault, fingerprint=task.fingerprint)
+        check_compatible(meta, vault=spec.vault, fingerprint=spec.fingerprint)
         order = stored_notes.order(connection)
         edges = links.edges(connection)
         notes = {row.rowid: row for row in stored_notes.columns(connection)}

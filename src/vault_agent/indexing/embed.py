@@ -20,9 +20,9 @@ from vault_agent.model.warning import Warning
 from vault_agent.models.run import embed_all
 from vault_agent.models.settings import document_input, vector_key
 from vault_agent.store.database import open_reader, translated
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.meta import read_meta
-from vault_agent.store.layout import IndexDirectory
 from vault_agent.store.vectors import open_vectors
 from vault_agent.system.cancelling import in_thread
 

@@ -28,6 +28,7 @@ from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.link_resolver import LinkResolver, names_of
 from vault_agent.store.database import open_bulk, open_reader, open_writer, translated
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.failures import disk_full
 from vault_agent.store.fulltext.schema import dated, file_day
 from vault_agent.store.fulltext.writer import FulltextWriter, documents_in
@@ -48,7 +49,6 @@ from vault_agent.store.index.writer import (
     create_indexes,
     create_schema,
 )
-from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import is_note, kind_of
 from vault_agent.vault.root import VaultRoot
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
     from vault_agent.indexing.changes import Changes
     from vault_agent.indexing.parse import ParsedFile
-    from vault_agent.indexing.protocol import IndexTask, ProgressReport
+    from vault_agent.indexing.protocol import IndexSpec, ProgressReport, UpdateIndex
     from vault_agent.model.notes import FileEntry
     from vault_agent.store.database import Connection
     from vault_agent.store.index.links import LinkRow
@@ -81,7 +81,7 @@ _REPLACED = (Outcome.PARSED, Outcome.GONE)
 _LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
 
 
-async def index(task: IndexTask, parse: Parse, report: ProgressReport) -> RunResult:
+async def index(request: UpdateIndex, parse: Parse, report: ProgressReport) -> RunResult:
     """Update the index to match the vault, and return the summary and the revision.
 
     Raises:
@@ -91,10 +91,10 @@ async def index(task: IndexTask, parse: Parse, report: ProgressReport) -> RunRes
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index must be rebuilt.
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID` (a bad exclusion).
     """
-    directory = IndexDirectory(Path(task.directory))
+    directory = IndexDirectory(Path(request.spec.directory))
     try:
         with translated():
-            return await _index(task, directory, parse, report)
+            return await _index(request, directory, parse, report)
     except Failed as failure:
         if failure.code == "INDEX_IO_ERROR" and directory.is_full:
             raise disk_full() from failure
@@ -102,13 +102,16 @@ async def index(task: IndexTask, parse: Parse, report: ProgressReport) -> RunRes
 
 
 async def _index(
-    task: IndexTask, directory: IndexDirectory, parse: Parse, report: ProgressReport
+    request: UpdateIndex, directory: IndexDirectory, parse: Parse, report: ProgressReport
 ) -> RunResult:
     directory.create()
-    exclusions = task.exclusions
-    with directory.writing(), VaultRoot.open(task.root, exclusions, identity=task.vault) as root:
+    spec = request.spec
+    with (
+        directory.writing(),
+        VaultRoot.open(spec.root, spec.exclusions, identity=spec.vault) as root,
+    ):
         directory.sweep(keep=directory.current())
-        changes = find_changes(root, directory, task, report)
+        changes = find_changes(root, directory, request, report)
 
         def check(notes: int) -> None:
             if not root.is_in_place:
@@ -116,11 +119,11 @@ async def _index(
             if changes.had_notes and not notes:
                 raise sudden_emptiness()
 
-        run = await _IndexRun(task, directory, changes, parse, report).carry_out(check)
-        if task.paths is None:
+        run = await _IndexRun(request, directory, changes, parse, report).carry_out(check)
+        if request.paths is None:
             with suppress(VaultAgentError, OSError):  # the revision is out
                 if has_drifted(directory, run.generation):
-                    await rewrite(directory, run.generation, task, parse)
+                    await rewrite(directory, run.generation, spec, parse)
         return run
 
 
@@ -139,13 +142,14 @@ class _IndexRun:
 
     def __init__(
         self,
-        task: IndexTask,
+        request: UpdateIndex,
         directory: IndexDirectory,
         changes: Changes,
         parse: Parse,
         report: ProgressReport,
     ) -> None:
-        self._task = task
+        self._request = request
+        self._spec = request.spec
         self._directory = directory
         self._changes = changes
         self._base = changes.base
@@ -267,8 +271,8 @@ class _IndexRun:
             generation=target.generation,
             identity=self._base.identity if self._base else secrets.randbits(63),
             revision=target.revision,
-            vault=self._task.vault,
-            fingerprint=self._task.fingerprint,
+            vault=self._spec.vault,
+            fingerprint=self._spec.fingerprint,
             next_rowid=writer.next_rowid,
             notes=totals.notes,
             chunks=totals.chunks,
@@ -281,23 +285,23 @@ class _IndexRun:
     async def _store_notes(self, target: _Target) -> None:
         to_read = [entry for entry in self._changes.to_read if is_note(entry.path)]
         others = [entry for entry in self._changes.to_read if not is_note(entry.path)]
-        if self._task.reads_attachments or self._task.rebuild:
+        if self._request.reads_attachments or self._request.rebuild:
             to_read += others
         else:  # their text may take long to read, and notes do not wait for it
             self._left_out |= {entry.path: (entry, True) for entry in others}
-        tasks = [
+        files = [
             FileToRead(entry, self._known_hash(entry), rowid)
             for entry, rowid in zip(to_read, target.writer.reserve(len(to_read)), strict=True)
         ]
         done = 0
-        self._report.phase("parse", 0, len(tasks))
+        self._report.phase("parse", 0, len(files))
         async with aclosing(
-            parse_in_batches(tasks, self._parse, self._task.parallel, self._repeated)
+            parse_in_batches(files, self._parse, self._spec.parallel, self._repeated)
         ) as batches:
             async for batch in batches:
                 await self._store_batch(target, batch)
                 done += len(batch)
-                self._report.phase("parse", done, len(tasks))
+                self._report.phase("parse", done, len(files))
 
     def _known_hash(self, entry: FileEntry) -> bytes | None:
         """Return the hash of a file whose rows stay if its content is the same.
@@ -314,7 +318,7 @@ class _IndexRun:
         if self._base is not None:
             return repeated_lines(target.connection)
         notes = [entry for entry in self._changes.to_read if is_note(entry.path)]
-        lines = await find_repeated(notes, self._parse, self._task.parallel)
+        lines = await find_repeated(notes, self._parse, self._spec.parallel)
         write_repeated_lines(target.connection, lines)
         return lines
 
@@ -408,15 +412,15 @@ BATCH_ATTACHMENTS = 4
 
 
 async def parse_in_batches(
-    tasks: Sequence[FileToRead], parse: Parse, parallel: int, repeated: frozenset[str] | None
+    files: Sequence[FileToRead], parse: Parse, parallel: int, repeated: frozenset[str] | None
 ) -> AsyncGenerator[list[ParsedFile]]:
-    """Yield parsed batches in the order of the tasks, so that equal runs write equal rows.
+    """Yield parsed batches in the order of the files, so that equal runs write equal rows.
 
     `parallel` is the number of batches that are parsed at once. See `Batch` for `repeated`.
     """
     window: deque[asyncio.Future[list[ParsedFile]]] = deque()
     try:
-        for batch in _batches(tasks):
+        for batch in _batches(files):
             window.append(asyncio.ensure_future(parse(batch, repeated)))
             if len(window) > 2 * parallel:
                 yield await window.popleft()
@@ -429,17 +433,17 @@ async def parse_in_batches(
             await asyncio.wait(window)
 
 
-def _batches(tasks: Iterable[FileToRead]) -> Iterator[list[FileToRead]]:
+def _batches(files: Iterable[FileToRead]) -> Iterator[list[FileToRead]]:
     batch: list[FileToRead] = []
     size = 0
-    for task in tasks:
-        most = BATCH_FILES if is_note(task.entry.path) else BATCH_ATTACHMENTS
-        begins = batch and is_note(batch[-1].entry.path) != is_note(task.entry.path)
-        if batch and (begins or size + task.entry.size > BATCH_BYTES or len(batch) == most):
+    for file in files:
+        most = BATCH_FILES if is_note(file.entry.path) else BATCH_ATTACHMENTS
+        begins = batch and is_note(batch[-1].entry.path) != is_note(file.entry.path)
+        if batch and (begins or size + file.entry.size > BATCH_BYTES or len(batch) == most):
             yield batch
             batch, size = [], 0
-        batch.append(task)
-        size += task.entry.size
+        batch.append(file)
+        size += file.entry.size
     if batch:
         yield batch
 
@@ -459,20 +463,20 @@ def has_drifted(directory: IndexDirectory, generation: int) -> bool:
 
 
 async def rewrite(
-    directory: IndexDirectory, generation: int, task: IndexTask, parse: Parse
+    directory: IndexDirectory, generation: int, spec: IndexSpec, parse: Parse
 ) -> None:
     """Write the full text of all rows anew, unless a file gives another text, or none, now."""
-    stored = await in_thread(read_stored, directory, task)
+    stored = await in_thread(read_stored, directory, spec)
     if stored is None or not _are_readable(stored.files, stored.left_out, directory):
         return
-    tasks = [FileToRead(file.entry, None, file.rowid) for file in stored.files.values()]
-    tasks.sort(key=lambda file: not is_note(file.entry.path))
+    files = [FileToRead(file.entry, None, file.rowid) for file in stored.files.values()]
+    files.sort(key=lambda file: not is_note(file.entry.path))
     fulltext = FulltextWriter(directory.fulltext(generation))
     try:
         fulltext.clear()
         with open_reader(directory.database(generation)) as connection:
             lines = repeated_lines(connection)
-        async with aclosing(parse_in_batches(tasks, parse, task.parallel, lines)) as batches:
+        async with aclosing(parse_in_batches(files, parse, spec.parallel, lines)) as batches:
             async for batch in batches:
                 for file in batch:
                     if file.text is None or file.hash != stored.files[file.entry.path].hash:
@@ -513,13 +517,13 @@ async def find_repeated(notes: Sequence[FileEntry], parse: Parse, parallel: int)
     if len(notes) < SAMPLED_FROM:
         return frozenset()
     step = -(-len(notes) // min(max(len(notes) // SAMPLED_EACH, MIN_SAMPLE), MAX_SAMPLE))
-    tasks = [FileToRead(entry, None, 0) for entry in notes[::step]]
+    files = [FileToRead(entry, None, 0) for entry in notes[::step]]
     counts: Counter[str] = Counter()
-    async with aclosing(parse_in_batches(tasks, parse, parallel, None)) as batches:
+    async with aclosing(parse_in_batches(files, parse, parallel, None)) as batches:
         async for batch in batches:
             for file in batch:
                 counts.update(file.lines)
-    fewest = max(REPEATED_SHARE * len(tasks), FEWEST_REPEATED)
+    fewest = max(REPEATED_SHARE * len(files), FEWEST_REPEATED)
     words = LONG_LINE if len(notes) < SMALL_VAULT else 1
     return frozenset(
         line for line, count in counts.items() if count >= fewest and len(line.split()) >= words

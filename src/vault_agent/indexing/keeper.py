@@ -19,7 +19,6 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +43,7 @@ from vault_agent.indexing.protocol import (
     ShareVectors,
     UpdateIndex,
 )
-from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.child import encode, read_message, take_output
 from vault_agent.system.crash import describe_crash
@@ -56,7 +55,7 @@ from vault_agent.vault.platform import folder_at
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_agent.indexing.protocol import IndexTask, RunResult
+    from vault_agent.indexing.protocol import IndexSpec, RunResult
     from vault_agent.model.warning import Warning
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.settings import EndpointSettings
@@ -152,17 +151,17 @@ class _Keeper:
 
     async def _carry_out(self, request: Request) -> Answer:
         if isinstance(request, Compare):
-            return compare(request.task)
+            return compare(request.spec)
         if isinstance(request, Cluster):
             from vault_agent.indexing.cluster import cluster
 
-            return cluster(request.task)
+            return cluster(request.spec)
         if isinstance(request, LayOut):
-            from vault_agent.indexing.lay_out import compute_layout  # imports numpy
+            from vault_agent.indexing.graph_layout import compute_layout  # imports numpy
 
-            return compute_layout(request.task)
+            return compute_layout(request.spec)
         if isinstance(request, UpdateIndex):
-            return await self._index(request.task)
+            return await self._index(request)
         if isinstance(request, Embed):
             return await self._embed(request)
         if isinstance(request, ShareVectors):
@@ -181,11 +180,11 @@ class _Keeper:
             return await read_attachments(request, self._report, self._report_crash)
         raise AssertionError(type(request).__name__)
 
-    async def _index(self, task: IndexTask) -> RunResult:
-        self._pool.resize(task.parallel)
+    async def _index(self, request: UpdateIndex) -> RunResult:
+        self._pool.resize(request.spec.parallel)
         try:
-            parser = Parser(self._pool, task, on_crash=self._report_crash)
-            return await index(task, parser.parse, self._report)
+            parser = Parser(self._pool, request.spec, on_crash=self._report_crash)
+            return await index(request, parser.parse, self._report)
         finally:
             await self._pool.trim(1)
 
@@ -243,16 +242,16 @@ class Parser:
     """
 
     def __init__(
-        self, pool: Pool, task: IndexTask, *, on_crash: Callable[[CrashReport], object]
+        self, pool: Pool, spec: IndexSpec, *, on_crash: Callable[[CrashReport], object]
     ) -> None:
         self._pool = pool
-        self._task = replace(task, paths=None)  # which may be many
-        self._folder = folder_at(task.root)
-        self._texts = str(IndexDirectory(Path(task.directory)).texts)
+        self._spec = spec
+        self._folder = folder_at(spec.root)
+        self._texts = str(IndexDirectory(Path(spec.directory)).texts)
         self._on_crash = on_crash
 
     async def parse(
-        self, tasks: list[FileToRead], repeated: frozenset[str] | None = frozenset()
+        self, files: list[FileToRead], repeated: frozenset[str] | None = frozenset()
     ) -> list[ParsedFile]:
         """Parse a batch, in order. See `Batch` for `repeated`.
 
@@ -261,25 +260,25 @@ class Parser:
             Failed: `INDEXER_FAILED` if no worker starts.
         """
         try:
-            return await self._run(tasks, repeated, SECONDS_PER_BATCH)
+            return await self._run(files, repeated, SECONDS_PER_BATCH)
         except WorkerCrashed:
-            return [await self._parse_alone(task, repeated) for task in tasks]
+            return [await self._parse_alone(file, repeated) for file in files]
 
-    async def _parse_alone(self, task: FileToRead, repeated: frozenset[str] | None) -> ParsedFile:
+    async def _parse_alone(self, file: FileToRead, repeated: frozenset[str] | None) -> ParsedFile:
         try:
-            [parsed] = await self._run([task], repeated, SECONDS_PER_NOTE)
+            [parsed] = await self._run([file], repeated, SECONDS_PER_NOTE)
         except WorkerCrashed as crash:
             # A note of the sample in which repeated lines are looked for is read once more.
             if crash.report is not None and repeated is not None:
                 self._on_crash(crash.report)
-            return unparsed(task)
+            return unparsed(file)
         return parsed
 
     async def _run(
-        self, tasks: list[FileToRead], repeated: frozenset[str] | None, seconds: float
+        self, files: list[FileToRead], repeated: frozenset[str] | None, seconds: float
     ) -> list[ParsedFile]:
-        size = sum(task.entry.size for task in tasks)
-        batch = Batch(self._task, self._folder, tasks, self._texts, repeated)
+        size = sum(file.entry.size for file in files)
+        batch = Batch(self._spec, self._folder, files, self._texts, repeated)
         report: CrashReport | None = None
         for _ in range(WORKERS_TRIED):
             try:

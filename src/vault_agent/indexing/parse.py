@@ -35,7 +35,7 @@ from vault_agent.vault.root import VaultRoot
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from vault_agent.indexing.protocol import IndexTask
+    from vault_agent.indexing.protocol import IndexSpec
     from vault_agent.model.notes import FileEntry, ParsedNote
     from vault_agent.store.fulltext.schema import FulltextNote
     from vault_agent.store.index.rows import NoteRows
@@ -53,7 +53,7 @@ class FileToRead(NamedTuple):
 class Batch(NamedTuple):
     """Files of one vault to parse."""
 
-    task: IndexTask  # without its paths
+    spec: IndexSpec
     folder: tuple[int, int] | None  # see `platform.folder_at`, when the run began
     files: list[FileToRead]
     texts: str = ""  # the folder of texts of attachments, see `KeptTexts`
@@ -93,11 +93,11 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
 
     def parse_batch(batch: Batch) -> list[ParsedFile] | None:
         try:
-            root = VaultRoot.open(batch.task.root, batch.task.exclusions)
+            root = VaultRoot.open(batch.spec.root, batch.spec.exclusions)
         except Misconfigured:
             return None
         with root:
-            if folder_at(batch.task.root) != batch.folder:
+            if folder_at(batch.spec.root) != batch.folder:
                 return None
             return parse_files(root, batch)
 
@@ -106,47 +106,47 @@ def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
 
 def parse_files(root: VaultRoot, batch: Batch) -> list[ParsedFile]:
     """Read and parse the files of a batch, whose vault is open. Any content gives an outcome."""
-    task = batch.task
+    spec = batch.spec
     texts = KeptTexts(Path(batch.texts))
-    read = [_read(root, file, task.max_note_bytes, texts) for file in batch.files]
+    read = [_read(root, file, spec.max_note_bytes, texts) for file in batch.files]
     if batch.repeated is None:
         return [_with_lines(file) for file in read]
-    return _parse_all(read, task.fields, batch.repeated, typed=task.typed)
+    return _parse_all(read, spec.fields, batch.repeated, typed=spec.typed)
 
 
-def _read(root: VaultRoot, task: FileToRead, max_note_bytes: int, kept: KeptTexts) -> ParsedFile:
+def _read(root: VaultRoot, file: FileToRead, max_note_bytes: int, kept: KeptTexts) -> ParsedFile:
     """Read one file. Any content gives an outcome."""
-    path = task.entry.path
+    path = file.entry.path
     kind = None if is_note(path) else kind_of(path)
     limit = max_note_bytes if kind is None else byte_limit(kind)
-    if task.entry.size > limit:
-        return _too_large(task.entry, task.rowid)
+    if file.entry.size > limit:
+        return _too_large(file.entry, file.rowid)
     try:
         content = read_bytes(root, path, limit)
         if not content.complete:
-            return _too_large(content.entry, task.rowid)
+            return _too_large(content.entry, file.rowid)
         digest = content_hash(content.data)
-        if digest == task.known_hash:
+        if digest == file.known_hash:
             return ParsedFile(content.entry, Outcome.SAME, digest, warnings=content.warnings)
         if kind is not None:
-            return _with_kept_text(task, content, kept.get(kind, digest), digest)
+            return _with_kept_text(file, content, kept.get(kind, digest), digest)
         text, warnings = decode(content.data, path)
     except Skipped as skipped:
-        return _skip(task.entry, skipped)
+        return _skip(file.entry, skipped)
     document = document_of(text)
     warnings = content.warnings + warnings
     return ParsedFile(
-        content.entry, Outcome.PARSED, digest, task.rowid, document, warnings=warnings
+        content.entry, Outcome.PARSED, digest, file.rowid, document, warnings=warnings
     )
 
 
 def _with_kept_text(
-    task: FileToRead, content: Content, text: KeptText | None, digest: bytes
+    file: FileToRead, content: Content, text: KeptText | None, digest: bytes
 ) -> ParsedFile:
     """Return an attachment with its kept text. Without one, the index keeps what it has."""
     if text is None:
-        return ParsedFile(task.entry, Outcome.KEPT)
-    path = task.entry.path
+        return ParsedFile(file.entry, Outcome.KEPT)
+    path = file.entry.path
     warnings = (
         *content.warnings,
         *(
@@ -155,9 +155,9 @@ def _with_kept_text(
         ),
     )
     if text.left_out:
-        return ParsedFile(task.entry, Outcome.GONE, warnings=warnings)
+        return ParsedFile(file.entry, Outcome.GONE, warnings=warnings)
     note = parse_attachment(text.parts, path=path)
-    return ParsedFile(content.entry, Outcome.PARSED, digest, task.rowid, note, warnings=warnings)
+    return ParsedFile(content.entry, Outcome.PARSED, digest, file.rowid, note, warnings=warnings)
 
 
 def _skip(entry: FileEntry, skipped: Skipped) -> ParsedFile:
@@ -245,16 +245,16 @@ def _to_stored(file: ParsedFile, note: ParsedNote | None, repeated: frozenset[st
     )
 
 
-def unparsed(task: FileToRead) -> ParsedFile:
+def unparsed(file: FileToRead) -> ParsedFile:
     """Return the result for a note that crashed its worker: found by title and path only."""
-    what = "A note" if is_note(task.entry.path) else "The text of an attachment"
+    what = "A note" if is_note(file.entry.path) else "The text of an attachment"
     warning = Warning(
         "NOTE_PARSER_CRASHED",
         f"{what} could not be parsed within its limits of time and memory: it is found by title "
         "and path only.",
-        {"path": task.entry.path},
+        {"path": file.entry.path},
     )
-    [parsed] = _parse_all([_by_name_only(task.entry, task.rowid, warning)])
+    [parsed] = _parse_all([_by_name_only(file.entry, file.rowid, warning)])
     return parsed
 
 

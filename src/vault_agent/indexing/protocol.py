@@ -1,6 +1,6 @@
 """The messages between the server and its indexing process: frozen dataclasses.
 
-The task of an indexing run is part of them. It comes last.
+`IndexSpec`, which is part of most requests, comes last.
 """
 
 from __future__ import annotations
@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 class UpdateIndex:
     """Update the index. Answered by `RunResult`."""
 
-    task: IndexTask
+    spec: IndexSpec
+    # Vault-relative paths to index, with everything below them. None: the whole vault.
+    paths: tuple[str, ...] | None = None
+    rebuild: bool = False
+    # Whether nobody has asked for the run. Files that could not be read wait until they change.
+    by_watch: bool = False
+    reads_attachments: bool = False  # whether attachments whose text is kept are stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ class ShareVectors:
 class ReadAttachments:
     """Read attachments that wait, those after a path. Answered by `AttachmentsRead`."""
 
-    task: IndexTask
+    spec: IndexSpec
     after: str = ""
 
 
@@ -66,7 +72,7 @@ class ReadAttachments:
 class Question:
     """A question about an index, which changes nothing in it."""
 
-    task: IndexTask
+    spec: IndexSpec
 
 
 class Compare(Question):
@@ -170,28 +176,22 @@ Answer = (
 Event = Phase | Warning | Published | Crashed | Answer
 
 
-# --- the task of a run ----------------------------------------------------------------------
+# --- what an index is of --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class IndexTask:
-    """What the server asks the indexing process to do."""
+class IndexSpec:
+    """A vault, what of it is indexed, and where the index lies."""
 
     root: str
-    directory: str
+    directory: str  # of the index
     vault: str  # identity of the root
     exclusions: Exclusions = field(compare=False)  # a pickled copy is another object
     max_note_bytes: int
-    rebuild: bool
     parallel: int  # batches in flight
     typed: bool = False  # whether notes get types from folders, and are linked by ID and type
     attachments: tuple[str, ...] = ()  # kinds whose text is indexed, see `text.names`
     fields: tuple[str, ...] = ()  # names of properties whose values are searched; "*" for all
-    reads_attachments: bool = False  # whether attachments whose text is kept are stored
-    # Vault-relative paths to index, with everything below them. None: the whole vault.
-    paths: tuple[str, ...] | None = None
-    # Whether nobody has asked for the run. Files that could not be read wait until they change.
-    by_watch: bool = False
 
     @property
     def fingerprint(self) -> str:

@@ -61,8 +61,8 @@ class Spelling(NamedTuple):
 class LexicalQuery:
     """A compiled query: terms of the index, never text in another query syntax."""
 
-    weights: dict[str, float] = field(default_factory=dict)
-    """The weight of each term. In a search it is the number of its occurrences."""
+    term_weights: dict[str, float] = field(default_factory=dict)
+    """In a search, the weight of a term is the number of its occurrences."""
     units: dict[str, float] = field(default_factory=dict)
     """The same for single characters of unspaced scripts. Only notes have them as terms."""
     pairs: tuple[tuple[str, str], ...] = ()

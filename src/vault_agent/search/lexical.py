@@ -90,10 +90,10 @@ def ranked(
 
 def term_information(fulltext: FulltextReader, query: LexicalQuery) -> dict[str, float]:
     """Return the weight of each term of a query that a note has, times its rarity."""
-    frequencies = fulltext.document_frequencies(query.weights)
+    frequencies = fulltext.document_frequencies(query.term_weights)
     notes = fulltext.note_count
     return {
-        term: query.weights[term] * rarity(notes, count)
+        term: query.term_weights[term] * rarity(notes, count)
         for term, count in frequencies.items()
         if count
     }
@@ -115,14 +115,14 @@ def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: RankedNotes) -> C
         term: information[term] / weight + added
         if term in information and term not in similar_terms
         else rarity(notes, 0)
-        for term, weight in query.weights.items()
+        for term, weight in query.term_weights.items()
         if not is_unit(term)
     }
     usual = math.log((searched + 1) / (_SUBJECT_SHARE * searched + 0.5))
     content = {
         term: 1.0
         for term in words.keys() & information.keys() - similar_terms - common_terms()
-        if searched < _NOTES_FOR_SUBJECT or information[term] / query.weights[term] >= usual
+        if searched < _NOTES_FOR_SUBJECT or information[term] / query.term_weights[term] >= usual
     }
     rowids = {place.rowid for place in ranking.places}
     total = sum(words.values())

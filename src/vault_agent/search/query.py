@@ -84,7 +84,7 @@ def compile_query(text: str) -> LexicalQuery:
     in_place = [sequence(word) for word in plain]
     subject = terms(subject_of(words))
     return LexicalQuery(
-        weights=_weights(plain, in_place),
+        term_weights=_weights(plain, in_place),
         units=_units(words),
         pairs=_pairs(words),
         compounds=_compounds(in_place),

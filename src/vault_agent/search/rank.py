@@ -182,7 +182,7 @@ def attainable(compiled: LexicalQuery, candidates: Candidates) -> float:
     present = sum(information.values())
     absent = sum(
         weight * rarity(candidates.searched, 0)
-        for term, weight in compiled.weights.items()
+        for term, weight in compiled.term_weights.items()
         if term not in information
     )
     return _Weigher(candidates).ceiling * (1 + absent / present) if present else 1.0

@@ -106,7 +106,7 @@ def related_query(
     scored = _specific(counts, frequencies, note_count)[:QUERY_TERMS]
     # BM25 multiplies by the idf itself.
     weights = {term: 1 + math.log(counts[term]) for term, _ in scored}
-    return LexicalQuery(weights=weights, tolerant=False)
+    return LexicalQuery(term_weights=weights, tolerant=False)
 
 
 def whole_note(

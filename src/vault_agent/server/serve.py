@@ -27,7 +27,7 @@ from vault_agent.server.log import (
     private_stderr,
     report_crash,
 )
-from vault_agent.store.layout import ServerLock
+from vault_agent.store.directory import ServerLock
 from vault_agent.system.address import BACKLOG, SERVER_LOCK, bound_sockets
 
 if TYPE_CHECKING:

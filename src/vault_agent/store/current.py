@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.model.scope import Scope
+    from vault_agent.store.directory import IndexDirectory
     from vault_agent.store.index.meta import Meta
-    from vault_agent.store.layout import IndexDirectory
     from vault_agent.store.vectors import Matrix
 
 READERS = 2

@@ -112,7 +112,7 @@ class Checks:
     async def _compare(self) -> None:
         queue, changes = self._queue, self._queue.count
         is_steady = not queue.is_busy
-        compare = partial(self._vault.indexer.ask, Compare(self._vault.task))
+        compare = partial(self._vault.indexer.ask, Compare(self._vault.spec))
         stale, unreachable = False, None
         try:
             stale = (await compare()).stale
@@ -134,7 +134,7 @@ class Checks:
     def health(self, config: Config, writing: WriteAccess) -> Health:
         """Return the state of the vault for `GET /health`."""
         running, runs, watch = self._jobs.running, self._runs, self._watch
-        index, task, embeddings = self._vault.index, self._vault.task, runs.embeddings
+        index, spec, embeddings = self._vault.index, self._vault.spec, runs.embeddings
         meta, refusal, latest = index.meta, index.refusal, index.latest
         about_embeddings = embeddings.warnings(indexing=running is not None)
         has_embedder = embeddings.embedder is not None
@@ -147,7 +147,7 @@ class Checks:
         return Health(
             status="error" if refusal else "degraded" if meta is None or warnings else "ok",
             version=__version__,
-            vault=ServedVault(task.vault, _readable(PurePath(task.root).name)),
+            vault=ServedVault(spec.vault, _readable(PurePath(spec.root).name)),
             index=IndexHealth(
                 available=meta is not None,
                 stale=self.stale,

@@ -149,7 +149,7 @@ class Links:
         async with self._clustering:
             if self._clusters is None or self._clusters.revision != whole.revision:
                 self._clusters = None
-                answer: Clusters = await self._vault.indexer.ask(Cluster(self._vault.task))
+                answer: Clusters = await self._vault.indexer.ask(Cluster(self._vault.spec))
                 if answer.revision != whole.revision:
                     raise SnapshotOutdated
                 self._clusters = answer
@@ -228,7 +228,7 @@ class GraphLayout:
 
     async def _run(self) -> None:
         try:
-            await self._vault.indexer.ask(LayOut(self._vault.task))
+            await self._vault.indexer.ask(LayOut(self._vault.spec))
             self._ahead = False
         finally:
             if self._computing is not None:
@@ -247,7 +247,7 @@ def packed(revision: str, places: Any) -> bytes:
 
 
 def _read(file: Path) -> Layout | None:
-    from vault_agent.indexing.lay_out import read_positions  # imports numpy
+    from vault_agent.indexing.graph_layout import read_positions  # imports numpy
 
     positions = read_positions(file)
     return (

@@ -17,14 +17,14 @@ from vault_agent.config.server_key import writes_by_itself
 from vault_agent.config.settings import index_directory
 from vault_agent.config.vault_list import DEFAULT, Role
 from vault_agent.errors import Busy, Failed, VaultAgentError
-from vault_agent.indexing.protocol import IndexTask
+from vault_agent.indexing.protocol import IndexSpec, UpdateIndex
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.search.related import related
 from vault_agent.search.search import search
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
+from vault_agent.store.directory import IndexDirectory, has_notes, take_over
 from vault_agent.store.jobs import open_jobs
-from vault_agent.store.layout import IndexDirectory, has_notes, take_over
 from vault_agent.system.address import note_address, note_vault, noted_uid
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from vault_agent.search.related import Subject
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
+    from vault_agent.store.directory import ServerLock
     from vault_agent.store.jobs import JobStore
-    from vault_agent.store.layout import ServerLock
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vaults.jobs import ActiveJob
     from vault_agent.vaults.shared import Shared
@@ -101,14 +101,13 @@ class OpenVault:
         self._known = shared.vaults
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self.is_never_changed = shared.may_write and not config.write.enabled
-        """Whether notes may be changed in other vaults of the server, but never in this one."""
+        self.is_excepted_from_writing = shared.may_write and not config.write.enabled
+        """Whether the server may change notes, but not those of this vault."""
         self.embedder = shared.embedder
-        self.task = vault.task
-        """The task that indexes the whole vault."""
-        self.identity = vault.task.vault
+        self.spec = vault.spec
+        self.identity = vault.spec.vault
         """A hash of its resolved root."""
-        self.scope = vault.task.exclusions.scope
+        self.scope = vault.spec.exclusions.scope
         """The part of the folder that it is about: all, or what an agent sees."""
         self.workplace = vault.directory.path
         """The folder of the index, for files that live as long as a request."""
@@ -121,7 +120,7 @@ class OpenVault:
         # The parts that keep the index up to date.
         self.jobs = Jobs(store, partial(vault.on_crash, "server"), vault.events.add, shared.turn)
         source = None if owner is None else str(owner.workplace)
-        embeddings = Embeddings(shared, vault.index, vault.indexer, vault.task.directory, source)
+        embeddings = Embeddings(shared, vault.index, vault.indexer, vault.spec.directory, source)
         self.runs = Runs(vault, embeddings)
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owner is None
@@ -160,12 +159,12 @@ class OpenVault:
         )
         self.links = Links(vault, self.read, self.checks.warnings)
         ahead = config.web.enabled and owner is None
-        self.layout = GraphLayout(vault, self.links.revision, ahead=ahead)
+        self.graph_layout = GraphLayout(vault, self.links.revision, ahead=ahead)
         self.runs.on_refresh = self._follow_revision
         self.typing = TypingHelp(vault, self.read, shared.texts)
         self.pages = Pages(vault, self.read, self.secret, address, shared.texts)
         self.allowance = shared.texts
-        self.roots = (vault.task.root, str(config.vault.root))
+        self.roots = (vault.spec.root, str(config.vault.root))
         self.scans = anyio.Semaphore(_SCANS)
 
     @property
@@ -258,7 +257,7 @@ class OpenVault:
 
     def excluded_folder(self, path: str) -> str | None:
         """Return the name of a folder above a path that is excluded by default, or None."""
-        reason = self._vault.task.exclusions.reason(path)
+        reason = self._vault.spec.exclusions.reason(path)
         return reason[0] if reason is not None and reason[1] is Verdict.DEFAULT else None
 
     async def submit(
@@ -296,7 +295,7 @@ class OpenVault:
         index = self._vault.index
         latest = index.latest
         self.links.forget(latest.revision if latest is not None else None)
-        self.layout.renew()
+        self.graph_layout.renew()
         if index.damaged not in (None, self._rebuilt):
             self._rebuilt = index.damaged
             self._vault.background.spawn(self._rebuild)
@@ -362,20 +361,20 @@ class OpenVault:
         folder = self._vault.directory.path
         await asyncio.to_thread(note_address, folder, address, until_idle=until_idle)
 
-    def _tell_agents(self, task: IndexTask) -> None:
+    def _tell_agents(self, request: UpdateIndex) -> None:
         """Let the indexes of agents look at the same paths."""
         for agent in self.agents:
-            agent.follow_run(task)
+            agent.follow_run(request)
 
-    def follow_run(self, task: IndexTask) -> None:
+    def follow_run(self, request: UpdateIndex) -> None:
         """Index what a run of the owner's index is about."""
-        excludes = self._vault.task.exclusions.excludes
+        excludes = self._vault.spec.exclusions.excludes
         paths = [WHOLE_VAULT]
-        if task.paths is not None:
-            paths = [path for path in task.paths if not excludes(path, is_dir=True)]
-        if task.rebuild:
+        if request.paths is not None:
+            paths = [path for path in request.paths if not excludes(path, is_dir=True)]
+        if request.rebuild:
             self._vault.background.spawn(self._rebuild)
-        elif paths and not task.reads_attachments:
+        elif paths and not request.reads_attachments:
             self._queue.add(paths)
 
     def _share_vectors(self) -> None:
@@ -416,7 +415,7 @@ async def open_vault(
     with VaultRoot.open(config.vault.root or "", exclusions) as root:
         path, identity = root.path, root.identity
     typed = entry is not None and entry.has_note_types
-    task = IndexTask(
+    spec = IndexSpec(
         root=path,
         directory=str(directory.path),
         vault=identity,
@@ -424,7 +423,6 @@ async def open_vault(
         max_note_bytes=config.index.max_note_bytes,
         attachments=config.index.attachments,
         fields=config.index.frontmatter_fields,
-        rebuild=False,
         parallel=min(MAX_PARALLEL, os.cpu_count() or 1),
         typed=typed,
     )
@@ -444,7 +442,7 @@ async def open_vault(
             indexer = Indexer(shared.on_crash)
             stack.push_async_callback(indexer.close)
         address = DEFAULT if entry is None else entry.address
-        vault = await _make(stack, config, shared, task, indexer, address=address)
+        vault = await _make(stack, config, shared, spec, indexer, address=address)
         if own:
             stack.callback(indexer.retire)
         by_itself = entry is not None and entry.role is not Role.OTHER and writes_by_itself(config)
@@ -463,14 +461,14 @@ async def open_for_agent(
         VaultAgentError: as `open_vault`.
     """
     directory = IndexDirectory(owner.workplace / AGENTS / name)
-    exclusions = Exclusions(owner.task.exclusions.patterns, scope)
-    task = replace(owner.task, directory=str(directory.path), exclusions=exclusions)
+    exclusions = Exclusions(owner.spec.exclusions.patterns, scope)
+    spec = replace(owner.spec, directory=str(directory.path), exclusions=exclusions)
     async with AsyncExitStack() as stack:
         with translated():
             directory.create()
             stack.enter_context(directory.serving())
         vault = await _make(
-            *(stack, owner.config, shared, task, owner.indexer), address=owner.address, owner=owner
+            *(stack, owner.config, shared, spec, owner.indexer), address=owner.address, owner=owner
         )
         owner.agents.add(vault)
         stack.callback(owner.agents.discard, vault)
@@ -482,28 +480,28 @@ async def _make(
     stack: AsyncExitStack,
     config: Config,
     shared: Shared,
-    task: IndexTask,
+    spec: IndexSpec,
     indexer: Indexer,
     *,
     address: str,
     owner: OpenVault | None = None,
 ) -> OpenVault:
     """Make a vault of its parts. They are closed in reverse order: jobs, tasks, the index."""
-    directory = IndexDirectory(Path(task.directory))
+    directory = IndexDirectory(Path(spec.directory))
     source = directory if owner is None else IndexDirectory(owner.workplace)
     index = CurrentIndex(
         directory,
-        vault=task.vault,
-        fingerprint=task.fingerprint,
+        vault=spec.vault,
+        fingerprint=spec.fingerprint,
         vectors=None if shared.embedder is None else source.vectors,
-        scope=task.exclusions.scope,
+        scope=spec.exclusions.scope,
     )
     store = await stack.enter_async_context(open_jobs(directory.jobs))
     stack.push_async_callback(index.close)
     background = Background(lambda report: shared.on_crash("server", report))
     await stack.enter_async_context(background)
     indexed = IndexedVault(
-        task, directory, index, indexer, background, EventStream(), shared.on_crash
+        spec, directory, index, indexer, background, EventStream(), shared.on_crash
     )
     vault = OpenVault(config, shared, indexed, store, address, owner=owner)
     stack.push_async_callback(vault.jobs.close)

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from types import TracebackType
 
-    from vault_agent.indexing.protocol import IndexTask, RunResult
+    from vault_agent.indexing.protocol import IndexSpec, RunResult
     from vault_agent.model.jobs import JobSummary
     from vault_agent.store.current import CurrentIndex
-    from vault_agent.store.layout import IndexDirectory
+    from vault_agent.store.directory import IndexDirectory
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.embeddings import Embeddings
     from vault_agent.vaults.event_stream import EventStream
@@ -46,7 +46,7 @@ class IndexedVault:
     """A vault and its index, with what serves both.
 
     Args:
-        task: indexes the whole vault.
+        spec: what of the vault is indexed, and how.
         directory: the folder of the index.
         index: the revision that is served.
         indexer: runs the indexing processes.
@@ -55,7 +55,7 @@ class IndexedVault:
         on_crash: gets the name of a process and the report of its crash.
     """
 
-    task: IndexTask
+    spec: IndexSpec
     directory: IndexDirectory
     index: CurrentIndex
     indexer: Indexer
@@ -65,7 +65,7 @@ class IndexedVault:
 
     def open_root(self) -> VaultRoot:
         """Open the vault's folder, unless it was unmounted, moved or replaced since the start."""
-        return VaultRoot.open(self.task.root, self.task.exclusions, identity=self.task.vault)
+        return VaultRoot.open(self.spec.root, self.spec.exclusions, identity=self.spec.vault)
 
 
 class Runs:
@@ -88,8 +88,8 @@ class Runs:
         self._vault = vault
         self._refreshed = Signal()
         self._reading = anyio.Lock()  # of attachments
-        self.on_begin: Callable[[IndexTask], object] = lambda _: None
-        """Called with the task of each run, when it begins."""
+        self.on_begin: Callable[[UpdateIndex], object] = lambda _: None
+        """Called with the request of each run, when it begins."""
         self.on_refresh: Callable[[], object] = lambda: None
         """Called each time that another revision may be served."""
 
@@ -106,8 +106,8 @@ class Runs:
             if (meta := self._vault.index.meta) is not None:
                 on_served(IndexState("indexed", meta.generation, meta.revision))
 
-        task = replace(self._vault.task, paths=tuple(paths))
-        await self._run(task, lambda event: self._hear(event, serve))
+        request = UpdateIndex(self._vault.spec, paths=tuple(paths))
+        await self._run(request, lambda event: self._hear(event, serve))
         serve()  # nothing was to be published
 
     async def index_watched(
@@ -120,14 +120,15 @@ class Runs:
                 self._note_all_served()
             on_served()
 
-        task = replace(self._vault.task, paths=paths, by_watch=True)
-        await self._run(task, lambda event: self._hear(event, serve))
+        request = UpdateIndex(self._vault.spec, paths=paths, by_watch=True)
+        await self._run(request, lambda event: self._hear(event, serve))
         if paths is None:
             self._note_all_read()
 
     async def index_changes(self) -> None:
         """Index all changes of the vault since the last run. It is not a job."""
-        await self._run(self._vault.task, lambda event: self._hear(event, self._note_all_served))
+        request = UpdateIndex(self._vault.spec)
+        await self._run(request, lambda event: self._hear(event, self._note_all_served))
         self._note_all_read()
 
     async def embed(self, *, fresh: bool = False) -> bool:
@@ -180,10 +181,10 @@ class Runs:
             self._hear(event, self._note_all_served)
 
         # This job makes what is missing, and shows it.
-        await self._vault.indexer.stop_embedding(self._vault.task.directory)
+        await self._vault.indexer.stop_embedding(self._vault.spec.directory)
         try:
-            task = replace(self._vault.task, rebuild=kind is JobKind.REINDEX)
-            run = await self._run(task, hear, then_read=False)
+            request = UpdateIndex(self._vault.spec, rebuild=kind is JobKind.REINDEX)
+            run = await self._run(request, hear, then_read=False)
             indexed = True
         finally:
             self.incomplete = not indexed
@@ -206,15 +207,15 @@ class Runs:
 
         Return the last run, or None if nothing was read.
         """
-        task, run = self._vault.task, None
+        spec, run = self._vault.spec, None
         after: str | None = ""
         async with self._reading:
             while after is not None:
-                request = ReadAttachments(task, after)
+                request = ReadAttachments(spec, after)
                 read = await self._vault.indexer.read_attachments(request, on_event)
                 if read.paths:
-                    stored = replace(task, paths=read.paths, reads_attachments=True)
-                    run = await self._run(stored, on_event, then_read=False)
+                    update = UpdateIndex(spec, paths=read.paths, reads_attachments=True)
+                    run = await self._run(update, on_event, then_read=False)
                 after = read.last
         return run
 
@@ -245,16 +246,16 @@ class Runs:
 
     async def _run(
         self,
-        task: IndexTask,
+        request: UpdateIndex,
         on_event: Callable[[RunEvent], object],
         *,
         then_read: bool = True,
     ) -> RunResult:
-        """Run the task in the keeper, serve the published index, and remove old files.
+        """Send the request to the keeper, serve the published index, and remove old files.
 
         With `then_read`, attachments that wait for it are read in the background.
         """
-        self.on_begin(task)
+        self.on_begin(request)
         index, excluded = self._vault.index, []
 
         def hear(event: RunEvent) -> None:
@@ -263,8 +264,8 @@ class Runs:
             on_event(event)
 
         try:
-            run = await self._vault.indexer.run(UpdateIndex(task), hear)
-            if task.paths is None:
+            run = await self._vault.indexer.run(request, hear)
+            if request.paths is None:
                 self.excluded = tuple(excluded)
             await self.refresh()
             index.check()  # the run may not have seen the damage that keeps it from serving

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.config.vault_list import Registered
     from vault_agent.model.memory import MemoryNews
     from vault_agent.model.scope import Scope
-    from vault_agent.store.layout import ServerLock
+    from vault_agent.store.directory import ServerLock
     from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.shared import Shared
 

@@ -166,7 +166,7 @@ class Watch:
 
     async def _listen(self) -> None:
         """Listen to events for as long as the system has them, and begin again after an error."""
-        root = self._vault.task.root
+        root = self._vault.spec.root
         if self._settings.mode == "auto" and is_shared(await in_thread(file_system, root)):
             self._polls = True
         while not self._polls:
@@ -194,7 +194,7 @@ class Watch:
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[Exception | None] = loop.create_future()
         stop = threading.Event()
-        task = self._vault.task
+        spec = self._vault.spec
 
         def end(failure: Exception | None) -> None:
             if not ended.done():
@@ -205,9 +205,9 @@ class Watch:
             with suppress(RuntimeError):  # the loop has ended
                 try:
                     follow_changes(
-                        task.root,
-                        task.exclusions,
-                        task.attachments,
+                        spec.root,
+                        spec.exclusions,
+                        spec.attachments,
                         lambda paths: loop.call_soon_threadsafe(self._hear, paths),
                         stop,
                     )

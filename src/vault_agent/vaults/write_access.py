@@ -146,9 +146,9 @@ class WriteAccess:
             quiet_seconds=settings.quiet_seconds,
             max_per_minute=settings.max_per_minute,
             undo_days=settings.undo_days,
-            dates=self._vault.task.typed,
+            dates=self._vault.spec.typed,
         )
-        executor = WriteExecutor(self._vault.open_root, log, limits, self._vault.task.exclusions)
+        executor = WriteExecutor(self._vault.open_root, log, limits, self._vault.spec.exclusions)
         return VaultWriter(
             executor,
             self._queue.index,

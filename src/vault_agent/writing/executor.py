@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class WriteExecutor:
-    """The log and the files of one vault, without locks."""
+    """Logs and applies the changes of one vault. `VaultWriter` holds the locks meanwhile."""
 
     def __init__(
         self,

@@ -135,7 +135,7 @@ class FulltextReader:
             if passing is not None:
                 must, must_not = must + passing.must, must_not + passing.must_not
             go_on(stopped)
-            weights = {**query.units, **query.weights}
+            weights = {**query.units, **query.term_weights}
             words = words_or_phrases(clauses, query, weights)
             return self._notes.top(scored(words, must, must_not, None), limit)
 

@@ -159,13 +159,13 @@ class Search:
         """Words of the query that some notes write as two, with their weights."""
         self._is_about = False  # the query is a question about what a note is named
         self._alike = self._notes_named()
-        self._weights = self._look_up(self._spelled(self._without_form(query.weights)))
+        self._weights = self._look_up(self._spelled(self._without_form(query.term_weights)))
         self._openings = self._open(self._weights)
 
     def run(self) -> Candidates:
         """Return the notes and chunks to rank."""
         has_words = self._weights or self._query.phrases
-        if not has_words and (self._query.weights or not self._note_must):
+        if not has_words and (self._query.term_weights or not self._note_must):
             return Candidates(similar_terms=self._similar_terms, searched=self._count)
         go_on(self._stopped)
         words = {**self._query.units, **self._weights}
@@ -379,7 +379,7 @@ class Search:
         """Return the chunks that have all words of the query, at most `WHOLE`."""
         words = [
             meanings
-            for term in self._query.weights
+            for term in self._query.term_weights
             if (meanings := [word for word in self._meant(term) if self._frequencies.get(word)])
         ]
         if not words or len(words) > _WHOLE_WORDS:

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from tests.support.clocks import assert_linear
 
-from vault_agent.indexing.lay_out import Edges, Positions, lay_out, read_positions, write_positions
+from vault_agent.indexing.graph_layout import (
+    Edges,
+    Positions,
+    place_nodes,
+    read_positions,
+    write_positions,
+)
 
 
 def graph(size: int, groups: int = 4, seed: int = 1) -> tuple[int, Edges, np.ndarray]:
@@ -26,7 +32,7 @@ def distances(places: np.ndarray) -> np.ndarray:
 
 
 def test_the_same_graph_has_the_same_picture():
-    first, second = lay_out(*graph(400)), lay_out(*graph(400))
+    first, second = place_nodes(*graph(400)), place_nodes(*graph(400))
     assert first.dtype == np.float32
     assert (first == second).all()
 
@@ -34,7 +40,7 @@ def test_the_same_graph_has_the_same_picture():
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 50])
 def test_small_graphs_and_graphs_without_links_are_laid_out(size: int):
     none = np.zeros(0, np.int64)
-    places = lay_out(size, Edges(none, none, np.zeros(0, np.float32)), np.zeros(size, np.int64))
+    places = place_nodes(size, Edges(none, none, np.zeros(0, np.float32)), np.zeros(size, np.int64))
     assert places.shape == (size, 2)
     assert np.isfinite(places).all()
     assert len({tuple(each) for each in places.tolist()}) == size
@@ -42,14 +48,14 @@ def test_small_graphs_and_graphs_without_links_are_laid_out(size: int):
 
 def test_linked_notes_are_near_and_groups_apart():
     size, edges, groups = graph(400)
-    far = distances(lay_out(size, edges, groups))
+    far = distances(place_nodes(size, edges, groups))
     assert far[edges.sources, edges.targets].mean() < 0.6 * far.mean()
     same = groups[:, None] == groups[None]
     assert far[same].mean() < 0.8 * far[~same].mean()
 
 
 def test_notes_are_not_drawn_on_each_other():
-    places = lay_out(*graph(2_000, groups=20))
+    places = place_nodes(*graph(2_000, groups=20))
     far = distances(places)
     np.fill_diagonal(far, np.inf)
     assert np.median(far.min(axis=1)) > 3
@@ -63,7 +69,7 @@ def test_notes_with_the_same_links_do_not_gather_on_lines():
         np.concatenate((ends, ends)),
         np.ones(2 * size - 4, np.float32),
     )
-    far = distances(lay_out(size, edges, np.arange(size) % 3))
+    far = distances(place_nodes(size, edges, np.arange(size) % 3))
     np.fill_diagonal(far, np.inf)
     assert np.percentile(far.min(axis=1), 10) > 3
 
@@ -71,18 +77,18 @@ def test_notes_with_the_same_links_do_not_gather_on_lines():
 def test_one_note_with_thousands_of_links_is_in_the_middle_of_them():
     size = 3_000
     edges = Edges(np.zeros(size - 1, np.int64), np.arange(1, size), np.ones(size - 1, np.float32))
-    places = lay_out(size, edges, np.zeros(size, np.int64))
+    places = place_nodes(size, edges, np.zeros(size, np.int64))
     assert np.isfinite(places).all()
     assert np.hypot(*places[0]) < 0.3 * np.hypot(*places.T).max()
 
 
 def test_known_notes_stay_while_few_are_new():
     size, edges, groups = graph(1_000)
-    before = lay_out(size, edges, groups)
+    before = place_nodes(size, edges, groups)
     known = before.copy()
     fresh = np.arange(0, size, 25)  # 4 %
     known[fresh] = np.nan
-    after = lay_out(size, edges, groups, known)
+    after = place_nodes(size, edges, groups, known)
     kept = np.setdiff1d(np.arange(size), fresh)
     assert (after[kept] == before[kept]).all()
     assert np.isfinite(after).all()
@@ -90,7 +96,7 @@ def test_known_notes_stay_while_few_are_new():
 
 def test_a_new_note_begins_at_the_middle_of_its_neighbours():
     size, edges, groups = graph(500)
-    before = lay_out(size, edges, groups)
+    before = place_nodes(size, edges, groups)
     width = np.ptp(before, axis=0).max()
     more = Edges(
         np.append(edges.sources, [size, size]),
@@ -98,23 +104,23 @@ def test_a_new_note_begins_at_the_middle_of_its_neighbours():
         np.ones(len(edges.sources) + 2, np.float32),
     )
     known = np.vstack([before, [[np.nan, np.nan]]]).astype(np.float32)
-    after = lay_out(size + 1, more, np.append(groups, 0), known)
+    after = place_nodes(size + 1, more, np.append(groups, 0), known)
     assert np.hypot(*(after[size] - before[[3, 4]].mean(axis=0))) < 0.25 * width
 
 
 def test_a_picture_that_is_mostly_known_stays_alike():
     size, edges, groups = graph(1_000)
-    before = lay_out(size, edges, groups)
+    before = place_nodes(size, edges, groups)
     known = before.copy()
     known[::5] = np.nan
-    after = lay_out(size, edges, groups, known)
+    after = place_nodes(size, edges, groups, known)
     moved = np.hypot(*(after - before).T)
     kept = np.arange(size) % 5 != 0
     assert np.median(moved[kept]) < 0.1 * np.ptp(before, axis=0).max()
 
 
 def test_the_time_grows_with_the_number_of_notes():
-    assert_linear(lambda times: graph(3_000 * times), lambda made: lay_out(*made))
+    assert_linear(lambda times: graph(3_000 * times), lambda made: place_nodes(*made))
 
 
 def test_positions_are_read_as_they_were_written(tmp_path: Path):

@@ -23,36 +23,36 @@ from vault_agent.indexing.cluster import read_graph
 from vault_agent.indexing.protocol import LaidOut
 from vault_agent.model.adjacency import Adjacency
 from vault_agent.model.graph import MAX_NODES
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.index.rows import handle_of
-from vault_agent.store.layout import IndexDirectory
 from vault_agent.system.files import read_optional, replacing
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_agent.indexing.protocol import IndexTask
+    from vault_agent.indexing.protocol import IndexSpec
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
 
-def compute_layout(task: IndexTask) -> LaidOut:
+def compute_layout(spec: IndexSpec) -> LaidOut:
     """Compute and write the positions of the current revision.
 
     Raises:
         IndexUnavailable: `INDEX_NOT_FOUND`, `INDEX_INCOMPATIBLE`.
         OSError: if the file cannot be written.
     """
-    graph = read_graph(task)
+    graph = read_graph(spec)
     links = Adjacency.of([rowid for rowid, _ in graph.order], *graph.links)
     drawn = best_connected(links)
     paths = [graph.order[position][1] for position in drawn]
     handles = np.array([handle_of(path) for path in paths], np.int64)
-    file = IndexDirectory(Path(task.directory)).positions
+    file = IndexDirectory(Path(spec.directory)).positions
     earlier = read_positions(file)
-    places = lay_out(
+    places = place_nodes(
         len(drawn),
         _edges(links, drawn),
         _folders(paths),
@@ -129,7 +129,7 @@ class Edges:
     weights: Floats
 
 
-def lay_out(size: int, edges: Edges, groups: Ints, before: Floats | None = None) -> Floats:
+def place_nodes(size: int, edges: Edges, groups: Ints, before: Floats | None = None) -> Floats:
     """Return the position of each node, as an array of shape (size, 2).
 
     `groups` has the number of each node's group. `before` has positions from before, NaN for a new

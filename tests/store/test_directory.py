@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vault_agent.errors import Busy, Failed
-from vault_agent.store.layout import IndexDirectory
+from vault_agent.store.directory import IndexDirectory
 from vault_agent.system.address import note_address
 
 
