@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 import sys
 import tomllib
 from pathlib import Path
@@ -143,3 +144,11 @@ def test_windows_can_import_the_tests():
                     assert not missing & {name.name for name in line.names}, file
                 elif isinstance(line, ast.ImportFrom):
                     assert line.module not in missing, file
+
+
+SCRIPTS = sorted((ROOT / "packaging").glob("*.py"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_every_script_of_packaging_can_be_imported(script: Path):
+    assert runpy.run_path(str(script))["__doc__"]
