@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 from tests.mcp.conftest import META
+from tests.mcp.recorded import recorded, text_of
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.config.agents import AgentSettings
@@ -18,7 +19,6 @@ from vault_agent.config.rights import tool_settings
 from vault_agent.config.settings import Config
 from vault_agent.mcp.exchange import Post, exchange
 from vault_agent.mcp.handshake import FILE, result_for
-from vault_agent.mcp.recorded import recorded, text_of
 from vault_agent.mcp.service import make_server
 from vault_agent.mcp.tool import ClientTools
 from vault_agent.mcp.toolsets import TOOLSETS
@@ -31,7 +31,7 @@ VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"
 
 
 async def test_the_recorded_lists_are_those_of_the_server():
-    """If not, run `python -m vault_agent.mcp.recorded`."""
+    """If not, run `python -m tests.mcp.recorded`."""
     assert FILE.read_text(encoding="utf-8") == text_of(await recorded())
 
 

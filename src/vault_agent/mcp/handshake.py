@@ -2,7 +2,7 @@
 
 The relay answers with them, because clients wait only seconds for a first reply. So this imports
 nothing slow. `handshake.json` has the handshake and the envelope as the SDK gives them. It is made
-by `python -m vault_agent.mcp.recorded`.
+by `python -m tests.mcp.recorded`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Records the handshake of the server for the relay: `handshake.json`.
 
-Run `python -m vault_agent.mcp.recorded` after a change of the instructions or of the SDK. A test
+Run `python -m tests.mcp.recorded` after a change of the instructions or of the SDK. A test
 compares the file.
 """
 
