@@ -290,6 +290,14 @@ async def test_the_scope_of_a_caller_limits_the_notes_that_change(vault: Vault):
     assert vault.bytes("b/B.md") == b"[[Old]]"
 
 
+async def test_a_move_spells_out_no_path_outside_the_folders_of_a_caller(vault: Vault):
+    vault.put("b/Plan.md", "")
+    before = put(vault, Old="", Probe="[[Plan]] ![[b/Plan]]")
+    with pytest.raises(Forbidden, match="LINKS_OUTSIDE_SCOPE"):
+        await vault.move("Old.md", "Plan", caller=Author("agent", deny=("b",)))
+    assert vault.tree() == {**before, "b/Plan.md": b""}
+
+
 async def test_a_caller_learns_nothing_of_notes_outside_its_folders(vault: Vault):
     vault.put("a/Old.md", "# Log")
     vault.put("b/Secret.md", "[[Old#Log]] [[Free]]")
@@ -312,6 +320,22 @@ async def test_a_caller_learns_nothing_of_notes_outside_its_folders(vault: Vault
     )
     assert deleted.broken_links == 0
     assert (*renamed.warnings, *moved.warnings, *deleted.warnings) == ()
+
+
+@pytest.mark.fault(
+    "Writing",
+    "an agent moves a folder that holds notes which it must not see",
+    "`NOTE_NOT_FOUND`, as for a folder that is not there: only the owner moves folders",
+)
+async def test_an_agent_moves_no_folder_for_it_may_hold_what_it_does_not_see(vault: Vault):
+    vault.put("a/in/Seen.md", "")
+    vault.put("a/in/private/Secret.md", "")
+    before = vault.tree()
+    agent = Author("agent", folders=("a",), deny=("a/in/private",))
+    for folder in ("a/in", "a/none"):
+        with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
+            await vault.move(folder, "a/moved", caller=agent)
+    assert vault.tree() == before
 
 
 async def test_a_refused_move_leaves_no_folder(vault: Vault):

@@ -33,7 +33,7 @@ from vault_agent.writing.move import (
     notice_of_links,
     plan_move,
 )
-from vault_agent.writing.permission import check_scope
+from vault_agent.writing.permission import check_scope, sees
 from vault_agent.writing.placing import folder_exists, place_to_move
 from vault_agent.writing.plan import Overtaken, Transaction
 from vault_agent.writing.relinking import links_taken
@@ -90,8 +90,8 @@ class Files:
     ) -> Written:
         """Move a note, an attachment or a folder, and rewrite the links that would lead elsewhere.
 
-        The hash of a file is required; a folder has none. With / at the end of `to` it moves into
-        that folder under its own name.
+        The hash of a file is required. A folder has none, and only the owner moves it. With / at
+        the end of `to` it moves into that folder under its own name.
 
         Raises:
             NeedsJob: if `control` wants a job for a move of this size.
@@ -105,7 +105,8 @@ class Files:
             to,
             rewrite_links,
             lambda note: self.writing.may_write(write.caller, note),
-            self._seen_by(write.caller),
+            partial(sees, write.caller),
+            not write.caller.is_owner,
             control or MoveControl(),
             partial(check_hash, write),
         )
@@ -150,7 +151,7 @@ class Files:
                 of_canvases, unread = links_to_parts(root, reader, path)
             return [*reader.links_to_parts(path), *of_canvases], unread
 
-        seen = self._seen_by(write.caller)
+        seen = partial(sees, write.caller)
         links, unread = await self._of_index(links_of) or ([], [])
         return await rename_heading(
             *(self.writing, path, write, address, text),
@@ -178,7 +179,7 @@ class Files:
             if missing_ok:
                 return None
             raise
-        seen = [row for row in lost or () if self._seen_by(write.caller)(row.source)]
+        seen = [row for row in lost or () if sees(write.caller, row.source)]
         what = "Links to this file that were not changed: {}."
         warnings = (*reply.warnings, *notice_of_links("LINKS_BROKEN", what, seen))
         return replace(reply, broken_links=len(seen), warnings=warnings)
@@ -226,14 +227,10 @@ class Files:
         if not (reply.created and reply.changed):
             return reply
         taken = await self._of_index(lambda reader: links_taken(reader, reply.path))
-        seen = [row for row in taken or () if self._seen_by(caller)(row.source)]
+        seen = [row for row in taken or () if sees(caller, row.source)]
         what = "{} links to another file of this name now lead to the new one."
         warnings = notice_of_links("LINKS_LEAD_ELSEWHERE", what, seen)
         return replace(reply, warnings=(*reply.warnings, *warnings))
-
-    def _seen_by(self, caller: Author) -> Callable[[str], bool]:
-        """Return which paths a reply to a caller may depend on: an agent's, what it may write."""
-        return lambda path: caller.is_owner or self.writing.may_write(caller, path)
 
     async def _of_index(self, read: Callable[[LinkReader], _T]) -> _T | None:
         """Return what `read` finds in the index as it is, or None if there is no index."""

@@ -82,6 +82,7 @@ class MoveRequest:
         rewrite_links: whether links are changed so that they lead where they did.
         may_write: whether the caller may change the note at a path.
         may_see: whether a reply to the caller may depend on a file.
+        files_only: whether a folder is not moved: a caller may not see all that is in it.
         control: how it is watched and stopped.
         check_hash: called with the SHA-256 of a file. It raises if that is not expected.
         most_notes: the largest number of notes to rewrite.
@@ -92,6 +93,7 @@ class MoveRequest:
     rewrite_links: bool
     may_write: Callable[[str], bool]
     may_see: Callable[[str], bool]
+    files_only: bool = False
     control: MoveControl = MoveControl()
     check_hash: Callable[[bytes], object] = field(default=lambda digest: None)  # noqa: ARG005
     most_notes: int = 5_000
@@ -115,6 +117,8 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, request: MoveRequest) -> Tran
     for place in (path, request.to):
         check_scope(request.may_write, place)
     is_folder = _is_folder(root, path)
+    if is_folder and request.files_only:
+        raise _not_found()
     to = _place(root, path, request.to, is_folder=is_folder)
     if to == path:
         return Transaction(path, ())
@@ -191,8 +195,12 @@ def _place(root: VaultRoot, path: str, to: str, *, is_folder: bool) -> str:
 
 
 def _check(links: Affected, request: MoveRequest, count: int) -> None:
-    """Check that the caller may rewrite all notes, and that files and links are not too many."""
-    check_links(links.notes, request.may_write, request.may_see)
+    """Check that the caller may rewrite all links, and that files and links are not too many.
+
+    A link to a file that the caller does not see would be rewritten with its path.
+    """
+    unseen = [path for path in links.targets if not request.may_see(path)]
+    check_links((*links.notes, *unseen), request.may_write, request.may_see)
     if links.count > MAX_LINKS:
         raise TooLarge(
             "MOVE_TOO_LARGE",
@@ -212,14 +220,14 @@ def _check(links: Affected, request: MoveRequest, count: int) -> None:
 
 
 def check_links(
-    sources: Iterable[str], may_write: Callable[[str], bool], may_see: Callable[[str], bool]
+    paths: Iterable[str], may_write: Callable[[str], bool], may_see: Callable[[str], bool]
 ) -> None:
-    """Check that the caller may rewrite the links of these notes. The others are not counted.
+    """Check that the caller may rewrite links of or to these files. Those not seen are not counted.
 
     Raises:
         Forbidden: `LINKS_OUTSIDE_SCOPE`.
     """
-    outside = [path for path in sources if not may_write(path)]
+    outside = [path for path in paths if not may_write(path)]
     if not outside:
         return
     seen = sum(map(may_see, outside))

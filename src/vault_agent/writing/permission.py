@@ -12,7 +12,7 @@ from vault_agent.text.names import covers, fold, lies_in
 from vault_agent.vault.paths import Verdict, validate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from vault_agent.model.writing import Author, Write, WriteLimits
     from vault_agent.vault.paths import Exclusions
@@ -55,13 +55,7 @@ class Permission:
 
     def allows(self, caller: Author, path: str) -> bool:
         """Whether a path lies in the folders that this caller may write."""
-        folded = fold(path)
-        scopes = [self._limits.folders]
-        if caller.folders is not None:
-            scopes.append(caller.folders)
-        if not all(any(lies_in(folded, fold(name)) for name in scope) for scope in scopes):
-            return False
-        return not any(covers(fold(folder), folded) for folder in caller.deny)
+        return _lies_in_one(path, self._limits.folders) and sees(caller, path)
 
     def count(self, caller: Author) -> None:
         """Count a write of an agent. The owner has no limit.
@@ -84,6 +78,17 @@ class Permission:
                 remedy="Wait a minute, or raise write.max_per_minute.",
             )
         times.append(now)
+
+
+def sees(caller: Author, path: str) -> bool:
+    """Whether a path lies in the folders that a caller sees."""
+    if caller.folders is not None and not _lies_in_one(path, caller.folders):
+        return False
+    return not any(covers(fold(folder), fold(path)) for folder in caller.deny)
+
+
+def _lies_in_one(path: str, folders: Iterable[str]) -> bool:
+    return any(lies_in(fold(path), fold(folder)) for folder in folders)
 
 
 def check_scope(may_write: Callable[[str], bool], path: str) -> None:

@@ -298,6 +298,8 @@ class Affected:
     """Paths of the notes with a link that must be rewritten, before the change."""
     links: tuple[LinkFrom, ...]
     """Links that would lead elsewhere or nowhere."""
+    targets: frozenset[str]
+    """Paths of the files that the links lead to, before the change."""
     count: int
     """The number of `links`, each of one line counted."""
 
@@ -313,14 +315,15 @@ def find_affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Nam
         by_source.setdefault(row.source, []).append(row.link)
     targets = files.read_for(by_source)
     gone = set(change.removed)
-    changed = [
-        row
+    changed = {
+        row: was.dest
         for row in links
-        if row.source not in gone and any(find_stale_links(row.source, [row.link], targets))
-    ]
+        if row.source not in gone
+        for _, was in find_stale_links(row.source, [row.link], targets)
+    }
     notes = tuple(dict.fromkeys(row.source for row in changed))
     count = sum(rows[row] for row in changed)
-    return Affected(notes, tuple(changed), count), files
+    return Affected(notes, tuple(changed), frozenset(changed.values()), count), files
 
 
 def links_taken(reader: LinkReader, path: str) -> tuple[LinkFrom, ...]:
