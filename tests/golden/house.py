@@ -71,8 +71,8 @@ class Case:
         sent: what is asked. In its texts, `«Bread.md»` is the note's ID and `«name»` is kept.
         what: what is special about it.
         keep: values of what is recorded to keep, as dotted paths by name.
-        until: a value of what is recorded, as a dotted path, and what it must be: until then it is
-            asked again.
+        until: a value of what is recorded, as a dotted path, and what it must be, or its pattern.
+            Until then it is asked again.
         settle: whether all jobs end before the next case.
         endpoint: where the tools of another toolset are, below /mcp.
         project: whether it is about the vault of the project.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -37,7 +38,7 @@ def record(folder: Path) -> dict[str, str]:
             until = case.until
             reply = eventually(
                 lambda asked=case: one(house, asked),
-                lambda got, until=until: not until or _at(got, until[0]) == until[1],
+                lambda got, until=until: not until or _is(_at(got, until[0]), until[1]),
             )
             asked = {
                 "case": case.of, "what": case.what, "sent": case.sent, "given": case.given,
@@ -85,6 +86,12 @@ def record(folder: Path) -> dict[str, str]:
 def _until_the_next_second() -> None:
     now = int(time.time())
     eventually(lambda: int(time.time()) > now)
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, re.Pattern):
+        return bool(wanted.fullmatch(str(value)))
+    return bool(value == wanted)
 
 
 def _at(value: Any, path: str) -> Any:

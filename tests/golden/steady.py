@@ -61,7 +61,9 @@ class Steady:
     """Learns what was given out in this run, and replaces it."""
 
     def __init__(self, house: House) -> None:
-        today = {time.strftime("%Y-%m-%d", clock(second)) for second in (time.time(), house.began)
+        # A run may go on over midnight.
+        today = {time.strftime("%Y-%m-%d", clock(second))
+                 for second in (house.began, house.began + 86_400)
                  for clock in (time.gmtime, time.localtime)}  # fmt: skip
         self._times = re.compile(
             rf"({'|'.join(map(re.escape, sorted(today)))})"

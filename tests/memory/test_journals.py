@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.support.secret_forms import FORMS, made
-from tests.support.session_desk import NOW, Desk
+from tests.support.session_desk import Desk
 
 from vault_agent.api.sessions import show_journal
 from vault_agent.markdown.frontmatter_edit import read_keys
@@ -23,7 +23,7 @@ async def test_a_session_leaves_one_journal_with_what_was_decided(desk: Desk):
         (desk.project / "src/queue.py").write_text("a = 3\n")
         session = await desk.state(app, told)
         app.sessions.wake()
-        await desk.finish(app, told, at=NOW + 10)  # it went on, and nothing was said
+        await desk.finish(app, told, after=10)  # it went on, and nothing was said
     text = desk.note()
     values = read_keys(text.encode())
     assert values["session"] == told.session_id
@@ -57,12 +57,12 @@ async def test_commits_after_the_session_and_of_others_are_not_its_own(desk: Des
     desk.commit("src/queue.py", "a = 3\n", "Limit retries")
     desk.commit("src/queue.py", "a = 4\n", "By a colleague", author="C <c@example.org>")
     async with desk.app() as app:
-        await desk.finish(app, told, at=time.time())
+        await desk.finish(app, told)
         assert "By a colleague" not in desk.note()
         assert "Limit retries" in desk.note()
     later = desk.work("6c1f3c6e-1111-4222-8333-444455556666")
     async with desk.app() as app:
-        await desk.finish(app, later, at=NOW - 10_000)  # long before the commits
+        await desk.finish(app, later, after=-10_000)  # long before the commits
     [text] = [path.read_text() for path in desk.notes() if later.session_id in path.read_text()]
     assert "Limit retries" not in text
 
@@ -98,7 +98,7 @@ async def test_a_journal_that_a_person_has_changed_is_never_rewritten(desk: Desk
         else:
             path.unlink()
         before = path.read_text() if path.exists() else None
-        session = await desk.finish(app, told, at=NOW + 100)
+        session = await desk.finish(app, told, after=100)
         assert session.journal.reason == "edited"
     assert (path.read_text() if path.exists() else None) == before
     assert len(desk.notes()) == (before is not None)
@@ -107,10 +107,10 @@ async def test_a_journal_that_a_person_has_changed_is_never_rewritten(desk: Desk
 async def test_an_aborted_session_is_written_when_the_next_one_starts(desk: Desk):
     async with desk.app() as app:
         told = desk.work()
-        await desk.tell(app, told, ends=False, at=NOW - 100)
+        await desk.tell(app, told, ends=False, after=-100)
         assert desk.notes() == []
         following = desk.writer("7d1f3c6e-1111-4222-8333-4444").end()
-        await desk.tell(app, following, ends=False, at=time.time() + 605)
+        await desk.tell(app, following, ends=False, after=605)
         session = await desk.state(app, told, "incomplete")
         assert session.journal.reason == "crash"
     assert "no, after 3" in desk.note()
@@ -119,7 +119,7 @@ async def test_an_aborted_session_is_written_when_the_next_one_starts(desk: Desk
 async def test_a_session_that_waits_is_no_aborted_one(desk: Desk):
     async with desk.app() as app:
         told = desk.work()
-        await desk.tell(app, told, ends=False, at=time.time() + 60)
+        await desk.tell(app, told, ends=False, after=60)
         await app.journals.write_due()
     assert desk.notes() == []
 
@@ -148,7 +148,7 @@ async def test_the_agents_own_sections_come_first_and_what_follows_is_added(desk
 async def test_of_two_open_sessions_the_latest_is_meant(desk: Desk):
     async with desk.app() as app:
         first, second = desk.work(), desk.work("6c1f3c6e-1111-4222-8333-444455556666")
-        await desk.tell(app, first, ends=False, at=NOW - 100)
+        await desk.tell(app, first, ends=False, after=-100)
         await desk.tell(app, second, ends=False)
         named = await app.journals.session_named(None, desk.vault)
         assert named.session_id == second.session_id
@@ -208,7 +208,7 @@ async def test_no_journal_is_written_unasked_where_none_is_wanted(
         session = await desk.finish(app, told, "skipped")
         assert session.journal.reason == reason
         assert desk.notes() == []
-        following = desk.event(desk.writer("9e1f3c6e-1111").end(), "start", NOW + 5)
+        following = desk.event(desk.writer("9e1f3c6e-1111").end(), "start", time.time() + 5)
         offer = await app.sessions.take(following)
         await offer.settle(True)
         assert ("journal make" in (offer.brought.message or "")) is (reason == "asked")

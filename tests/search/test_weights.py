@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.search.opened import indexed
@@ -17,17 +18,19 @@ from vault_agent.search.rank import Ranked, weigh
 from vault_agent.search.search import search
 from vault_agent.store.current import Snapshot
 
-NOW = datetime.now(UTC)
+NOW = datetime(2026, 5, 20, tzinfo=UTC)
 FOLDERS = SearchSettings.model_validate({"folders": "Archive=0.5, Archive/best=2 , .=1"}).weights
 RECENT = Weights(half_life=30)
 
 
 def note(days: int) -> str:
-    return f"---\nupdated: {(NOW - timedelta(days)).date()}\n---\nfrost on the late beds\n"
+    return f"---\nupdated: {NOW.date() - timedelta(days)}\n---\nfrost on the late beds\n"
 
 
 @pytest.fixture
-async def snapshot(tmp_path: Path) -> AsyncIterator[Snapshot]:
+async def snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Snapshot]:
+    clock = SimpleNamespace(now=lambda _: NOW)
+    monkeypatch.setattr("vault_agent.search.search.datetime", clock)
     vault = Vault(tmp_path)
     vault.write("Archive/a.md", note(0))
     vault.write("Archive/best/b.md", note(30))

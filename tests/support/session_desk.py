@@ -6,7 +6,6 @@ import subprocess
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +20,14 @@ from vault_agent.memory.session_file import Session
 from vault_agent.model.jobs import JobKind
 from vault_agent.model.sessions import SessionEvent
 
-NOW = time.time()
 PATIENT = {"enabled": True, "hook_timeout_ms": 10_000}
 """Memory on a machine that may be busy."""
-TODAY = f"{datetime.now(UTC):%Y-%m-%d}"
 PROMPT = "streaming cost updates in the tracker of the canary"
 
 
 def note(title: str, text: str, **fields: str) -> str:
     """Return a note with frontmatter."""
-    lines = "".join(f"{name}: {value}\n" for name, value in {"updated": TODAY, **fields}.items())
+    lines = "".join(f"{name}: {value}\n" for name, value in fields.items())
     return f"---\n{lines}---\n# {title}\n\n{text}\n"
 
 
@@ -90,7 +87,8 @@ class Desk:
             app.sessions._deliver_seconds = PATIENCE
             yield app
 
-    def writer(self, session_id: str = "", began: float = NOW - 600) -> Writer:
+    def writer(self, session_id: str = "") -> Writer:
+        began = time.time() - 600
         return Writer("claude-code", str(self.project), session_id=session_id, began=began)
 
     def event(self, told: Made, kind: str, at: float, **more: Any) -> SessionEvent:
@@ -105,8 +103,9 @@ class Desk:
         path.write_bytes(told.data())
         return str(path)
 
-    async def tell(self, app: App, told: Made, *, ends: bool = True, at: float = NOW) -> None:
-        """Tell of a session as its hooks do."""
+    async def tell(self, app: App, told: Made, *, ends: bool = True, after: float = 0) -> None:
+        """Tell of a session as its hooks do. It ends so many seconds after this moment."""
+        at = time.time() + after
         path = self.transcript(told)
         start = self.git("rev-parse", "HEAD") if not told.prompts else self.begun
         events = [self.event(told, "start", at - 600, transcript_path=path, commit=start)]
@@ -148,9 +147,9 @@ class Desk:
         assert session is not None
         return session
 
-    async def finish(self, app: App, told: Made, *states: str, at: float = NOW) -> Session:
+    async def finish(self, app: App, told: Made, *states: str, after: float = 0) -> Session:
         """Tell of a whole session, and wait until its journal is in one of the states."""
-        await self.tell(app, told, at=at)
+        await self.tell(app, told, after=after)
         return await self.state(app, told, *states)
 
     def notes(self) -> list[Path]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -317,9 +316,10 @@ def test_starred_notes_are_where_one_begins(desk: Desk):
 
 
 def test_the_note_of_today_is_made_beside_the_others_and_opened(desk: Desk):
-    desk.note(f"daily/{datetime.now(UTC).year}-01-01.md", "# New year\n")
+    desk.note("daily/2026-01-01.md", "# New year\n")
     page = desk.open("/notes")
-    name = page.evaluate("new Date().toLocaleDateString('sv')")
+    name = "2026-05-20"
+    page.clock.set_fixed_time(f"{name}T12:00:00")
 
     def open_today() -> None:
         page.keyboard.press("Control+k")
