@@ -52,8 +52,7 @@ def test_hostile_notes_are_indexed_or_warned_about(program: Program):
     program.write("body/binary.md", b"\0\1" * 4096)
     program.write("body/huge.md", b"x" * (17 << 20))
     program.start()
-    job_id = program.call("GET", "/health").data["runningJob"]
-    job = program.finish(job_id)
+    job = program.finish_first()
     assert job["state"] == "succeeded"
     assert job["summary"]["added"] == len(FRONTMATTER) + len(BODIES) + 1
     warned = {(warning["code"], warning["details"]["path"]) for warning in job["warnings"]}

@@ -27,16 +27,10 @@ def program(tmp_path: Path) -> Iterator[Program]:
         made.variables |= report
         try:
             made.start()
-            finish_running(made)
+            assert made.finish_first()["state"] == "succeeded"
             yield made
         finally:
             made.close()
-
-
-def finish_running(program: Program) -> None:
-    """Wait for the job that the server has started by itself."""
-    running = program.call("GET", "/health").data["runningJob"]
-    assert running is None or program.finish(running)["state"] == "succeeded"
 
 
 def assert_only_sqlite_used_databases(program: Program) -> None:

@@ -55,12 +55,6 @@ class Agent(Program):
     def url(self) -> str:
         return f"{self.endpoint}/mcp"
 
-    def finish_first(self) -> None:
-        """Wait until the first index is built."""
-        running = self.call("GET", "/health").data["runningJob"]
-        if running:
-            self.finish(running)
-
     def post(
         self, body: object, headers: dict[str, str] | None = None, path: str = "/mcp"
     ) -> tuple[int, dict[str, Any] | None, dict[str, str]]:

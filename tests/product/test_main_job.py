@@ -36,7 +36,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 )
 def test_the_first_start_indexes_and_later_changes_follow(program: Program):
     program.start()
-    first = program.finish(program.call("GET", "/health").data["runningJob"])
+    first = program.finish_first()
     assert (first["state"], first["summary"]["added"]) == ("succeeded", 3)
     program.write("Bread.md", "# Bread\n\nrewritten")  # a note is read from its file
     assert program.call("GET", f"/notes/{BREAD}").data["content"] == "# Bread\n\nrewritten"
@@ -53,7 +53,9 @@ def test_the_first_start_indexes_and_later_changes_follow(program: Program):
     for _ in range(3):
         while program.call("GET", f"/jobs/{job_id}").data["job"]["state"] != "succeeded":
             time.sleep(0.001)
-        job_id = program.submit()  # which is accepted at once
+        reply = program.call("POST", "/index", {})
+        assert reply.status == 202, "the next one is accepted at once"
+        job_id = reply.data["job"]["id"]
     program.finish(job_id)
 
     for note in program.vault.rglob("*.md"):

@@ -82,8 +82,6 @@ def serve(
     for path, text in (notes or {}).items():
         program.write(path, text)
     program.start()
-    for job in program.call("GET", "/jobs").data["jobs"]:
-        program.finish(job["id"])
     program.finish(program.submit())
     yield program
     program.close()
