@@ -61,7 +61,10 @@ def test_an_index_run_embeds_every_chunk_and_search_is_hybrid(shared: tuple[Prog
 @pytest.mark.parametrize("mode", ["embedding", "hybrid"])
 def test_operators_are_not_embedded(shared: tuple[Program, Endpoint], mode: str):
     program, endpoint = shared
-    program.search(f'"starter {mode}" -crust tag:baking', mode=mode)
+    eventually(
+        lambda: program.search(f'"starter {mode}" -crust tag:baking', mode=mode),
+        lambda reply: is_served(reply) and reply.data["usedMode"] == mode,
+    )
     assert any(text.endswith(f"starter {mode}") for text in endpoint.texts)
     asked = len(endpoint.texts)
     found = program.search("path:日記", mode=mode)
@@ -188,7 +191,7 @@ def test_after_a_kill_while_embedding_the_index_is_complete(program: Program):
     with running_endpoint(program, latency=0.3, at_once=1):
         program.fill(30)
         program.start()
-        job_id = program.call("GET", "/health").data["runningJob"]
+        job_id = program.call("GET", "/jobs").data["jobs"][0]["id"]
         eventually(
             lambda: program.call("GET", f"/jobs/{job_id}").data["job"]["phase"],
             lambda phase: phase == "embed",

@@ -6,13 +6,18 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import pytest
+from tests.support.clocks import PATIENCE
 
 from vault_agent.app import App, open_app
 from vault_agent.config.project import OURS, VAULT, ensure_project_file
 from vault_agent.config.settings import Config
 from vault_agent.config.vault_list import Registered, Role, add_vault, new_uid
+from vault_agent.models.settings import EndpointSettings
 from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.vaults.shared import KnownVaults
 
@@ -104,3 +109,9 @@ async def indexed(vault: OpenVault) -> OpenVault:
         async for _ in vault.jobs.watch(job.id):
             pass
     return vault
+
+
+def wait_for_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let searches wait for the vector of their query, also on a busy machine."""
+    patient = partial(EndpointSettings, query_timeout=PATIENCE)
+    monkeypatch.setattr("vault_agent.app.EndpointSettings", patient)

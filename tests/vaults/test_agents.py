@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.local_model import LocalModel
-from tests.support.registered_vaults import RegisteredVaults, indexed
+from tests.support.registered_vaults import RegisteredVaults, indexed, wait_for_queries
 from tests.support.waiting import eventually_async
 
 from vault_agent.api import note_writes, search
@@ -135,7 +135,8 @@ async def indexed_again(vault: OpenVault) -> None:
     await vault.runs.index_changes()
 
 
-async def test_no_text_is_sent_for_it(world: RegisteredVaults):
+async def test_no_text_is_sent_for_it(world: RegisteredVaults, monkeypatch: pytest.MonkeyPatch):
+    wait_for_queries(monkeypatch)
     async with LocalModel() as model:
         embedding = {"enabled": True, "endpoint": model.url, "model": model.model}
         async with world.app(embedding=embedding, **UNWATCHED) as app:

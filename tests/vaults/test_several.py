@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.local_model import LocalModel
-from tests.support.registered_vaults import KeptVaults, RegisteredVaults, indexed
+from tests.support.registered_vaults import KeptVaults, RegisteredVaults, indexed, wait_for_queries
 
 from vault_agent.api import search
 from vault_agent.api.caller import OWNER, CallContext, Caller, CallerKind
@@ -153,7 +153,10 @@ async def test_all_words_match_as_in_the_whole(halved: RegisteredVaults):
         assert whole.hits
 
 
-async def test_vaults_are_searched_by_meaning_too(world: RegisteredVaults):
+async def test_vaults_are_searched_by_meaning_too(
+    world: RegisteredVaults, monkeypatch: pytest.MonkeyPatch
+):
+    wait_for_queries(monkeypatch)
     halves(world)  # the kept indexes have no vectors
     async with LocalModel() as endpoint:
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
