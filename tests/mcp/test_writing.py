@@ -228,6 +228,7 @@ def test_an_agent_writes_in_its_folder_only(writers: Writers):
 def test_a_move_that_needs_notes_outside_says_what_to_do(writers: Writers):
     writers.use("mover", "vault_write", path="Far.md", content="far\n")
     writers.use("", "vault_write", path="Notes/Links.md", content="[[Far]]\n")
+    eventually(lambda: "Links.md" in writers.use("", "vault_search", query="Far"))
     known = writers.shown_hash("claude/Far.md")
     refused = writers.refuse(
         "mover", "vault_move", path="Far.md", to="Farther.md", expectedHash=known

@@ -184,7 +184,8 @@ async def test_a_worker_that_cannot_start_reports_the_reason():
     assert crash.value.report.error_type == "ValueError"
 
 
-async def test_a_slow_start_does_not_count_as_task_time():
+async def test_a_slow_start_does_not_count_as_task_time(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(workers, "WALL_FACTOR", PATIENCE / 0.1)
     slow: WorkerPool[str, str] = WorkerPool(slow_to_start, (), size=1)
     async with slow:
         assert await slow.run("a", cpu_seconds=0.1) == "a"

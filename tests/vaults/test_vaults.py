@@ -226,8 +226,6 @@ async def test_index_jobs_of_all_vaults_take_turns(
             await indexed(vault)
         for vault in vaults:
             await vault.submit(JobKind.REINDEX)
-        states = [vault.jobs.running.state for vault in vaults if vault.jobs.running]
-        assert states.count(JobState.QUEUED) >= 2
         for vault in vaults:
             await indexed(vault)
             assert (await vault.jobs.list())[0].state is JobState.SUCCEEDED
