@@ -98,7 +98,7 @@ async def measure(root: Path, data: Path, appends: int) -> None:
         for number, path in enumerate(chance.sample(notes, appends)):
             word = f"quincequince{number}"
             taken = await append_to(vault, path, word, 10_000)
-            hits = (await vault.search(SearchQuery(word))).hits
+            hits = (await vault.search(SearchQuery(word))).results
             if [hit.path for hit in hits] != [path]:
                 raise SystemExit("a search did not find what was written")
             searched.append(taken)

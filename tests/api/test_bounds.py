@@ -55,7 +55,7 @@ def called(engine: FakeEngine) -> CallContext:
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_search_replies_stay_below_the_size_limit(name: str):
     engine = FakeEngine(Config())
-    engine.hits = (HOSTILE[name],) * 50
+    engine.results = (HOSTILE[name],) * 50
     sent = SearchQuery(query="a", limit=50)
     _, body = await answer(search.search, called(engine), sent)
     assert len(body) <= REPLY_BYTES
@@ -70,7 +70,7 @@ async def test_search_replies_stay_below_the_size_limit(name: str):
 
 async def test_one_result_that_is_too_large_hides_no_other():
     engine = FakeEngine(Config())
-    engine.hits = (hit(path="\x01" * 750_000), hit(), hit())
+    engine.results = (hit(path="\x01" * 750_000), hit(), hit())
     _, body = await answer(search.search, called(engine), SearchQuery(query="a"))
     reply = json.loads(body)
     assert len(reply["data"]["results"]) == 2
@@ -79,28 +79,28 @@ async def test_one_result_that_is_too_large_hides_no_other():
 
 async def test_the_best_result_is_kept_with_its_long_names_cut():
     engine = FakeEngine(Config())
-    engine.hits = (HOSTILE["30,000 tags"], hit())
+    engine.results = (HOSTILE["30,000 tags"], hit())
     found, body = await answer(search.related, called(engine), RelatedQuery(id=ID))
     first, second = json.loads(body)["data"]["results"]
     assert len(first["metadata"]["tags"]) == MAX_ENTRIES
     assert second["metadata"]["tags"] == ["lamp"]
     assert found.warnings[-1].details == {"omitted": 0, "shortened": 1}
-    engine.hits = (HOSTILE["a title of a megabyte"],)
+    engine.results = (HOSTILE["a title of a megabyte"],)
     found, body = await answer(search.related, called(engine), RelatedQuery(id=ID))
-    assert len(found.data.hits[0].title) == MAX_CHARACTERS
+    assert len(found.data.results[0].title) == MAX_CHARACTERS
 
 
 async def test_a_reply_below_the_size_limit_is_not_changed():
     engine = FakeEngine(Config())
-    engine.hits = (hit(title="T" * 3_000),) * 50
+    engine.results = (hit(title="T" * 3_000),) * 50
     found, _ = await answer(search.search, called(engine), SearchQuery(query="a", limit=50))
     assert found.warnings == ()
-    assert {len(each.title) for each in found.data.hits} == {3_000}
+    assert {len(each.title) for each in found.data.results} == {3_000}
 
 
 async def test_the_size_limit_applies_over_http():
     async with run() as server:
-        server.engine.hits = (HOSTILE["30,000 tags"],) * 10
+        server.engine.results = (HOSTILE["30,000 tags"],) * 10
         async with server.request("POST", "/search", json={"query": "a"}) as reply:
             body = await reply.read()
         assert reply.status == 200

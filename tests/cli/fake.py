@@ -242,7 +242,7 @@ class FakeServer:
                 requested_mode=body.mode,
                 used_mode=Mode.LEXICAL,
                 limit=body.limit,
-                hits=tuple(self.results),
+                results=tuple(self.results),
                 indexed_at=self.indexed_at,
             )
         )

@@ -80,7 +80,7 @@ async def published(vault: Vault) -> dict[str, Any]:
     async with opened(vault) as snapshot:
         held: dict[str, Any] = {}
         for word in WORDS:
-            hits = (await search(snapshot, SearchQuery(word, limit=50))).hits
+            hits = (await search(snapshot, SearchQuery(word, limit=50))).results
             held[word] = sorted((hit.path, hit.snippet) for hit in hits)
         notes = snapshot.query(
             documents.notes_and_attachments, snapshot.fulltext.admitted(Filters())

@@ -220,6 +220,6 @@ async def test_a_rebuild_that_met_a_full_disk_is_tried_again(
 
 async def finds(vault: OpenVault) -> bool:
     try:
-        return bool((await vault.search(SearchQuery("flour"))).hits)
+        return bool((await vault.search(SearchQuery("flour"))).results)
     except IndexUnavailable:
         return False

@@ -38,7 +38,7 @@ KINDS = ("pdf", "text", "csv", "html", "canvas", "code")
 
 
 async def hits(snapshot: Snapshot, query: str) -> tuple[Hit, ...]:
-    return (await search(snapshot, SearchQuery(query))).hits
+    return (await search(snapshot, SearchQuery(query))).results
 
 
 def made(folder: Path, kinds: tuple[str, ...] = KINDS) -> Vault:
@@ -300,9 +300,9 @@ async def test_related_finds_attachments_and_takes_them(tmp_path: Path):
     vault.write("Notes/Jam.md", "# Jam\n\nMarmalade recipe with oranges from Seville, marmalade.\n")
     async with indexed(vault) as snapshot:
         jam = await related(snapshot, RelatedQuery(identify("Notes/Jam.md")))
-        assert "Papers/manual.pdf" in [hit.path for hit in jam.hits]
+        assert "Papers/manual.pdf" in [hit.path for hit in jam.results]
         paper = await related(snapshot, RelatedQuery(identify("Papers/manual.pdf")))
-        assert {"Notes/Jam.md", "Notes/Tea.md"} <= {hit.path for hit in paper.hits}
+        assert {"Notes/Jam.md", "Notes/Tea.md"} <= {hit.path for hit in paper.results}
 
 
 async def test_the_text_is_read_by_page_and_by_line(tmp_path: Path):

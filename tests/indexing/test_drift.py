@@ -30,7 +30,7 @@ async def results(vault: Vault) -> dict[str, list[tuple[str, int | None, float]]
         return {
             query: [
                 (hit.path, hit.chunk_index, hit.score)
-                for hit in (await search(snapshot, SearchQuery(query, limit=20))).hits
+                for hit in (await search(snapshot, SearchQuery(query, limit=20))).results
             ]
             for query in QUERIES
         }

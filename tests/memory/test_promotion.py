@@ -111,12 +111,14 @@ async def test_a_promoted_note_is_found_from_another_project(vaults: Vaults):
     found = await vaults.app.several.search(
         ["project:other", "global"], SearchQuery("streamed output regex")
     )
-    first = found.hits[0]
+    first = found.results[0]
     assert (first.vault, first.path) == ("global", COPY)
     both = await vaults.app.several.search(
         ["project:shop", "global"], SearchQuery("streamed output regex")
     )
-    [hit] = [each for each in both.hits if "regex" in each.path or each.path.startswith("journals")]
+    [hit] = [
+        each for each in both.results if "regex" in each.path or each.path.startswith("journals")
+    ]
     assert (hit.vault, hit.also[0].note_id) == ("project:shop", done.copy.note_id)
     # The copy knows its origin, and its text is that of the original.
     text = (vaults.shared / COPY).read_text()

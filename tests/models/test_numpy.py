@@ -37,7 +37,7 @@ async def main(folder, enabled):
         engine = app.vaults.default
         while engine.jobs.running:
             await asyncio.sleep(0.02)
-        assert (await engine.search(SearchQuery("flour"))).hits
+        assert (await engine.search(SearchQuery("flour"))).results
         await engine.health()
     print(Watcher.seen)
 

@@ -61,11 +61,11 @@ async def test_new_vectors_are_served_after_a_refresh(tmp_path, endpoint, settin
             async with index.snapshot() as after:
                 assert after.embedded_share == 1
             assert before.matrix is None  # a reader keeps its revision
-        assert (await ask(index, embedder, "flour", Mode.HYBRID)).hits
+        assert (await ask(index, embedder, "flour", Mode.HYBRID)).results
         vault.write("Tea.md", "# Tea\n\nGreen.\n")
         await vault.index()
         await index.refresh()
-        assert (await ask(index, embedder, "green", Mode.LEXICAL)).hits
+        assert (await ask(index, embedder, "green", Mode.LEXICAL)).results
         assert index.latest.embedded_share < 1
 
 
@@ -81,9 +81,9 @@ async def test_unknown_query_words_reduce_the_lexical_weight(tmp_path, endpoint,
         await embed_all_of(vault, embedder, settings())
         async with served(vault) as index:
             lexical = await ask(index, embedder, question, Mode.LEXICAL)
-            assert lexical.hits[0].title == "Taxes"
+            assert lexical.results[0].title == "Taxes"
             hybrid = await ask(index, embedder, question, Mode.HYBRID)
-            assert hybrid.hits[0].title == "Sourdough"
+            assert hybrid.results[0].title == "Sourdough"
 
 
 async def test_semantic_results_highlight_matching_words(tmp_path, endpoint, settings):
@@ -94,7 +94,7 @@ async def test_semantic_results_highlight_matching_words(tmp_path, endpoint, set
         await embed_all_of(vault, embedder, settings())
         async with served(vault) as index:
             answer = await ask(index, embedder, "lighthouse keeper", Mode.EMBEDDING)
-    [hit] = [hit for hit in answer.hits if hit.title == "Log"]
+    [hit] = [hit for hit in answer.results if hit.title == "Log"]
     assert "lighthouse" in hit.snippet
     assert hit.matches
 
@@ -107,15 +107,15 @@ async def test_a_hit_by_meaning_alone_has_at_most_half_of_the_score(tmp_path, en
         await embed_all_of(vault, embedder, settings())
         await index.refresh()
         nonsense = await ask(index, embedder, "zxqvurble", Mode.HYBRID)
-        assert nonsense.hits
+        assert nonsense.results
         assert nonsense.by_meaning_alone
         assert [word.position for word in nonsense.unknown] == [1]
         near = await ask(index, embedder, "# Bread Flour and water.", Mode.EMBEDDING)
         both = await ask(index, embedder, "flour water", Mode.HYBRID)
     for answer in (nonsense, near):
-        assert {hit.reason for hit in answer.hits} == {Reason.EMBEDDING_MATCH}
-        assert max(hit.score for hit in answer.hits) <= 0.5
-    scores = [hit.score for hit in both.hits]
+        assert {hit.reason for hit in answer.results} == {Reason.EMBEDDING_MATCH}
+        assert max(hit.score for hit in answer.results) <= 0.5
+    scores = [hit.score for hit in both.results]
     assert scores == sorted(scores, reverse=True)
-    assert both.hits[0].score > 0.5
+    assert both.results[0].score > 0.5
     assert not both.by_meaning_alone

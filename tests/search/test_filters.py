@@ -30,7 +30,7 @@ NOTES = {
 
 async def found(snapshot: Snapshot, query: str, filters: Filters | None = None) -> list[str]:
     asked = SearchQuery(query, limit=50, filters=filters or Filters())
-    return sorted(hit.path.rpartition("/")[2] for hit in (await search(snapshot, asked)).hits)
+    return sorted(hit.path.rpartition("/")[2] for hit in (await search(snapshot, asked)).results)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ async def test_frontmatter_is_searched_on_request(
     vault.write("n.md", "---\nAuthor: Ada Lane\nmeta: {form: [haiku]}\nbird: plover\n---\ntext\n")
     async with indexed(vault) as snapshot:
         assert {q for q in ("lane", "haiku", "plover") if await found(snapshot, q)} == queries
-        for hit in (await search(snapshot, SearchQuery("lane haiku plover"))).hits:
+        for hit in (await search(snapshot, SearchQuery("lane haiku plover"))).results:
             assert not any(word in repr(hit) for word in ("Lane", "haiku", "plover"))
 
 
@@ -142,8 +142,8 @@ async def test_a_note_is_dated_by_its_frontmatter_else_its_name_else_its_file(tm
             asked = SearchQuery("tea", limit=9, explain=True, filters=filters)
             done = await search(opened, asked)
             assert done.warnings == ()
-            assert (path, by) in {(hit.path, hit.explanation["dated"]) for hit in done.hits}
-            assert len(done.hits) == (2 if by == "file" else 1)
+            assert (path, by) in {(hit.path, hit.explanation["dated"]) for hit in done.results}
+            assert len(done.results) == (2 if by == "file" else 1)
 
 
 async def test_a_note_dated_by_its_file_follows_the_file_without_a_change(tmp_path: Path):
@@ -153,9 +153,8 @@ async def test_a_note_dated_by_its_file_follows_the_file_without_a_change(tmp_pa
         os.utime(file, (seconds, seconds))
         async with indexed(vault) as opened:
             filters = Filters(after=day, before=day)
-            assert (
-                len((await search(opened, SearchQuery("tea", limit=5, filters=filters))).hits) == 1
-            )
+            answer = await search(opened, SearchQuery("tea", limit=5, filters=filters))
+            assert len(answer.results) == 1
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ NOTES = {
 
 async def found(snapshot: Snapshot, query: str, **more) -> list[str]:
     asked = SearchQuery(query, limit=50, match="all", **more)
-    return [hit.path for hit in (await search(snapshot, asked)).hits]
+    return [hit.path for hit in (await search(snapshot, asked)).results]
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ async def test_a_note_with_that_name_comes_first(snapshot: Snapshot):
 
 async def test_the_result_is_the_chunk_with_most_words(snapshot: Snapshot):
     asked = SearchQuery("the beds", match="all")
-    (hit,) = (await search(snapshot, asked)).hits
+    (hit,) = (await search(snapshot, asked)).results
     assert (hit.chunk_index, hit.heading_path) == (1, ("Frost", "B"))
-    (hit,) = (await search(snapshot, SearchQuery("cold snap", match="all"))).hits
+    (hit,) = (await search(snapshot, SearchQuery("cold snap", match="all"))).results
     assert (hit.type, hit.chunk_index) == ("note", None)
 
 
@@ -103,10 +103,10 @@ async def test_pages_follow_each_other(tmp_path: Path, match: str):
         for left in (True, True, False):
             asked = SearchQuery("frost", limit=10, match=match, offset=len(seen), revision=revision)
             page = await search(snapshot, asked)
-            seen += [hit.path for hit in page.hits]
+            seen += [hit.path for hit in page.results]
             revision = page.revision
             assert (page.has_more, page.limit) == (left, 10)
-        assert seen == [hit.path for hit in whole.hits]
+        assert seen == [hit.path for hit in whole.results]
         with pytest.raises(InvalidRequest) as refused:
             await search(snapshot, SearchQuery("frost", offset=10, revision="0.0"))
         assert refused.value.code == "CURSOR_EXPIRED"
@@ -150,10 +150,10 @@ async def test_a_result_has_its_lines_and_the_line_of_the_match(snapshot: Snapsh
     """As with the other ways to match: a result is shown as `path:line`."""
     for match in ("best", "all"):
         query = SearchQuery("beds the", limit=1, match=match)
-        (hit,) = (await search(snapshot, query)).hits
+        (hit,) = (await search(snapshot, query)).results
         assert (hit.path, hit.start_line, hit.end_line, hit.line) == ("frost.md", 8, 10, 10)
 
 
 async def test_a_result_by_its_name_alone_has_no_line(snapshot: Snapshot):
-    (hit,) = (await search(snapshot, SearchQuery("snap", limit=1, match="all"))).hits
+    (hit,) = (await search(snapshot, SearchQuery("snap", limit=1, match="all"))).results
     assert (hit.type, hit.start_line, hit.line) == ("note", None, None)

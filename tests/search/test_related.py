@@ -56,7 +56,7 @@ async def ask(vault: Vault, path: str, **more: object) -> Answer:
 
 
 async def found(vault: Vault, path: str, **more: object) -> list[str]:
-    return [hit.path for hit in (await ask(vault, path, **more)).hits]
+    return [hit.path for hit in (await ask(vault, path, **more)).results]
 
 
 async def test_linked_notes_are_found_unless_they_are_left_out(vault: Vault):
@@ -82,15 +82,15 @@ async def test_a_note_without_links_has_no_linked_notes(vault: Vault):
 
 async def test_a_shared_neighbour_relates_notes_without_common_words(vault: Vault):
     answer = await ask(vault, "Pizza.md", linked=Linked.EXCLUDE, explain=True)
-    hit = answer.hits[0]
+    hit = answer.results[0]
     assert (hit.path, hit.reason) == (BREAD, Reason.RELATED_NEIGHBOURS)
     assert "neighbours" in hit.explanation["votes"]
 
 
 async def test_the_reason_is_the_voice_that_gives_most(vault: Vault):
-    reasons = {hit.path: hit.reason for hit in (await ask(vault, BREAD)).hits}
+    reasons = {hit.path: hit.reason for hit in (await ask(vault, BREAD)).results}
     assert reasons["Kitchen/Rye.md"] is Reason.RELATED_LEXICAL
-    reasons = {hit.path: hit.reason for hit in (await ask(vault, "Diary.md")).hits}
+    reasons = {hit.path: hit.reason for hit in (await ask(vault, "Diary.md")).results}
     assert reasons["2024.md"] is Reason.RELATED_LINK
 
 
@@ -153,7 +153,7 @@ async def test_what_similar_notes_link_to_is_found(tmp_path: Path):
     vault.write("Else.md", "Nothing of it.\n")
     await vault.index()
     answer = await ask(vault, "new.md", explain=True)
-    hit = next(hit for hit in answer.hits if hit.path == "Orchard fruit.md")
+    hit = next(hit for hit in answer.results if hit.path == "Orchard fruit.md")
     assert hit.reason is Reason.RELATED_NEIGHBOURS
     assert hit.explanation["votes"].keys() == {"similar"}
 
@@ -165,7 +165,7 @@ async def test_words_that_tell_nothing_are_not_marked_as_the_reason(tmp_path: Pa
     for number in range(20):
         vault.write(f"n{number}.md", f"Something else {number}.\n")
     await vault.index()
-    (hit,) = [hit for hit in (await ask(vault, "a.md")).hits if hit.path == "b.md"]
+    (hit,) = [hit for hit in (await ask(vault, "a.md")).results if hit.path == "b.md"]
     marked = {hit.snippet[start:end] for start, end in hit.matches}
     assert marked == {"quince", "jelly"}
 

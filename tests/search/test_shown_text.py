@@ -50,7 +50,7 @@ async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sn
 
 
 async def hits(snapshot: Snapshot, query: str, **more) -> Sequence[Hit]:
-    return (await search(snapshot, SearchQuery(query, limit=10, **more))).hits
+    return (await search(snapshot, SearchQuery(query, limit=10, **more))).results
 
 
 async def found(snapshot: Snapshot, query: str, **more) -> list[str]:

@@ -46,7 +46,7 @@ async def snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
 async def paths(snapshot: Snapshot, weights: Weights, **options: int) -> list[str]:
     query = SearchQuery("late beds", weights=weights, **options)
     found = await search(snapshot, query)
-    return [hit.path for hit in found.hits if hit.path != "other.md"]
+    return [hit.path for hit in found.results if hit.path != "other.md"]
 
 
 @pytest.mark.parametrize(
@@ -72,11 +72,11 @@ async def test_results_are_in_the_order_of_the_weights(
 async def test_an_explanation_has_the_weights(snapshot: Snapshot):
     weights = FOLDERS._replace(half_life=30)
     query = SearchQuery("late beds", weights=weights, explain=True)
-    found = {hit.path: hit.explanation or {} for hit in (await search(snapshot, query)).hits}
+    found = {hit.path: hit.explanation or {} for hit in (await search(snapshot, query)).results}
     assert found["Archive/best/b.md"]["weights"] == {"folder": 2.0, "recency": 0.75}
     assert found["Archived/c.md"]["weights"] == {"folder": 1.0, "recency": 0.5}
     plain = await search(snapshot, SearchQuery("late beds", explain=True))
-    assert all("weights" not in (hit.explanation or {}) for hit in plain.hits)
+    assert all("weights" not in (hit.explanation or {}) for hit in plain.results)
 
 
 @pytest.mark.parametrize("updated", ["2026-02-01T08:00:00Z", "2026-02-01", "2126-01-01"])

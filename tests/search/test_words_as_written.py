@@ -29,7 +29,7 @@ for number in range(5):
 
 async def found(snapshot: Snapshot, query: str) -> list[str]:
     answer = await search(snapshot, SearchQuery(query, limit=20))
-    return [hit.path for hit in answer.hits]
+    return [hit.path for hit in answer.results]
 
 
 BACKUPS = {"apart.md", *(f"plan{number}.md" for number in range(5))}
@@ -47,7 +47,7 @@ async def test_email_is_found_with_and_without_its_hyphen(snapshot: Snapshot, qu
 
 async def test_a_word_that_notes_write_as_two_is_not_unknown(snapshot: Snapshot):
     answer = await search(snapshot, SearchQuery("healthcheck", limit=20))
-    assert [hit.path for hit in answer.hits] == ["hyphen.md"]
+    assert [hit.path for hit in answer.results] == ["hyphen.md"]
     assert answer.unknown == ()
 
 

@@ -122,7 +122,7 @@ class FakeEngine:
         self.reranker = None
         self.watch = FakeWatch()
         self.queries = []
-        self.hits = (hit(),)
+        self.results = (hit(),)
         self.search_warnings = ()
         self.failure: Exception | None = None
         self.files = {"folder/picture.png": CONTENT, "page.html": b"<script>alert(1)</script>"}
@@ -148,7 +148,7 @@ class FakeEngine:
         if self.failure:
             raise self.failure
         self.queries.append(query)
-        return Answer(query.mode, Mode.LEXICAL, query.limit, self.hits, self.search_warnings)
+        return Answer(query.mode, Mode.LEXICAL, query.limit, self.results, self.search_warnings)
 
     related = search
 

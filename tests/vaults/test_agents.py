@@ -56,7 +56,7 @@ async def paths(vault: OpenVault) -> list[str]:
 
 
 async def found(vault: OpenVault, query: str, **more: Any) -> list[str]:
-    return sorted(hit.path for hit in (await vault.search(SearchQuery(query, **more))).hits)
+    return sorted(hit.path for hit in (await vault.search(SearchQuery(query, **more))).results)
 
 
 async def finds(vault: OpenVault, query: str, *expected: str) -> None:
@@ -75,7 +75,7 @@ async def test_its_index_has_only_what_it_sees_under_the_same_paths_and_ids(
         vault = await vault_of(app)
         assert await paths(vault) == ["desk/One.md", "desk/Two.md"]
         assert await found(vault, "lantern") == ["desk/One.md"]
-        (hit,) = (await vault.search(SearchQuery("lantern"))).hits
+        (hit,) = (await vault.search(SearchQuery("lantern"))).results
         assert hit.note_id == identify("desk/One.md")
         whole = await found(app.vaults.default, "lantern")
         assert set(whole) == NOTES.keys() - {"desk/Two.md"}
@@ -143,8 +143,8 @@ async def test_no_text_is_sent_for_it(world: RegisteredVaults, monkeypatch: pyte
             sent = len(model.texts)
             vault = await vault_of(app)
             answer = await vault.search(SearchQuery("lantern", Mode.EMBEDDING))
-            assert answer.hits[0].path == "desk/One.md"
-            assert all(hit.path in ("desk/One.md", "desk/Two.md") for hit in answer.hits)
+            assert answer.results[0].path == "desk/One.md"
+            assert all(hit.path in ("desk/One.md", "desk/Two.md") for hit in answer.results)
             assert {text.removeprefix("search_query: ") for text in model.texts[sent:]} <= {
                 "lantern"
             }
@@ -162,8 +162,8 @@ async def test_its_index_is_removed_with_the_agent(world: RegisteredVaults):
     agents = {"ada": {"folder": "desk"}}
     async with world.app(agents=agents, **UNWATCHED) as app:
         vault = await vault_of(app)
-        folder = vault.workplace
-        assert folder.is_relative_to(app.vaults.default.workplace)
+        folder = vault.index_folder
+        assert folder.is_relative_to(app.vaults.default.index_folder)
     async with world.app(agents=agents, **UNWATCHED):
         assert folder.is_dir()
     async with world.app(**UNWATCHED):
@@ -183,4 +183,4 @@ async def test_one_that_sees_everything_is_served_by_the_owners_index(world: Reg
         assert await app.vaults.seen_by("ada", Scope()) is app.vaults.default
         call = CallContext(app, app.vaults.default, caller(Scope()))
         reply = await perform(search.search, call, SearchQuery("far"))
-        assert reply.data.hits
+        assert reply.data.results

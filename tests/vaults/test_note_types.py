@@ -85,7 +85,7 @@ async def test_a_note_without_a_type_gets_that_of_its_folder(world: RegisteredVa
             "top.md": "note",
         }
         decisions = SearchQuery("regex", filters=Filters(types=("decision",)))
-        hits = (await vault.search(decisions)).hits
+        hits = (await vault.search(decisions)).results
         assert {hit.path for hit in hits} == {"decisions/parsing.md", "adr/0001-first.md"}
         states = {each.name: each.types for each in await app.vaults.states()}
         assert states["project:app"] == {
@@ -171,7 +171,7 @@ async def test_an_id_stands_for_a_note_id(world: RegisteredVaults):
         body = parse_values(RelatedQuery, {"id": "id:decision-2026-01-01-aaaaaa"})
         related = (
             await perform(search.related, CallContext(app, vault, OWNER), body)
-        ).reply.data.hits
+        ).reply.data.results
         assert related
         assert "decisions/parsing.md" not in [each.path for each in related]
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
@@ -255,7 +255,7 @@ async def test_searches_filter_by_the_fields_of_notes(world: RegisteredVaults):
             ({}, 4),
         ):
             body = parse_values(SearchQuery, {"query": "regex", "filters": filters})
-            hits = (await vault.search(body)).hits
+            hits = (await vault.search(body)).results
             assert len({hit.path for hit in hits}) == expected, filters
         asked = RelatedQuery(identify("top.md"), filters=Filters(about_files=("src/core",)))
-        assert len((await vault.related(asked)).hits) <= 2
+        assert len((await vault.related(asked)).results) <= 2

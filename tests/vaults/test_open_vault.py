@@ -108,7 +108,7 @@ async def test_a_run_of_paths_is_searchable_and_not_a_job(root: Path):
         (root / "New.md").write_text("# New\n\nquinces\n")
         served: list[IndexState] = []
         await vault.runs.index_writes(["New.md"], served.append)
-        assert (await vault.search(SearchQuery("quinces"))).hits
+        assert (await vault.search(SearchQuery("quinces"))).results
         assert await vault.jobs.list() == jobs
         state = served[-1]
         assert state.generation is not None
@@ -182,7 +182,7 @@ async def test_the_web_page_has_its_graph_laid_out_with_the_first_index(root: Pa
     async with open_app(config) as app:
         vault = app.vaults.default
         await settled(vault)
-        file = vault.workplace / "graph.positions"
+        file = vault.index_folder / "graph.positions"
         if page:
             await eventually_async(lambda: asyncio.to_thread(read_positions, file))
             return
@@ -266,7 +266,7 @@ async def test_an_index_is_rebuilt_once_when_a_read_meets_damage(root: Path):
             assert all(isinstance(result, IndexUnavailable) for result in results)
             rebuild = await last_job(vault, jobs + 1)
             assert (rebuild.kind, rebuild.state) == (JobKind.REINDEX, JobState.SUCCEEDED)
-            assert (await vault.search(SearchQuery("flour"))).hits
+            assert (await vault.search(SearchQuery("flour"))).results
             assert len(await vault.jobs.list()) == jobs + 1
 
 
@@ -282,7 +282,7 @@ async def test_an_index_is_rebuilt_though_the_record_of_jobs_is_damaged_too(root
 
         async def hits() -> Sequence[Hit]:
             with suppress(IndexUnavailable):
-                return (await vault.search(SearchQuery("flour"))).hits
+                return (await vault.search(SearchQuery("flour"))).results
             return ()
 
         assert await eventually_async(hits)
@@ -303,7 +303,7 @@ async def test_a_rebuild_that_fails_after_damage_is_not_repeated(root: Path):
         away.rename(root)
         await vault.submit(JobKind.REINDEX)
         await settled(vault)
-        assert (await vault.search(SearchQuery("flour"))).hits
+        assert (await vault.search(SearchQuery("flour"))).results
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ async def test_an_index_that_cannot_be_used_is_rebuilt_at_the_start(root: Path, 
             await vault.search(SearchQuery("flour"))
         assert refused.value.details["jobId"]
         await settled(vault)
-        assert (await vault.search(SearchQuery("flour"))).hits
+        assert (await vault.search(SearchQuery("flour"))).results
         assert len(await vault.jobs.list()) == 2
 
 

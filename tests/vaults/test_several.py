@@ -107,9 +107,9 @@ async def test_results_are_merged_by_score(halved: RegisteredVaults):
             expected = []
             for name in HALVES:
                 vault = await app.vaults.open(name)
-                hits = (await vault.search(query)).hits
+                hits = (await vault.search(query)).results
                 expected += [(hit.score, name, hit.path, hit.chunk_index) for hit in hits]
-            found = (await app.several.search(HALVES, query)).hits
+            found = (await app.several.search(HALVES, query)).results
             assert found, text
             merged = [(hit.score, hit.vault, hit.path, hit.chunk_index) for hit in found]
             assert merged == sorted(expected, key=lambda each: -each[0])[:20], text
@@ -121,9 +121,9 @@ async def test_a_vault_with_all_words_comes_before_one_with_some(world: Register
     async with world.app() as app:
         await ready(app, *HALVES)
         found = await app.several.search(HALVES, SearchQuery("quinces ripen late"))
-        assert [hit.path for hit in found.hits][:2] == ["b.md", "a.md"]
+        assert [hit.path for hit in found.results][:2] == ["b.md", "a.md"]
         alone = await app.several.search(["one"], SearchQuery("quinces ripen late"))
-        assert found.hits[1].score < alone.hits[0].score
+        assert found.results[1].score < alone.results[0].score
 
 
 async def test_filters_hold_in_each_vault(halved: RegisteredVaults):
@@ -140,7 +140,8 @@ async def test_filters_hold_in_each_vault(halved: RegisteredVaults):
                 query = SearchQuery(text, limit=200, filters=filters)
                 whole = await app.vaults.default.search(query)
                 parts = await app.several.search(HALVES, query)
-                assert {h.path for h in parts.hits} == {h.path for h in whole.hits}, (filters, text)
+                of_parts = {hit.path for hit in parts.results}
+                assert of_parts == {hit.path for hit in whole.results}, (filters, text)
 
 
 async def test_all_words_match_as_in_the_whole(halved: RegisteredVaults):
@@ -149,8 +150,8 @@ async def test_all_words_match_as_in_the_whole(halved: RegisteredVaults):
         query = SearchQuery("frost garden", match="all", limit=20)
         whole = await app.vaults.default.search(query)
         parts = await app.several.search(HALVES, query)
-        assert {hit.path for hit in parts.hits} == {hit.path for hit in whole.hits}
-        assert whole.hits
+        assert {hit.path for hit in parts.results} == {hit.path for hit in whole.results}
+        assert whole.results
 
 
 async def test_vaults_are_searched_by_meaning_too(
@@ -166,7 +167,7 @@ async def test_vaults_are_searched_by_meaning_too(
                 query = SearchQuery(f"frost on the beds {mode}", mode=mode, limit=10)
                 found = await app.several.search(HALVES, query)
                 assert found.used_mode is mode
-                assert {hit.vault for hit in found.hits} == set(HALVES)
+                assert {hit.vault for hit in found.results} == set(HALVES)
                 assert endpoint.requests.count([query.query]) == 1  # one vector for all vaults
 
 
@@ -187,7 +188,7 @@ async def test_pages_follow_each_other(halved: RegisteredVaults):
         second = await app.several.search(HALVES, replace(query, offset=4, revision=first.revision))
         both = await app.several.search(HALVES, replace(query, limit=8))
         assert first.has_more
-        assert shown(first.hits + second.hits) == shown(both.hits)
+        assert shown(first.results + second.results) == shown(both.results)
 
 
 async def test_related_notes_are_of_all_vaults(world: RegisteredVaults):
@@ -208,10 +209,10 @@ async def test_related_notes_are_of_all_vaults(world: RegisteredVaults):
         asked = RelatedQuery(identify("modules/parser.md"), limit=5)
         found = await app.several.related(names, asked, home=app.vaults.default)
         similar = {("global", "patterns/lexer.md"), ("global", "a.md")}
-        assert {(hit.vault, hit.path) for hit in found.hits[:2]} == similar
-        assert all(hit.path != "modules/parser.md" for hit in found.hits)
+        assert {(hit.vault, hit.path) for hit in found.results[:2]} == similar
+        assert all(hit.path != "modules/parser.md" for hit in found.results)
         only = replace(asked, linked=Linked.ONLY)
-        assert not (await app.several.related(names, only, home=app.vaults.default)).hits
+        assert not (await app.several.related(names, only, home=app.vaults.default)).results
 
 
 async def test_a_note_in_two_vaults_comes_once_with_the_projects_first(world: RegisteredVaults):
@@ -238,7 +239,9 @@ async def test_a_note_in_two_vaults_comes_once_with_the_projects_first(world: Re
         names = ["global", "project:app"]
         await ready(app, *names)
         found = await app.several.search(names, SearchQuery("backoff", limit=20))
-        also = {hit.path: [(each.vault, each.note_id) for each in hit.also] for hit in found.hits}
+        also = {
+            hit.path: [(each.vault, each.note_id) for each in hit.also] for hit in found.results
+        }
         assert also == {
             "notes/same.md": [("global", identify("notes/copy.md"))],
             "notes/id.md": [("global", identify("notes/other.md"))],
@@ -254,7 +257,7 @@ async def test_equal_notes_of_one_vault_all_stay(world: RegisteredVaults):
         names = ["project:app", "global"]
         await ready(app, *names)
         found = await app.several.search(names, SearchQuery("quinces"))
-        assert {hit.path for hit in found.hits} == {"a.md", "b.md", "c.md"}
+        assert {hit.path for hit in found.results} == {"a.md", "b.md", "c.md"}
 
 
 async def test_a_vault_that_fails_is_left_out(world: RegisteredVaults):
@@ -264,7 +267,7 @@ async def test_a_vault_that_fails_is_left_out(world: RegisteredVaults):
         await ready(app, "project:app")
         gone.rename(gone.with_name("elsewhere"))
         found = await app.several.search(["project:gone", "project:app"], SearchQuery("quinces"))
-        assert [hit.path for hit in found.hits] == ["b.md"]
+        assert [hit.path for hit in found.results] == ["b.md"]
         (warning,) = [each for each in found.warnings if each.code == "VAULT_SKIPPED"]
         assert warning.details == {"vault": "project:gone", "code": "VAULT_NOT_FOUND"}
         with pytest.raises(VaultAgentError, match="VAULT_NOT_FOUND"):
@@ -303,7 +306,7 @@ async def test_an_agent_knows_one_vault(world: RegisteredVaults):
         with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
             await perform(search.search, CallContext(app, app.vaults.default, agent), body)
         found = await perform(search.search, CallContext(app, app.vaults.default, OWNER), body)
-        assert [each.path for each in found.reply.data.hits] == ["a.md"]
+        assert [each.path for each in found.reply.data.results] == ["a.md"]
 
 
 async def test_words_of_nearly_all_notes_are_no_content(world: RegisteredVaults):
@@ -316,7 +319,7 @@ async def test_words_of_nearly_all_notes_are_no_content(world: RegisteredVaults)
         asked = SearchQuery("vault agent quinces walnut", Mode.LEXICAL, coverage=True)
         answer = await app.vaults.default.search(asked)
     contents = {
-        hit.path: answer.coverage.notes[hit.vault, hit.note_id].content for hit in answer.hits
+        hit.path: answer.coverage.notes[hit.vault, hit.note_id].content for hit in answer.results
     }
     assert contents["0.md"] == 1
     assert contents["1.md"] == 0

@@ -44,7 +44,7 @@ def world(tmp_path: Path) -> RegisteredVaults:
 async def paths(app: App, name: str, text: str) -> list[str]:
     vault = await app.vaults.open(name)
     await indexed(vault)
-    return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
+    return [hit.path for hit in (await vault.search(SearchQuery(text))).results]
 
 
 async def test_a_vault_is_opened_at_its_first_use_by_any_of_its_names(world: RegisteredVaults):
@@ -136,7 +136,7 @@ async def test_a_damaged_list_does_not_touch_the_default_vault(world: Registered
         world.registry.write_text("[[")
         with pytest.raises(Misconfigured, match="CONFIG_INVALID"):
             await app.vaults.open("project:app")
-        assert (await app.vaults.default.search(SearchQuery("flour"))).hits
+        assert (await app.vaults.default.search(SearchQuery("flour"))).results
 
 
 async def test_a_vault_stays_open_until_the_server_ends(world: RegisteredVaults):
@@ -148,7 +148,7 @@ async def test_a_vault_stays_open_until_the_server_ends(world: RegisteredVaults)
         for name in names:
             assert await paths(app, f"project:{name}", "quinces") == ["a.md"]
         found = await app.several.search(body.vaults, SearchQuery("quinces", limit=20))
-        assert len(found.hits) == 4
+        assert len(found.results) == 4
         assert not [each for each in found.warnings if each.code == "VAULT_SKIPPED"]
         assert all(state.open for state in await app.vaults.states())
 
@@ -196,9 +196,9 @@ async def test_a_locked_index_fails_its_vault_alone(world: RegisteredVaults):
             await paths(app, "global", "quinces")
         assert await paths(app, "project:app", "quinces") == ["a.md"]
         found = await app.several.search(["project:app", "global"], SearchQuery("quinces"))
-        assert [hit.path for hit in found.hits] == ["a.md"]
+        assert [hit.path for hit in found.results] == ["a.md"]
         assert found.warnings[0].details == {"vault": "global", "code": "INDEX_LOCKED"}
-        assert (await app.vaults.default.search(SearchQuery("flour"))).hits
+        assert (await app.vaults.default.search(SearchQuery("flour"))).results
     async with world.app() as app:  # the other server has ended
         assert await paths(app, "global", "quinces") == ["b.md"]
 
@@ -249,7 +249,7 @@ async def test_a_queued_job_can_be_cancelled(world: RegisteredVaults):
 async def is_stale(vault: OpenVault) -> bool:
     """Search, and return whether the vault was found to differ from its index."""
     answer = await vault.search(SearchQuery("quinces"))
-    assert [hit.path for hit in answer.hits] == ["a.md"]
+    assert [hit.path for hit in answer.results] == ["a.md"]
     return "INDEX_STALE" in [warning.code for warning in answer.warnings]
 
 
@@ -349,7 +349,7 @@ async def test_a_moved_default_vault_takes_its_index_along_if_its_notes_are_ther
     async with world.app() as app:
         after = await app.vaults.default.health()
         assert after.vault.id != before.vault.id
-        assert (await app.vaults.default.search(SearchQuery("quinces"))).hits
+        assert (await app.vaults.default.search(SearchQuery("quinces"))).results
         assert len(await app.vaults.default.jobs.list()) == (2 if adopted else 1)
     assert old.exists() is not adopted
     assert (index_folder(world.default, world.data) / "kept").exists() is adopted
@@ -363,7 +363,7 @@ async def test_a_watched_vault_is_watched_while_it_is_open(world: RegisteredVaul
         await vault.watch.settled(30)
         (root / "new.md").write_text("pears")
         await eventually_async(
-            lambda: vault.search(SearchQuery("pears")), lambda answer: answer.hits
+            lambda: vault.search(SearchQuery("pears")), lambda answer: answer.results
         )
 
 

@@ -60,7 +60,7 @@ async def opened(root: Path, **sections: Any) -> AsyncIterator[OpenVault]:
 
 
 async def found(vault: OpenVault, text: str) -> list[str]:
-    return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
+    return [hit.path for hit in (await vault.search(SearchQuery(text))).results]
 
 
 @pytest.mark.fault(

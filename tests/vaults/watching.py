@@ -57,7 +57,7 @@ async def watched(
 
 async def hits(vault: OpenVault, text: str) -> list[str]:
     """Return the paths of the notes that a search finds."""
-    return [hit.path for hit in (await vault.search(SearchQuery(text))).hits]
+    return [hit.path for hit in (await vault.search(SearchQuery(text))).results]
 
 
 async def until_found(vault: OpenVault, text: str, *paths: str) -> None:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.several import Several
 
 
-@operation("POST", "/search", listed="hits", for_agents=True)
+@operation("POST", "/search", listed="results", for_agents=True)
 async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
     """Find chunks and notes by lexical search, semantic search, or both."""
     rerank = call.vault.reranker is not None
@@ -71,14 +71,14 @@ async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
     following = None
     if answer.has_more:
         failed = any(warning.code == "RERANK_UNAVAILABLE" for warning in answer.warnings)
-        position = (query.offset + len(answer.hits), int(query.rerank and not failed))
+        position = (query.offset + len(answer.results), int(query.rerank and not failed))
         following = encode_cursor(
             request, position, vault=call.vault.identity, revision=answer.revision
         )
     return Result(replace(answer, next_cursor=following))
 
 
-@operation("POST", "/related", listed="hits", for_agents=True)
+@operation("POST", "/related", listed="results", for_agents=True)
 async def related(call: CallContext, request: RelatedQuery) -> Result[Answer]:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
     if several := _several_of(call, request.vaults):

@@ -181,7 +181,7 @@ class _IndexRun:
                 check(meta.notes)
                 await in_thread(target.connection.execute, "COMMIT")
             if base is None:
-                await in_thread(self._directory.publish, target.generation)
+                await in_thread(self._directory.make_current, target.generation)
             run = self._result(meta)
             self._report.published(run)
             await in_thread(self._tidy, target.fulltext)

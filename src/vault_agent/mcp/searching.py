@@ -115,17 +115,17 @@ def _result_lines(view: View, reply: Envelope[Answer], hint: str, *, reasons: bo
     """Return a head, and the lines of each result as one text."""
     answer = reply.data
     unknown = ", ".join(f"word {word.position}" for word in answer.unknown)
-    if not answer.hits:
+    if not answer.results:
         said = f" No note has {unknown} of the query." if unknown else ""
         return [f"0 places.{said}{hint}"]
-    head = f"{counted(len(answer.hits), 'place')} · {answer.used_mode.value}"
+    head = f"{counted(len(answer.results), 'place')} · {answer.used_mode.value}"
     if answer.next_cursor is not None:
         head += f" · next: {answer.next_cursor}"
     if unknown and answer.by_meaning_alone:
         head += " · no note has it; nearest in meaning"
     elif unknown:
         head += f" · in no note: {unknown} of the query"
-    return [head, *(_result_text(view, result, reason=reasons) for result in answer.hits)]
+    return [head, *(_result_text(view, result, reason=reasons) for result in answer.results)]
 
 
 def _result_text(view: View, result: Hit, *, reason: bool) -> str:

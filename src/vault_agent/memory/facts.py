@@ -90,7 +90,7 @@ class Facts:
         """Return the facts about a vault that is open."""
         name = self._vaults.address_of(vault)
         async with vault.snapshot() as snapshot:
-            revision, index = self._kept.get((vault.workplace, every), (None, None))
+            revision, index = self._kept.get((vault.index_folder, every), (None, None))
             if index is None or revision != snapshot.revision:
                 rows = [
                     *await snapshot.read(lists.read_facts),
@@ -98,14 +98,14 @@ class Facts:
                 ]
                 included = rows if every else self._included(vault, rows)
                 index = await in_thread(FactIndex, included)
-                self._kept[vault.workplace, every] = snapshot.revision, index
+                self._kept[vault.index_folder, every] = snapshot.revision, index
         return VaultFacts(name, vault, index)
 
     async def _freshen(self, vault: OpenVault, seconds: float) -> None:
-        looked = self._looked.get(vault.workplace, -math.inf)
+        looked = self._looked.get(vault.index_folder, -math.inf)
         if not seconds or not is_unwatched(vault) or time.monotonic() < looked + _LOOK_SECONDS:
             return
-        self._looked[vault.workplace] = time.monotonic()
+        self._looked[vault.index_folder] = time.monotonic()
         await index_now(vault, seconds=seconds)
 
     async def hashes(self, notes: Iterable[Address]) -> dict[Address, str | None]:

@@ -362,7 +362,7 @@ async def similar_notes(kind: str, title: str, body: str, vault: OpenVault) -> l
     name = fold(title)
     words = _WORDS.findall(f"{title} {body[:_READ]}")
     query = SearchQuery(" ".join(words)[:_MAX_QUERY], Mode.LEXICAL, _COMPARED)
-    hits = (await vault.search(query)).hits if words else ()
+    hits = (await vault.search(query)).results if words else ()
 
     def is_named(note: lists.NoteFacts) -> bool:
         return fold(note.title) == name and type_of(note) == kind

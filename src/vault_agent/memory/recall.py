@@ -208,7 +208,7 @@ class Memory:
         if query.text:
             answer = await self._ask(vaults, SearchQuery(query.text, None, _HITS))
         signals = Signals(query.files, query.tags, words=True)
-        candidates, _ = candidates_of(vaults, signals, answer.hits)
+        candidates, _ = candidates_of(vaults, signals, answer.results)
         ranked = rank(
             candidates,
             signals,
@@ -219,7 +219,7 @@ class Memory:
         )
         best = [scored for scored in ranked if scored.relevance > 0][: query.limit]
         # Of several passages of a note, the first one is the best.
-        hits = {(hit.vault or vaults[0].name, hit.note_id): hit for hit in reversed(answer.hits)}
+        hits = {(hit.vault or vaults[0].name, hit.note_id): hit for hit in reversed(answer.results)}
         # Those that have a file or a tag, but no word of the text, show their beginning.
         others = [scored for scored in best if scored.address not in hits]
         parts = await parts_of(vaults, others, {scored.address: 0 for scored in others})
@@ -260,7 +260,7 @@ class Memory:
         subject = {*terms(text)} - common_terms()
         about = {
             (hit.vault, hit.note_id)
-            for hit in lexical.hits
+            for hit in lexical.results
             if is_about(
                 covered.notes[hit.vault, hit.note_id],
                 hit.score,
@@ -271,7 +271,7 @@ class Memory:
         }
         # One name that few notes have says what a prompt is about, whatever else is in it.
         named = [
-            hit for hit in lexical.hits if names_it(query.prompt, f"{hit.title}\n{hit.snippet}")
+            hit for hit in lexical.results if names_it(query.prompt, f"{hit.title}\n{hit.snippet}")
         ]
         if len({(hit.vault, hit.note_id) for hit in named}) <= _FEW:
             about |= {(hit.vault, hit.note_id) for hit in named}
@@ -279,7 +279,7 @@ class Memory:
         # Nobody waits for an embedding at a prompt: what is about it is known by now.
         if query.bar is None and vaults[0].vault.embedder is not None and about:
             answer = await self._ask(vaults, SearchQuery(text, None, _HITS))
-        hits = [hit for hit in answer.hits if (hit.vault, hit.note_id) in about]
+        hits = [hit for hit in answer.results if (hit.vault, hit.note_id) in about]
         share = max((match.share for match in covered.notes.values()), default=0.0)
         least = needed * (BAR_IF_ASKED if query.bar is None else query.bar)
         if not about and query.bar is not None:  # enough words, but not of a subject

@@ -251,7 +251,7 @@ class Answer:
     requested_mode: Mode | None
     used_mode: Mode
     limit: int
-    hits: Annotated[tuple[Hit, ...], JsonKey("results")]
+    results: tuple[Hit, ...]
     warnings: Internal[tuple[Warning, ...]] = ()
     indexed_at: IndexedAt = None
     has_more: bool = False
@@ -266,7 +266,7 @@ class Answer:
     @property
     def by_meaning_alone(self) -> bool:
         """Whether no result has any of the words, in a search by both."""
-        reasons = {hit.reason for hit in self.hits}
+        reasons = {hit.reason for hit in self.results}
         return self.used_mode is Mode.HYBRID and reasons == {Reason.EMBEDDING_MATCH}
 
 

@@ -100,7 +100,7 @@ async def gather(
             search_query = SearchQuery(query.query, limit=query.limit, filters=filters)
             answer = await search(snapshot, search_query, embedder=embedder, indexing=indexing)
             warnings += [warning for warning in answer.warnings if warning not in warnings]
-            searches.append([await _result(snapshot, number, hit) for hit in answer.hits])
+            searches.append([await _result(snapshot, number, hit) for hit in answer.results])
     entries, cut = _chosen(reads, searches, request.max_tokens)
     if not entries:
         warnings.append(Warning.of("CONTEXT_EMPTY", "No note matches."))

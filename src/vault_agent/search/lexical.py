@@ -339,7 +339,7 @@ def search_every(
     )
     return replace(
         answer,
-        hits=hits_of_page,
+        results=hits_of_page,
         has_more=len(notes) > query.end,
         truncated=len(candidates) > CANDIDATES and len(notes) < query.depth,
     )

@@ -109,10 +109,11 @@ class Access:
     ) -> Caller:
         """Return the web page or the owner, or raise UNAUTHORIZED.
 
+        On a path of MCP this only admits: `server/mcp.py` makes the caller.
+
         There must be exactly one Authorization header with the key. With `sessions`, a token of a
         session of the web page is accepted as well; SESSION_ENDED says that it was one. `agent` is
-        the agent that the path names, if any. Its key is accepted too, and `server/mcp.py` makes
-        the caller of the path.
+        the agent that the path names, if any. Its key is accepted too.
 
         The error is always the same. Digests are compared, so the time reveals nothing about the
         key, and any text can be compared.
@@ -134,7 +135,7 @@ class Access:
             keys.append(bytes.fromhex(digest) if digest is not None else self._digest)
         if not any([hmac.compare_digest(digest_sent, key) for key in keys]):  # noqa: C419 - all of them
             raise Unauthorized("UNAUTHORIZED", "This server needs its API key.")
-        return OWNER  # also for the key of an agent, which opens only the path that names it
+        return OWNER
 
 
 def bearer(authorization: list[str]) -> str | None:

@@ -167,7 +167,7 @@ def _trace(logged: Fields, result: Result[Any]) -> None:
     if not isinstance(data, Answer):
         return
     logged["used_mode"] = data.used_mode.value
-    logged["result_count"] = len(data.hits)
+    logged["result_count"] = len(data.results)
     logged["warning_count"] = len(result.warnings)
     if data.requested_mode is not None:
         logged["requested_mode"] = data.requested_mode.value

@@ -125,7 +125,7 @@ async def serve(
                     ) as server:
                         vault = server.app.vaults.default
                         if follow is not None:
-                            await asyncio.to_thread(follow.note, vault.workplace)
+                            await asyncio.to_thread(follow.note, vault.index_folder)
                         endpoint = endpoint_of(server.host, server.port)
                         await vault.listening_at(endpoint, until_idle=until_idle)
                         before = None
@@ -194,7 +194,7 @@ async def _wait(
     """
     vaults = server.app.vaults
     while not stopped.is_set():
-        if follow is not None and not (vaults.default.workplace / SERVER_LOCK).exists():
+        if follow is not None and not (vaults.default.index_folder / SERVER_LOCK).exists():
             raise Failed(
                 "SERVER_FAILED",
                 "The folder of the index was removed while the server ran.",
@@ -204,7 +204,7 @@ async def _wait(
             changed = await asyncio.to_thread(follow.read)
             if changed is not None and changed != config:
                 return changed
-            await asyncio.to_thread(follow.note, vaults.default.workplace)
+            await asyncio.to_thread(follow.note, vaults.default.index_folder)
         if server.activity.idle_seconds >= idle_seconds and not vaults.has_running_job:
             return None
         with suppress(TimeoutError):

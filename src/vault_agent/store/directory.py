@@ -188,7 +188,7 @@ class IndexDirectory:
         except ValueError:
             return 0
 
-    def publish(self, number: int) -> None:
+    def make_current(self, number: int) -> None:
         """Make a complete generation the current one, in one atomic and durable step.
 
         Its database must be closed. It was written without a sync, so it is synced here.

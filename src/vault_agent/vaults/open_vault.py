@@ -89,13 +89,16 @@ class OpenVault:
         store: JobStore,
         address: str,
         *,
-        owner: OpenVault | None = None,
+        owners_vault: OpenVault | None = None,
     ) -> None:
-        """Make it of its parts. `address` is what requests call it. `owner` is for an agent's."""
+        """Make it of its parts. `address` is what requests call it.
+
+        `owners_vault` is the one that an agent sees a part of, and None for all others.
+        """
         self.config = config
         self.agents: set[OpenVault] = set()
         """The open vaults of agents that see some of this one."""
-        self._owner = owner
+        self._owners_vault = owners_vault
         self.address = address
         self._vault = vault
         self._known = shared.vaults
@@ -109,8 +112,8 @@ class OpenVault:
         """A hash of its resolved root."""
         self.scope = vault.spec.exclusions.scope
         """The part of the folder that it is about: all, or what an agent sees."""
-        self.workplace = vault.directory.path
-        """The folder of the index, for files that live as long as a request."""
+        self.index_folder = vault.directory.path
+        """Where its index lies, with those of its agents."""
         self.secret = Secret(vault.directory.path / "secret")
         self.ended_sessions = vault.directory.path / "sessions.ended"
         self.events = vault.events
@@ -119,15 +122,15 @@ class OpenVault:
 
         # The parts that keep the index up to date.
         self.jobs = Jobs(store, partial(vault.on_crash, "server"), vault.events.add, shared.turn)
-        source = None if owner is None else str(owner.workplace)
+        source = None if owners_vault is None else str(owners_vault.index_folder)
         embeddings = Embeddings(shared, vault.index, vault.indexer, vault.spec.directory, source)
         self.runs = Runs(vault, embeddings)
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
-        embeds = embeddings.enabled and owner is None
+        embeds = embeddings.enabled and owners_vault is None
         embed_later = EmbedLater(self.runs.embed, vault.background.spawn, enabled=embeds)
         # An agent's vault has one too, never started: the owner's runs tell it what to index.
         own_watch = Watch(vault, self.runs, embed_later, config.watch)
-        self.watch: Watch = own_watch if owner is None else owner.watch
+        self.watch: Watch = own_watch if owners_vault is None else owners_vault.watch
         self._queue = IndexQueue(
             self.runs, vault.background, embed_later, on_failure=own_watch.look_at
         )
@@ -142,7 +145,7 @@ class OpenVault:
             checks=self.checks,
             watch=own_watch,
             queue=self._queue,
-            waits=owner is not None,
+            waits=owners_vault is not None,
         )
         self.read, self.read_with_warnings = reader.read, reader.read_with_warnings
         self.snapshot, self.warnings = reader.snapshot, reader.warnings
@@ -154,11 +157,11 @@ class OpenVault:
                 allowance=shared.texts,
                 settings=config.write,
             )
-            if owner is None
-            else owner.writes
+            if owners_vault is None
+            else owners_vault.writes
         )
         self.links = Links(vault, self.read, self.checks.warnings)
-        ahead = config.web.enabled and owner is None
+        ahead = config.web.enabled and owners_vault is None
         self.graph_layout = GraphLayout(vault, self.links.revision, ahead=ahead)
         self.runs.on_refresh = self._follow_revision
         self.typing = TypingHelp(vault, self.read, shared.texts)
@@ -225,7 +228,7 @@ class OpenVault:
             warnings=self.warnings(),
             indexing=self.jobs.is_indexing,
         )
-        if answer.hits or self.watch.is_current:
+        if answer.results or self.watch.is_current:
             return answer
         return replace(answer, indexed_at=self.runs.indexed_at)
 
@@ -339,12 +342,12 @@ class OpenVault:
             )
         await self._index_at_start(behind=behind)
         # After the first job, which has the warnings of the first index.
-        if self.config.watch.enabled and self._owner is None:
+        if self.config.watch.enabled and self._owners_vault is None:
             self.watch.start()
 
     async def _index_at_start(self, *, behind: bool) -> None:
         index = self._vault.index
-        rebuilds = self.address != DEFAULT or self._owner is not None
+        rebuilds = self.address != DEFAULT or self._owners_vault is not None
         if index.refusal is None:
             if index.meta is None or behind:
                 await self.submit(JobKind.INDEX, trigger=Trigger.START)
@@ -453,25 +456,27 @@ async def open_vault(
 
 @asynccontextmanager
 async def open_for_agent(
-    owner: OpenVault, shared: Shared, name: str, scope: Scope
+    owners_vault: OpenVault, shared: Shared, name: str, scope: Scope
 ) -> AsyncIterator[OpenVault]:
     """Open what an agent sees of a vault as a vault of its own, with its own index.
 
     Raises:
         VaultAgentError: as `open_vault`.
     """
-    directory = IndexDirectory(owner.workplace / AGENTS / name)
-    exclusions = Exclusions(owner.spec.exclusions.patterns, scope)
-    spec = replace(owner.spec, directory=str(directory.path), exclusions=exclusions)
+    directory = IndexDirectory(owners_vault.index_folder / AGENTS / name)
+    exclusions = Exclusions(owners_vault.spec.exclusions.patterns, scope)
+    spec = replace(owners_vault.spec, directory=str(directory.path), exclusions=exclusions)
     async with AsyncExitStack() as stack:
         with translated():
             directory.create()
             stack.enter_context(directory.serving())
         vault = await _make(
-            *(stack, owner.config, shared, spec, owner.indexer), address=owner.address, owner=owner
+            *(stack, owners_vault.config, shared, spec, owners_vault.indexer),
+            address=owners_vault.address,
+            owners_vault=owners_vault,
         )
-        owner.agents.add(vault)
-        stack.callback(owner.agents.discard, vault)
+        owners_vault.agents.add(vault)
+        stack.callback(owners_vault.agents.discard, vault)
         await vault.start(behind=True)
         yield vault
 
@@ -484,11 +489,11 @@ async def _make(
     indexer: Indexer,
     *,
     address: str,
-    owner: OpenVault | None = None,
+    owners_vault: OpenVault | None = None,
 ) -> OpenVault:
     """Make a vault of its parts. They are closed in reverse order: jobs, tasks, the index."""
     directory = IndexDirectory(Path(spec.directory))
-    source = directory if owner is None else IndexDirectory(owner.workplace)
+    source = directory if owners_vault is None else IndexDirectory(owners_vault.index_folder)
     index = CurrentIndex(
         directory,
         vault=spec.vault,
@@ -503,14 +508,14 @@ async def _make(
     indexed = IndexedVault(
         spec, directory, index, indexer, background, EventStream(), shared.on_crash
     )
-    vault = OpenVault(config, shared, indexed, store, address, owner=owner)
+    vault = OpenVault(config, shared, indexed, store, address, owners_vault=owners_vault)
     stack.push_async_callback(vault.jobs.close)
     return vault
 
 
-def remove_agents(workplace: Path, names: Collection[str]) -> None:
-    """Remove the indexes of agents that are none of these. `workplace` is that of their owner."""
-    for folder in (workplace / AGENTS).glob("*/"):
+def remove_agents(index_folder: Path, names: Collection[str]) -> None:
+    """Remove the indexes of agents that are none of these, in the folder of the owner's index."""
+    for folder in (index_folder / AGENTS).glob("*/"):
         if folder.name not in names:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -177,7 +177,7 @@ async def _merged(answered: Sequence[_Answered], words: int = 1) -> tuple[Hit, .
         return tuple(hits)
     signs: dict[Elsewhere, tuple[str, ...]] = {}
     for name, vault, answer in answered:
-        note_ids = list(dict.fromkeys(hit.note_id for hit in answer.hits))
+        note_ids = list(dict.fromkeys(hit.note_id for hit in answer.results))
         signs |= await ask(vault, partial(signs_of, vault=name, note_ids=note_ids))
     return without_duplicates(hits, signs)
 
@@ -197,7 +197,7 @@ def _scaled(reply: _Answered, answered: Sequence[_Answered], words: int) -> list
     return [
         # A score from 0 to 1 is made of a sum of evidence, see `rank`.
         replace(hit, vault=reply.name, score=round(1 - (1 - hit.score) ** share, 6))
-        for hit in reply.answer.hits
+        for hit in reply.answer.results
     ]
 
 

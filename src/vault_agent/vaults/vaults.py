@@ -249,7 +249,7 @@ async def open_vaults(
         default = await stack.enter_async_context(
             open_vault(chosen, shared, entry=entry, lock=lock)
         )
-        await in_thread(remove_agents, default.workplace, set(config.agents))
+        await in_thread(remove_agents, default.index_folder, set(config.agents))
         vaults = Vaults(config, shared, default)
         stack.push_async_callback(vaults.close)
         yield vaults

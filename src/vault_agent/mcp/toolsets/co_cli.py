@@ -40,7 +40,7 @@ async def _search(view: View, arguments: Mapping[str, Any]) -> Shown:
         },
     }
     reply = await view.perform(search.search, body)
-    hits = reply.data.hits
+    hits = reply.data.results
     lines = [f"- {view.shown(hit.path)}: {excerpt(hit.snippet, hit.matches)}" for hit in hits]
     return {
         "display": fitting(lines, [], view.max_bytes // _JSON_SHARE),
