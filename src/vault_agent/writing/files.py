@@ -90,7 +90,8 @@ class Files:
     ) -> Written:
         """Move a note, an attachment or a folder, and rewrite the links that would lead elsewhere.
 
-        The hash of a file is required. A folder has none, and only the owner moves it. With / at
+        The hash of a file is required; a folder has none. A caller who sees only a part of the
+        vault moves no folder. With / at
         the end of `to` it moves into that folder under its own name.
 
         Raises:
@@ -106,7 +107,7 @@ class Files:
             rewrite_links,
             lambda note: self.writing.may_write(write.caller, note),
             partial(sees, write.caller),
-            not write.caller.is_owner,
+            bool(write.caller.folders or write.caller.deny),
             control or MoveControl(),
             partial(check_hash, write),
         )
