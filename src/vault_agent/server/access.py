@@ -109,7 +109,8 @@ class Access:
     ) -> Caller:
         """Return the web page or the owner, or raise UNAUTHORIZED.
 
-        On a path of MCP this only admits: `server/mcp.py` makes the caller.
+        The key of an agent is accepted on its path `/mcp/NAME` alone. For it too OWNER is returned,
+        and `server/mcp.py` replaces that by the agent.
 
         There must be exactly one Authorization header with the key. With `sessions`, a token of a
         session of the web page is accepted as well; SESSION_ENDED says that it was one. `agent` is
