@@ -298,6 +298,17 @@ async def test_a_move_spells_out_no_path_outside_the_folders_of_a_caller(vault: 
     assert vault.tree() == {**before, "b/Plan.md": b""}
 
 
+@pytest.mark.parametrize("to", ["a/in", "a/in/", "a/in/Old"])
+@pytest.mark.parametrize("taken", [True, False])
+async def test_a_move_to_a_denied_note_is_refused_alike_whether_it_is_there(
+    vault: Vault, to: str, *, taken: bool
+):
+    vault.put("a/Old.md", "")
+    vault.put("a/in/Old.md" if taken else "a/in/Other.md", "secret")
+    with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+        await vault.move("a/Old.md", to, caller=Author("agent", deny=("a/in/Old.md",)))
+
+
 async def test_a_caller_learns_nothing_of_notes_outside_its_folders(vault: Vault):
     vault.put("a/Old.md", "# Log")
     vault.put("b/Secret.md", "[[Old#Log]] [[Free]]")

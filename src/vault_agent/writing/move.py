@@ -114,12 +114,13 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, request: MoveRequest) -> Tran
         SnapshotOutdated: if the index has a later revision than the snapshot.
     """
     path = validate(request.path)
+    check = partial(check_scope, request.may_write)
     for place in (path, request.to):
-        check_scope(request.may_write, place)
+        check(place)
     is_folder = _is_folder(root, path)
     if is_folder and request.files_only:
         raise _not_found()
-    to = _place(root, path, request.to, is_folder=is_folder)
+    to = _place(root, path, request.to, check, is_folder=is_folder)
     if to == path:
         return Transaction(path, ())
     move = _move(root, path, to, None if is_folder else request.check_hash)
@@ -184,14 +185,16 @@ def _not_found() -> NotFound:
     return NotFound("NOTE_NOT_FOUND", "There is no such file or folder in the vault.")
 
 
-def _place(root: VaultRoot, path: str, to: str, *, is_folder: bool) -> str:
+def _place(
+    root: VaultRoot, path: str, to: str, check: Callable[[str], object], *, is_folder: bool
+) -> str:
     if is_folder:
         if to != path and lies_in(to, path):
             raise InvalidRequest("INVALID_PATH", "A folder can't be moved into itself.")
-        return place_to_move(root, to, "", moved=path, is_folder=True)
+        return place_to_move(root, to, "", moved=path, is_folder=True, check=check)
     to = inside_folder(root, path, to)
-    suffix = posixpath.splitext(path)[1]
-    return place_to_move(root, to, NOTE_SUFFIX if is_note(path) else suffix, moved=path)
+    suffix = NOTE_SUFFIX if is_note(path) else posixpath.splitext(path)[1]
+    return place_to_move(root, to, suffix, moved=path, check=check)
 
 
 def _check(links: Affected, request: MoveRequest, count: int) -> None:

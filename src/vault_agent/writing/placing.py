@@ -11,6 +11,8 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import check_new, new_path
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vault_agent.vault.root import VaultRoot
 
 
@@ -58,7 +60,13 @@ def place_for_new(root: VaultRoot, path: str) -> str:
 
 
 def place_to_move(
-    root: VaultRoot, path: str, suffix: str, *, moved: str | None = None, is_folder: bool = False
+    root: VaultRoot,
+    path: str,
+    suffix: str,
+    *,
+    moved: str | None = None,
+    is_folder: bool = False,
+    check: Callable[[str], object] = lambda place: None,  # noqa: ARG005
 ) -> str:
     """Return the path to which a file may move, or at which a folder may be made.
 
@@ -68,6 +76,7 @@ def place_to_move(
         suffix: the extension that the file must have.
         moved: the path of what moves there, whose own name is free to it.
         is_folder: whether it is a folder.
+        check: called with the place before it is looked at. It raises if nothing may be put there.
 
     Raises:
         Forbidden: `PATH_OUTSIDE_VAULT`.
@@ -75,6 +84,7 @@ def place_to_move(
     """
     spelled = _spelled(root, path)
     place = new_path(spelled.path, suffix, existing=spelled.existing, is_folder=is_folder)
+    check(place)
     _check_free(root, spelled.folder, place, moved)
     return place
 
