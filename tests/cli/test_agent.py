@@ -88,9 +88,31 @@ async def test_a_folder_that_is_not_there_is_said_to_the_owner(run: Run, notes: 
     assert "The vault has no folder Projects." in refused.err
 
 
-async def test_a_missing_folder_names_the_right_that_makes_it(run: Run, notes: Path):
-    refused = await run("agent", "add", "desk", "--folder", "Projects")
+@pytest.mark.parametrize("rights", ["", "edit,append"])
+async def test_an_agent_that_cannot_make_its_folder_is_not_added(
+    run: Run, notes: Path, rights: str
+):
+    refused = await run("agent", "add", "desk", "--folder", "Projects", "--write", rights)
+    assert (refused.code, refused.out) == (2, "")
     assert "or let the agent make it: --write create" in refused.err
+    assert (
+        await run("agent", "add", "desk", "--folder", "Projects", "--write", "create")
+    ).code == 0
+    assert "refused" not in (await run("agent")).out
+    assert (await run("agent", "set", "desk", "--write", rights or "none")).code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [("Cafe\u0301/x", "Caf\u00e9/x"), ("Caf\u00e9", "Cafe\u0301"), ("Work", "work")],
+)
+async def test_the_folder_of_an_agent_has_its_name_on_the_disk(
+    run: Run, notes: Path, name: str, typed: str
+):
+    (notes / name).mkdir(parents=True)
+    for words in (("add", "desk", "--write", "create"), ("add", "two"), ("set", "two")):
+        assert (await run("agent", *words, "--folder", typed)).code == 0
+        assert (await agent_row(run, words[1]))["folders"] == [name]
 
 
 async def test_a_client_that_acts_as_an_agent_is_connected_and_never_gets_more(
@@ -104,7 +126,7 @@ async def test_a_client_that_acts_as_an_agent_is_connected_and_never_gets_more(
     entry.write_text(entry.read_text().replace('"mcp"', '"mcp", "--verbose"'))
     again = (await checks(run))["agents"]["fix"]
     assert again == "vault-agent agent connect cursor --agent desk --force"
-    await run("agent", "remove", "desk")
+    assert "vault-agent agent disconnect cursor" in (await run("agent", "remove", "desk")).err
     entry.write_text(entry.read_text().replace('"mcp", "--verbose"', '"mcp"'))
     again = (await checks(run))["agents"]["fix"]
     assert again == "vault-agent agent disconnect cursor"

@@ -195,7 +195,10 @@ def test_an_agent_without_its_folder_is_refused_and_the_others_go_on(tmp_path: P
     program = Agent(tmp_path)
     config = tmp_path / "config.toml"
     program.variables = {"VAULT_AGENT_CONFIG": str(config)}
-    config.write_text("[agents.desk]\nfolder = 'dsek'\n[agents.other]\nfolder = 'desk'\n")
+    config.write_text(
+        "[agents.desk]\nfolder = 'dsek'\n[agents.other]\nfolder = 'desk'\n"
+        "[agents.maker]\nfolder = 'new'\nwrite = ['create']\n"
+    )
     program.write("desk/Note.md", "# Note\n")
     program.start("--mcp")
     program.finish_first()
@@ -203,9 +206,10 @@ def test_an_agent_without_its_folder_is_refused_and_the_others_go_on(tmp_path: P
     def statuses() -> list[int]:
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
         headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}
-        return [program.post(body, headers, f"/mcp{name}")[0] for name in ("/desk", "/other", "")]
+        names = ("/desk", "/other", "/maker", "")
+        return [program.post(body, headers, f"/mcp{name}")[0] for name in names]
 
-    assert statuses() == [503, 200, 200]
+    assert statuses() == [503, 200, 200, 200]
     (program.vault / "dsek").mkdir()
-    assert statuses() == [200, 200, 200]
+    assert statuses() == [200, 200, 200, 200]
     program.close()

@@ -243,7 +243,7 @@ def add(
 
     config = build_config(invocation.layers())
     rights = typed_parts(write)
-    _require_folders(config, folders, rights)
+    folders = _folders_of_vault(config, folders, rights)
     path = config_path(invocation.config)
     _show_key(invocation, name, add_agent(path, name, folders, deny, rights, toolset=toolset))
     if config.vault.root is None:
@@ -278,19 +278,20 @@ def set_(
 
     config = build_config(invocation.layers())
     changes: dict[str, str | list[str]] = {}
-    if folders:
-        changes["folders"] = list(folders)
     if deny:
         changes["deny"] = [] if deny == ("none",) else list(deny)
     if write is not None:
         changes["write"] = list(typed_parts(write))
     if toolset is not None:
         changes["toolset"] = toolset
-    if not changes:
+    if not changes and not folders:
         raise click.UsageError("say what to change: --folder, --deny, --write or --toolset")
     agent = config.agents.get(name)
     rights = typed_parts(write) if write is not None else agent.write if agent is not None else ()
-    _require_folders(config, folders, rights)
+    if folders:
+        changes["folders"] = list(_folders_of_vault(config, folders, rights))
+    elif write is not None and agent is not None:
+        _folders_of_vault(config, agent.folders, rights)
     change_agent(config_path(invocation.config), name, changes)
     if invocation.json:
         envelope({"name": name, **changes})
@@ -301,24 +302,32 @@ def set_(
     _tell_if_refused(invocation)
 
 
-def _require_folders(config: Config, folders: Sequence[str], rights: Sequence[str]) -> None:
-    """Refuse a folder that the vault does not have, for an agent that could not make it.
+def _folders_of_vault(
+    config: Config, folders: tuple[str, ...], rights: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the folders of an agent with their names on the disk.
 
     Raises:
-        Misconfigured: `AGENT_FOLDER_NOT_FOUND`.
+        Misconfigured: `AGENT_FOLDER_NOT_FOUND` for one that is missing, and that it cannot make.
     """
-    from vault_agent.config.agents import missing_in
+    from vault_agent.config.agents import as_on_disk, missing_in
 
     root = config.vault.root
-    inside = [folder.replace("\\", "/").strip("/") for folder in folders]  # as the server reads
-    missing = missing_in(root, inside) if root is not None and not rights else []
-    if missing:
+    try:
+        inside = rules.seen_folders(folders)
+    except ValueError:
+        return folders  # what writes them refuses them, with the rule
+    if root is None or not inside:
+        return folders
+    inside = tuple(as_on_disk(root, folder) for folder in inside)
+    if missing := missing_in(root, inside, rights):
         raise Misconfigured(
             "AGENT_FOLDER_NOT_FOUND",
             f"The vault has no folder {', '.join(map(clean, missing))}. Nothing was changed.",
             remedy="Make it, name another one with --folder, or let the agent make it:"
             " --write create",
         )
+    return inside
 
 
 def _tell_lacking(config: Config, rights: Sequence[str]) -> None:
@@ -342,7 +351,8 @@ def rotate(invocation: Invocation, name: str) -> None:
 @command.command("remove")
 @click.argument("name", metavar="AGENT")
 def remove(invocation: Invocation, name: str) -> None:
-    """Remove an agent."""
+    """Remove an agent. A program that acts as it keeps its entry, and is refused."""
+    from vault_agent.cli.agent_connect import known_agents
     from vault_agent.config.edit import remove_agent
 
     remove_agent(config_path(invocation.config), name)
@@ -350,6 +360,9 @@ def remove(invocation: Invocation, name: str) -> None:
         envelope({"removed": name})
     else:
         say(f"The agent {clean(name)} is removed.")
+        for client in known_agents(invocation):
+            if client.acts_as == name:
+                tell(f"{client.title} is refused now: vault-agent agent disconnect {client.name}")
         _tell_if_refused(invocation)
 
 

@@ -129,16 +129,15 @@ def require_servable(config: Config) -> None:
 
 def agents_without_folder(config: Config) -> dict[str, str]:
     """Return the agents that the server refuses, each with what it sees that is not there."""
-    from vault_agent.config.agents import not_in_vault
+    from vault_agent.config.agents import missing_in, not_in_vault
 
     root = config.vault.root
     if root is None:
         return {}
-    writes = config.write.enabled
     return {
         name: not_in_vault(missing)
         for name, agent in config.agents.items()
-        if (missing := agent.missing_folders(root, writes=writes))
+        if (missing := missing_in(root, agent.folders, agent.write))
     }
 
 

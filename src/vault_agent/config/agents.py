@@ -19,10 +19,10 @@ from vault_agent.config.rules import once, seen_folders, vault_folder
 from vault_agent.config.setting_names import Toolset
 from vault_agent.model.writing import Right
 from vault_agent.system.files import is_folder
-from vault_agent.text.names import visible
+from vault_agent.text.names import fold, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
 SECTION = "agents"
@@ -63,15 +63,24 @@ class AgentSettings(BaseModel):
     write: WriteRights = ()
     toolset: Toolset | None = None  # None: that of `mcp.toolset`
 
-    def missing_folders(self, root: Path, *, writes: bool) -> list[str]:
-        """Return the folders that are missing. An agent that may create notes makes its own."""
-        makes_them = writes and "create" in self.write
-        return [] if makes_them else missing_in(root, self.folders)
+
+def missing_in(root: Path, folders: Iterable[str], rights: Collection[str]) -> list[str]:
+    """Return the folders of an agent that a vault lacks; none if the vault itself is missing.
+
+    An agent with the right to create notes makes its own.
+    """
+    if "create" in rights or not is_folder(root):
+        return []
+    return [folder for folder in folders if not is_folder(root / folder)]
 
 
-def missing_in(root: Path, folders: Iterable[str]) -> list[str]:
-    """Return those of the folders that a vault lacks; none if the vault itself is missing."""
-    return [folder for folder in folders if not is_folder(root / folder)] if is_folder(root) else []
+def as_on_disk(root: Path, folder: str) -> str:
+    """Return a folder with the names that the vault has on the disk, if they are equal names."""
+    place = root
+    for name in folder.split("/"):
+        equal = [entry for entry in place.glob("*/") if fold(entry.name) == fold(name)]
+        place = equal[0] if len(equal) == 1 else place / name
+    return place.relative_to(root).as_posix()
 
 
 def not_in_vault(folders: Sequence[str]) -> str:

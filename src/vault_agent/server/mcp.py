@@ -14,7 +14,7 @@ from aiohttp import web
 
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.api.operation import MAX_BODY_BYTES, MAX_WRITE_BYTES
-from vault_agent.config.agents import not_in_vault
+from vault_agent.config.agents import missing_in, not_in_vault
 from vault_agent.config.rights import allowed_rights
 from vault_agent.errors import Misconfigured, NotFound, Unsupported, switched_off
 from vault_agent.model.identifiers import GLOBAL
@@ -213,7 +213,7 @@ async def _require_folder(config: Config, agent: AgentSettings | None) -> None:
     root = config.vault.root
     if agent is None or root is None:
         return
-    missing = await in_thread(lambda: agent.missing_folders(root, writes=config.write.enabled))
+    missing = await in_thread(missing_in, root, agent.folders, agent.write)
     if missing:
         what = f"This agent sees {not_in_vault(missing)}."
         raise Misconfigured("AGENT_FOLDER_NOT_FOUND", what)
