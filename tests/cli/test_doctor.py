@@ -159,6 +159,25 @@ async def test_a_named_config_file_that_is_missing_is_the_only_fault(run: Run, t
     assert (ended.code, check["name"], check["ok"]) == (1, "config", False)
 
 
+async def test_a_named_vault_is_the_one_that_is_checked(
+    run: Run, notes: Path, server: FakeServer, tmp_path: Path
+):
+    (tmp_path / "Recipes").mkdir()
+    await run("vaults", "add", str(tmp_path / "Recipes"))
+    config = (await run("config", "path")).out.strip()
+    ended = await run("--json", "--config", config, "--vault", "Recipes", "doctor")
+    rows = orjson.loads(ended.out)["data"]["checks"]
+    found = {row["name"]: row for row in rows}
+    assert found["notes"]["found"].endswith("/Recipes")
+    assert [path for _, path, _ in server.asked] == ["/vaults/Recipes/health"]
+    assert found["embedding"]["fix"] == f"vault-agent --config {config} enable embedding"
+    assert all(
+        row["fix"].startswith(f"vault-agent --config {config} ") for row in rows if row["fix"]
+    )
+    unknown = await run("--vault", "nobody", "doctor")
+    assert "not ok  notes      no vault has this name" in unknown.out
+
+
 async def test_the_reranker_is_checked(run: Run, notes: Path):
     found = await checks(run)
     assert found["rerank"]["ok"] is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import stat
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,15 +13,18 @@ import asyncclick as click
 
 from vault_agent import __version__
 from vault_agent.cli.command import Command, Exit, Invocation
+from vault_agent.cli.names import root_of
 from vault_agent.cli.servers import (
     START,
     STOP,
     agents_without_folder,
     in_home,
     server_here,
+    which_vault,
 )
 from vault_agent.cli.terminal import clean, envelope, say, style
 from vault_agent.codes import CODES
+from vault_agent.config.vault_list import DEFAULT
 from vault_agent.errors import Misconfigured, VaultAgentError, counted
 from vault_agent.model.health import Health
 from vault_agent.model.modes import BUILT_IN
@@ -28,6 +32,7 @@ from vault_agent.system.files import is_folder, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from vault_agent.cli.agent_connect import KnownAgent
     from vault_agent.config.sections import EmbeddingSettings
@@ -82,7 +87,9 @@ def command(invocation: Invocation) -> int:
     wrong.
     """
     checks = []
-    for check in _checks(invocation):
+    program = f"vault-agent{which_vault(invocation, {})} "
+    for plain in _checks(invocation):
+        check = plain._replace(fix=plain.fix.replace("vault-agent ", program))
         checks.append(check)
         if not invocation.json:
             _show(check)
@@ -123,8 +130,11 @@ def _checks(invocation: Invocation) -> Iterator[Diagnosis]:
     if not unused:
         yield Diagnosis("settings", True, "all are valid")
     yield from _vaults()
-    yield _folder(config)
-    yield from _disk(invocation, config)
+    is_other = invocation.vault not in (None, DEFAULT)
+    root = root_of(invocation.vault) if is_other else config.vault.root
+    yield _folder(root, is_other=is_other)
+    vault = config.vault.model_copy(update={"root": root})
+    yield from _disk(invocation, config.model_copy(update={"vault": vault}))
     try:
         yield from _server(invocation, config)
     except VaultAgentError as error:
@@ -179,8 +189,10 @@ def _vaults() -> Iterator[Diagnosis]:
         yield Diagnosis("vaults", False, what, "then: vault-agent init, in each project")
 
 
-def _folder(config: Config) -> Diagnosis:
-    root = config.vault.root
+def _folder(root: Path | None, *, is_other: bool) -> Diagnosis:
+    """Check the folder of the vault: of the default one, or with `is_other` of one of the list."""
+    if root is None and is_other:
+        return Diagnosis("notes", False, "no vault has this name", "vault-agent vaults")
     if root is None:
         return Diagnosis("notes", False, "no folder is set", "vault-agent setup")
     try:
@@ -188,7 +200,8 @@ def _folder(config: Config) -> Diagnosis:
             next(entries, None)
     except OSError as error:
         what = f"{in_home(root)} cannot be read: {reason_of(error)}"
-        return Diagnosis("notes", False, what, "vault-agent setup --folder PATH")
+        fix = "vault-agent vaults" if is_other else "vault-agent setup --folder PATH"
+        return Diagnosis("notes", False, what, fix)
     return Diagnosis("notes", True, in_home(root))
 
 
@@ -256,9 +269,9 @@ def _server(invocation: Invocation, config: Config) -> Iterator[Diagnosis]:
         works = None if excluded is not None else False  # it may be what the person wants
         yield Diagnosis("index", works, f"{warning.code}: {place}{warning.message}")
     if health.index.stale and not building:
-        yield Diagnosis(
-            "index", False, "notes have changed since the last run", "vault-agent index"
-        )
+        about = "" if invocation.vault is None else f" --vault {shlex.quote(invocation.vault)}"
+        what = "notes have changed since the last run"
+        yield Diagnosis("index", False, what, f"vault-agent{about} index")
     watching = health.watch is not None and health.watch.enabled
     works = hindrance is None if watching else None
     fix = "" if watching else "vault-agent enable watch"
