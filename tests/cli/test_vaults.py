@@ -234,6 +234,11 @@ async def test_a_folder_is_added_and_forgotten(run: Run, home: Path):
     assert again.err == "Recipes is on the list already.\n"
     renamed = await run("vaults", "add", str(home / "Recipes"), "--name", "Food")
     assert renamed.err == "Food is on the list already.\n"
+    assert (await run("vaults", "add", str(home / "Recipes"))).err == renamed.err
+    (home / "Food").mkdir()
+    for name in ((), ("--name", "Food")):
+        refused = await run("vaults", "add", str(home / "Food"), *name)
+        assert (refused.code, "~/Recipes has this name." in refused.err) == (2, True)
     await run("vaults", "add", str(home / "Recipes"), "--name", "Recipes")
     assert (await run("vaults", "add", str(home / "Recipes"), "--name", "global")).code == 2
     assert (await run("vaults", "add", str(home / "nothing"))).code == 2
@@ -350,6 +355,20 @@ async def test_a_project_whose_vault_is_missing_is_not_answered_from_another_one
     (project / ".vault-agent" / "vault").rename(project / "away")
     assert await about(run, server, *words) == "project:shop"
     assert await about(run, server, *words, "--vault", "default") == "default"
+
+
+@pytest.mark.usefixtures("notes")
+async def test_a_damaged_list_of_vaults_is_named_and_the_default_vault_answers(
+    run: Run, home: Path, server: FakeServer
+):
+    await run("config", "set", "vaults.enabled", "true")
+    config = Path((await run("config", "path")).out.strip())
+    config.with_name("vaults.toml").write_text("[[")
+    for words in (("search", "flour"), ("status",), ("jobs",)):
+        ended = await run(*words)
+        assert (ended.code, ended.err.count("CONFIG_INVALID: vaults.toml")) == (0, 1), ended.err
+    for words in (("search", "flour", "--all-vaults"), IN_PROJECT[0]):
+        assert (await run(*words)).code == 2
 
 
 @pytest.mark.parametrize("words", IN_PROJECT[:2], ids=" ".join)

@@ -131,12 +131,13 @@ async def test_the_list_is_read_again_when_it_changes(world: RegisteredVaults):
     "`CONFIG_INVALID` for named vaults; the default one is served",
 )
 async def test_a_damaged_list_does_not_touch_the_default_vault(world: RegisteredVaults):
-    async with world.app() as app:
-        world.registry.parent.mkdir(exist_ok=True)
-        world.registry.write_text("[[")
-        with pytest.raises(Misconfigured, match="CONFIG_INVALID"):
-            await app.vaults.open("project:app")
-        assert (await app.vaults.default.search(SearchQuery("flour"))).results
+    for _ in ("while it runs", "before it starts"):
+        async with world.app() as app:
+            world.registry.parent.mkdir(exist_ok=True)
+            world.registry.write_text("[[")
+            with pytest.raises(Misconfigured, match="CONFIG_INVALID"):
+                await app.vaults.open("project:app")
+            assert (await app.vaults.default.search(SearchQuery("flour"))).results
 
 
 async def test_a_vault_stays_open_until_the_server_ends(world: RegisteredVaults):

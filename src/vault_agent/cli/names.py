@@ -68,11 +68,12 @@ def _vaults_here(invocation: Invocation, *, only_trusted: bool) -> tuple[str, ..
     from vault_agent.config.project import find_project, missing_entry, trusted_entry
 
     try:
-        project = find_project()
+        project, entries = find_project(), read_registry()
     except VaultAgentError as error:
+        if only_trusted:
+            raise
         complain(error.code, error.message, look="warning")
         return ()
-    entries = read_registry()
     entry = missing_entry(project, entries)
     if project is None and entry is None:
         return ()
@@ -103,7 +104,9 @@ def others(invocation: Invocation, vaults: Iterable[str | None]) -> tuple[str, .
     if invocation.vault is not None or not several_vaults(invocation.layers()):
         return ()
     searched = {vault or DEFAULT for vault in vaults}
-    return tuple(vault for vault in all_vaults() if vault not in searched)
+    with suppress(Misconfigured):  # `vaults_here` warns of a damaged list
+        return tuple(vault for vault in all_vaults() if vault not in searched)
+    return ()
 
 
 def listed(vaults: Iterable[str | None]) -> str:

@@ -237,10 +237,10 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
             f"There is no folder {in_home(root)}.",
             remedy="Name one that is there: `vault-agent vaults add FOLDER`.",
         )
-    chosen = clean_name(name or root.name)
     entries = read_registry()
     same = next((vault for vault in entries if vault.root == root), None)
-    refusal = _why_not(root, chosen, same, invocation.layers())
+    chosen = clean_name(name or (root.name if same is None else same.name))
+    refusal = _why_not(root, chosen, entries, invocation.layers())
     if refusal is not None:
         raise Misconfigured("CONFIG_INVALID", refusal, remedy="")
     uid = same.uid if same is not None else new_uid()
@@ -254,12 +254,17 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
     return None
 
 
-def _why_not(root: Path, name: str, same: Registered | None, layers: Sequence[Layer]) -> str | None:
+def _why_not(
+    root: Path, name: str, entries: Sequence[Registered], layers: Sequence[Layer]
+) -> str | None:
     """Return why a folder cannot be a vault of its own with this name."""
     if name in (DEFAULT, GLOBAL) or is_uid(name):
         return "This name has a meaning already. Use another --name."
-    if same is not None and same.role is not Role.OTHER:
-        return f"This folder is the vault {same.address} already."
+    for vault in entries:
+        if vault.root == root and vault.role is not Role.OTHER:
+            return f"This folder is the vault {vault.address} already."
+        if vault.root != root and vault.address == name:
+            return f"{in_home(vault.root)} has this name. Use another --name, or forget that vault."
     if root == vault_root(layers):
         return "This folder is the default vault already: vault.root."
     indexes = (Path(os.path.realpath(folder)) for folder in index_folders(layers))

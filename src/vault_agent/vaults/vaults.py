@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from vault_agent.config import rules
 from vault_agent.config.project import is_trusted
 from vault_agent.config.vault_list import DEFAULT, Role
-from vault_agent.errors import Busy, IndexUnavailable, switched_off
+from vault_agent.errors import Busy, IndexUnavailable, Misconfigured, switched_off
 from vault_agent.model.health import VaultReadiness, VaultState
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.current import SnapshotOutdated
@@ -256,13 +256,19 @@ async def open_vaults(
 
 
 def _global_entry(config: Config, shared: Shared) -> Registered | None:
-    """Return the entry of the global vault if it is the default vault too."""
+    """Return the entry of the global vault if it is the default vault too.
+
+    A damaged list is reported by what names a vault. The default one is served as any folder.
+    """
     root = config.vault.root
     if root is None or not config.vaults.enabled:
         return None
     identity = rules.vault_identity(root)
-    entries = (entry for entry in shared.vaults.entries() if entry.role is Role.GLOBAL)
-    return next((entry for entry in entries if entry.identity == identity), None)
+    with suppress(Misconfigured):
+        for entry in shared.vaults.entries():
+            if entry.role is Role.GLOBAL and entry.identity == identity:
+                return entry
+    return None
 
 
 def _config_of_default(config: Config) -> Config:
