@@ -134,11 +134,11 @@ async def test_a_search_waits_for_the_first_index_of_each_of_its_vaults():
     async with await answering(handler) as server:
         client = Client(str(server.make_url("")))
         told = []
-        client.on_first_index = lambda: told.append("once")
+        client.on_wait = told.append
         assert (await ask(client, "POST /search", query="x")).warnings == ()
     first, second = "/vaults/one/jobs/first/events", "/vaults/two/jobs/second/events"
     assert asked == ["/search", first, "/search", second, "/search"]
-    assert told == ["once"]
+    assert told == ["It is being built."]
 
 
 async def test_a_search_waits_for_no_job_twice():
@@ -157,7 +157,7 @@ async def test_a_search_waits_for_no_job_twice():
         client = Client(str(server.make_url("")))
         await ask(client, "POST /search", query="x")
         assert asked == ["/search"]  # only a person waits
-        client.on_first_index = lambda: None
+        client.on_wait = lambda _: None
         assert (await ask(client, "POST /search", query="x")).warnings[0].code == "VAULT_SKIPPED"
     assert asked[1:] == ["/search", "/vaults/two/jobs/second/events", "/search"]
 

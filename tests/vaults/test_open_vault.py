@@ -328,6 +328,8 @@ async def test_an_index_that_cannot_be_used_is_rebuilt_at_the_start(root: Path, 
     config = Config(vault={"root": root}, index={"dir": root.parent / "data"})
     async with open_app(config) as app:
         vault = app.vaults.default
+        (warning,) = (await vault.health()).warnings
+        assert warning.message.startswith("The index is being rebuilt. GET /jobs/")
         with pytest.raises(IndexUnavailable) as refused:
             await vault.search(SearchQuery("flour"))
         assert refused.value.details["jobId"]

@@ -24,7 +24,9 @@ from tests.vaults.watching import NOTES, hits, linked_notes, shorter_pauses, unt
 from vault_agent.app import open_app
 from vault_agent.config.settings import Config
 from vault_agent.model.health import WatchState
+from vault_agent.model.lists import ListQuery
 from vault_agent.model.search import SearchQuery
+from vault_agent.search.lists import list_notes
 from vault_agent.vault.watch import WatchFailed
 from vault_agent.vaults import embeddings, indexer
 from vault_agent.vaults import watch as module
@@ -321,6 +323,8 @@ async def test_a_change_that_waits_too_long_is_a_warning_of_searches(
         answer = await vault.search(SearchQuery("note"))
         [warning] = [each for each in answer.warnings if each.code == "INDEX_BEHIND"]
         assert warning.details["pending"] == 1
+        listed = await vault.read_with_warnings(list_notes, ListQuery(), None)
+        assert [warning.code for warning in listed.warnings] == ["INDEX_BEHIND"]
         assert (await vault.health()).status == "ok"
         vault.watch._look_soon()
         await until_found(vault, "quinces", "New.md")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from vault_agent import __version__
-from vault_agent.cli.terminal import complain, pass_on, tell
+from vault_agent.cli.terminal import clean, complain, pass_on, tell
 from vault_agent.config.setting_names import CONFIG_ENV
 from vault_agent.errors import Misconfigured, Unavailable, explained
 from vault_agent.system.files import is_folder
@@ -72,7 +72,7 @@ class Invocation:
     def client(self, *, changes_index: bool = False, starts: bool = True) -> Iterator[Client]:
         """Yield a client of the configured server. With `starts`, start it if none runs.
 
-        Its calls wait then for the first index.
+        Its calls wait then for an index that is being built.
 
         If the server serves another vault than `vault.root` names, the user is warned. With
         `changes_index` and without `--endpoint`, Misconfigured VAULT_MISMATCH is raised instead,
@@ -99,14 +99,14 @@ class Invocation:
         check = partial(_check_vault, layers, where.endpoint, refuse=refuse)
         client = Client(where.endpoint, where.api_key, on_vault=check)
         client.vault_name = self.vault
-        client.on_first_index = _tell_first_index if starts else None
+        client.on_wait = _tell_wait if starts else None
         if refuse and _configured_vault(layers) is not None:
             client.call("GET /health")  # it is checked before anything is changed
         yield client
 
 
-def _tell_first_index() -> None:
-    tell("The first index is being built. This goes on when it is ready …")
+def _tell_wait(what: str) -> None:
+    tell(f"{clean(what)} This goes on when it is ready …")
 
 
 def _configured_vault(layers: Sequence[Layer]) -> tuple[str, Path] | None:

@@ -103,8 +103,8 @@ class Client:
         self.vault: str | None = None
         """The identity of the served vault, known after the first reply."""
         self.vault_name: str | None = None  # that calls are about; None for the default one
-        self.on_first_index: Callable[[], None] | None = None
-        """Is called before a wait for the first index. Without it, there is no such wait."""
+        self.on_wait: Callable[[str], None] | None = None
+        """Is called before a wait for an index, with why. Without it, there is no such wait."""
         self._on_vault = on_vault
         self._is_other_version = True  # of the server, until a reply says that it is the same
         self.endpoint = endpoint.rstrip("/")
@@ -120,8 +120,8 @@ class Client:
 
         `fields` have the names of the request in Python. Those that are None, False or empty are
         left out, so their defaults apply. `body` has names of JSON and is sent as it is. With
-        `on_first_index`, an operation that needs the first index waits until it is built, of each
-        vault that it is about.
+        `on_wait`, an operation that needs an index which is being built waits for it, of each vault
+        that it is about.
         """
         waited_for: set[str] = set()
         while True:
@@ -133,15 +133,17 @@ class Client:
                     for warning in skipped
                     if "jobId" in warning.details
                 }
-                if self.on_first_index is None or jobs.keys() <= waited_for:
+                if self.on_wait is None or jobs.keys() <= waited_for:
                     return reply
+                what = "An index is being built."
             except IndexUnavailable as error:
                 job_id = error.details.get("jobId")
-                if self.on_first_index is None or job_id is None or job_id in waited_for:
+                if self.on_wait is None or job_id is None or job_id in waited_for:
                     raise
                 jobs = {job_id: error.details.get("vault", self.vault_name)}
+                what = error.what
             if not waited_for:
-                self.on_first_index()
+                self.on_wait(what)
             for job_id in jobs.keys() - waited_for:
                 for _ in self.events(job_id, jobs[job_id]):
                     pass

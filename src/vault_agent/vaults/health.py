@@ -15,13 +15,16 @@ import anyio
 
 from vault_agent import __version__
 from vault_agent.config.settings import switched_on
-from vault_agent.errors import Misconfigured
+from vault_agent.errors import IndexUnavailable, Misconfigured
 from vault_agent.indexing.protocol import Compare
 from vault_agent.model.health import EmbeddingHealth, Health, IndexHealth, ServedVault, WatchState
+from vault_agent.model.jobs import JobKind
 from vault_agent.model.warning import Warning
 
 if TYPE_CHECKING:
     from vault_agent.config.settings import Config
+    from vault_agent.errors import VaultAgentError
+    from vault_agent.model.jobs import Job
     from vault_agent.vaults.index_queue import IndexQueue
     from vault_agent.vaults.jobs import Jobs
     from vault_agent.vaults.runs import IndexedVault, Runs
@@ -143,7 +146,8 @@ class Checks:
         warnings = (*self.warnings(), *about_watch, *about_embeddings) if meta else ()
         warnings += writing.warnings()
         if refusal is not None:
-            warnings = (Warning(refusal.code, *refusal.over_http()),)
+            about_index = while_running(refusal, self._jobs.indexing)
+            warnings = (Warning(about_index.code, *about_index.over_http()),)
         return Health(
             status="error" if refusal else "degraded" if meta is None or warnings else "ok",
             version=__version__,
@@ -167,6 +171,19 @@ class Checks:
             watch=watch.status(),
             write=writing.health(),
         )
+
+
+def while_running(error: VaultAgentError, running: Job | None) -> VaultAgentError:
+    """Return the error of an index with the running job that solves it, or as it is."""
+    if running is None:
+        return error
+    if running.kind is JobKind.REINDEX:
+        what = "The index is being rebuilt."
+    elif error.code == "INDEX_NOT_FOUND":
+        what = "The first index is being built."
+    else:
+        return error
+    return IndexUnavailable(error.code, what, {"jobId": running.id}, indexing=True)
 
 
 def _readable(name: str) -> str:

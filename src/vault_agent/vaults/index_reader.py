@@ -10,15 +10,14 @@ import anyio
 
 from vault_agent.errors import Failed, IndexUnavailable, NotFound, VaultAgentError
 from vault_agent.model.identifiers import identify
-from vault_agent.model.jobs import JobKind
 from vault_agent.search.complete import read_names, stats_of, suggest
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index.notes import note_by_id
+from vault_agent.vaults.health import while_running
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from vault_agent.model.jobs import Job
     from vault_agent.model.names import Stats, Suggestion, SuggestQuery
     from vault_agent.model.warning import Warning
     from vault_agent.search.complete import NameCatalog
@@ -119,7 +118,7 @@ class IndexReader:
     ) -> Warned:
         """Like `read`, with the warnings of the index before those of the reply."""
         reply = await self.read(function, *args, **options)
-        return replace(reply, warnings=(*self._checks.warnings(), *reply.warnings))
+        return replace(reply, warnings=(*self.warnings(), *reply.warnings))
 
     @asynccontextmanager
     async def snapshot(self, *, up_to_date: bool = False) -> AsyncIterator[Snapshot]:
@@ -142,7 +141,7 @@ class IndexReader:
         except IndexUnavailable as error:
             if index.damaged is not None:
                 self._runs.announce()  # a rebuild that met a full disk begins again
-            raise _while_running(error, self._jobs.indexing) from None
+            raise while_running(error, self._jobs.indexing) from None
 
     async def knows(self, path: str) -> bool:
         """Whether the index has a note at a path."""
@@ -155,19 +154,6 @@ class IndexReader:
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""
         return (*self._checks.warnings(), *self._watch.warnings())
-
-
-def _while_running(error: IndexUnavailable, running: Job | None) -> IndexUnavailable:
-    """Return the error with the running job that solves it, or as it is."""
-    if running is None:
-        return error
-    if error.code == "INDEX_NOT_FOUND":
-        what = "The first index is being built."
-    elif running.kind is JobKind.REINDEX:
-        what = "The index is being rebuilt."
-    else:
-        return error
-    return IndexUnavailable(error.code, what, {"jobId": running.id}, indexing=True)
 
 
 class TypingHelp:
