@@ -175,7 +175,7 @@ async def test_a_named_vault_is_the_one_that_is_checked(
         row["fix"].startswith(f"vault-agent --config {config} ") for row in rows if row["fix"]
     )
     unknown = await run("--vault", "nobody", "doctor")
-    assert "not ok  notes      no vault has this name" in unknown.out
+    assert "not ok  vaults     none has this name" in unknown.out
 
 
 async def test_the_reranker_is_checked(run: Run, notes: Path):

@@ -50,13 +50,8 @@ def show(invocation: Invocation) -> None:
     agents = config.agents
     if invocation.json:
         own = [
-            {
-                "name": name,
-                "folders": agent.folders or (".",),
-                "deny": agent.deny,
-                "write": agent.write,
-                "toolset": agent.toolset,
-            }
+            {"name": name, "folders": agent.folders or (".",)}
+            | agent.model_dump(include={"deny", "write", "toolset"})
             for name, agent in agents.items()
         ]
         keys = ("name", "title", "found", "entry", "hooks", "agent")

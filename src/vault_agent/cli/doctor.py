@@ -32,7 +32,6 @@ from vault_agent.system.files import is_folder, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from vault_agent.cli.agent_connect import KnownAgent
     from vault_agent.config.sections import EmbeddingSettings
@@ -130,11 +129,15 @@ def _checks(invocation: Invocation) -> Iterator[Diagnosis]:
     if not unused:
         yield Diagnosis("settings", True, "all are valid")
     yield from _vaults()
-    is_other = invocation.vault not in (None, DEFAULT)
-    root = root_of(invocation.vault) if is_other else config.vault.root
-    yield _folder(root, is_other=is_other)
-    vault = config.vault.model_copy(update={"root": root})
-    yield from _disk(invocation, config.model_copy(update={"vault": vault}))
+    about, fix = config, "vault-agent setup --folder PATH"
+    if invocation.vault not in (None, DEFAULT):
+        root, fix = root_of(invocation.vault), "vault-agent vaults"
+        if root is None:
+            yield Diagnosis("vaults", False, "none has this name", fix)
+            return
+        about = config.model_copy(update={"vault": config.vault.model_copy(update={"root": root})})
+    yield _folder(about, fix)
+    yield from _disk(invocation, about)
     try:
         yield from _server(invocation, config)
     except VaultAgentError as error:
@@ -189,10 +192,8 @@ def _vaults() -> Iterator[Diagnosis]:
         yield Diagnosis("vaults", False, what, "then: vault-agent init, in each project")
 
 
-def _folder(root: Path | None, *, is_other: bool) -> Diagnosis:
-    """Check the folder of the vault: of the default one, or with `is_other` of one of the list."""
-    if root is None and is_other:
-        return Diagnosis("notes", False, "no vault has this name", "vault-agent vaults")
+def _folder(config: Config, fix: str) -> Diagnosis:
+    root = config.vault.root
     if root is None:
         return Diagnosis("notes", False, "no folder is set", "vault-agent setup")
     try:
@@ -200,7 +201,6 @@ def _folder(root: Path | None, *, is_other: bool) -> Diagnosis:
             next(entries, None)
     except OSError as error:
         what = f"{in_home(root)} cannot be read: {reason_of(error)}"
-        fix = "vault-agent vaults" if is_other else "vault-agent setup --folder PATH"
         return Diagnosis("notes", False, what, fix)
     return Diagnosis("notes", True, in_home(root))
 
