@@ -101,7 +101,7 @@ async def test_init_makes_what_a_project_needs_and_says_how_to_undo_it(
 
 
 @posix("a terminal is made by a POSIX call")
-@pytest.mark.parametrize("answer", ["", "maybe\n"], ids=["leaves", "says no"])
+@pytest.mark.parametrize("answer", ["", "no\n"], ids=["leaves", "says no"])
 async def test_who_leaves_init_at_its_question_leaves_nothing_behind(
     run_at_terminal: Run, project: Path, home: Path, answer: str
 ):
