@@ -7,7 +7,8 @@ import shutil
 import socketserver
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ except ModuleNotFoundError:  # `make browser` installs it; its tests are skipped
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ProxySettings, Route
 
-__all__ = ["Elsewhere", "Error", "expect", "find_browser", "held", "started_browser"]
+__all__ = ["Elsewhere", "Error", "expect", "find_browser", "held", "started_browser", "wait"]
 
 _NAMES = (
     "chromium-headless-shell",  # has no windows and no profile: a third less processor time
@@ -160,6 +161,14 @@ def held(page: Page, pattern: str) -> Iterator[None]:
     for route in routes:  # none if it was loaded already
         with suppress(Error):  # asked no more, or sent on already
             route.continue_()
+
+
+def wait(page: Page, happened: Callable[[], object]) -> None:
+    """Wait until something has happened. The browser's events are read meanwhile."""
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(20)  # ms
 
 
 if __name__ == "__main__":

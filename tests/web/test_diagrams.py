@@ -67,7 +67,8 @@ def drawing(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
 def text_in(picture: Locator) -> str:
     """Return the source of a picture, which the page keeps in no other place."""
     address = picture.evaluate("each => each.src")
-    return str(picture.page.evaluate("address => window.pictures.get(address)", address))
+    read = "address => window.pictures.get(address)"
+    return str(picture.page.wait_for_function(read, arg=address).json_value())
 
 
 KEEP = """

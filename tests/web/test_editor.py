@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
-from tests.support.clocks import PATIENCE
 from tests.support.program import Program
-from tests.web.browsers import expect, held
+from tests.web.browsers import expect, held, wait
 from tests.web.conftest import serve
 from tests.web.desk import Desk
 from tests.web.payloads import PAYLOADS
@@ -153,8 +151,9 @@ def test_what_others_write_is_never_overwritten(desk: Desk):
     expect(field(page)).to_contain_text("THREE")  # nothing unsaved: it follows
     page.locator(".cm-line", has_text="one").click()
     page.keyboard.press("End")
-    page.keyboard.insert_text(" mine")
-    desk.program.write("Shared.md", "# Shared\n\none\n\ntwo\n\nTHREE and four\n")
+    with held(page, "**/write/note"):
+        page.keyboard.insert_text(" mine")
+        desk.program.write("Shared.md", "# Shared\n\none\n\ntwo\n\nTHREE and four\n")
     expect(state(page)).to_have_text("Changed elsewhere")
     assert "mine" not in desk.read("Shared.md").decode(), "never saved unseen"
     expect(page.locator(".ln-theirs")).to_have_text("THREE and four")
@@ -178,11 +177,8 @@ def test_what_others_write_is_never_overwritten(desk: Desk):
     for route in saves:
         route.continue_()
     tabs = [page, other]
-    deadline = time.monotonic() + PATIENCE
-    while not (held := [tab for tab in tabs if tab.locator(".conflict").count()]):
-        assert time.monotonic() < deadline
-        page.wait_for_timeout(100)
-    (tab,) = held
+    wait(page, lambda: any(tab.locator(".conflict").count() for tab in tabs))
+    (tab,) = [tab for tab in tabs if tab.locator(".conflict").count()]
     now = desk.read("Shared.md").decode()
     assert ("in a tab" in now) != ("in another" in now)
     tab.get_by_role("button", name="Save mine as a copy").click()
@@ -281,10 +277,8 @@ def test_new_notes_from_templates_and_links_to_no_note(desk: Desk):
     expect(dialog.get_by_label("Title")).to_have_value("Made by the palette")
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="Unlinked").click()
-    before = page.locator(".ref-row").count()
     page.get_by_role("button", name="Link it").first.click()
     desk.until("journal/Rewired.md", "[[Frost alarm")
-    assert before
 
 
 def test_completion_tools_and_files(desk: Desk):
@@ -457,8 +451,9 @@ def test_items_that_are_added_while_others_are_saved_are_all_kept(desk: Desk):
     for tag in ("b", "c"):
         tags.fill(tag)
         tags.press("Enter")
-    with page.expect_request("**/write/frontmatter"):
-        waiting[0].continue_()
+    wait(page, lambda: len(waiting) == 1)
+    waiting[0].continue_()
+    wait(page, lambda: len(waiting) == 2)
     expect(page.locator(".pills .tag")).to_have_text(["a", "b", "c"])
     tags.fill("d")
     tags.press("Enter")
@@ -552,8 +547,9 @@ def test_everything_by_keys_alone(desk: Desk):
     page.keyboard.type("mine")
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text("Saved")
-    page.keyboard.type(", and more of it")
-    desk.program.write("By keys.md", "# By keys\n\none\ntheirs\n")
+    with held(page, "**/write/note"):
+        page.keyboard.type(", and more of it")
+        desk.program.write("By keys.md", "# By keys\n\none\ntheirs\n")
     expect(page.locator(".conflict")).to_be_visible()
     expect(page.get_by_role("textbox", name="Your text")).to_be_focused()
     page.keyboard.press("Control+End")
@@ -613,8 +609,9 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(desk: Desk, theme: str, 
     expect(page.get_by_role("dialog")).to_contain_text("Another.md")
     look("new note")
     page.keyboard.press("Escape")
-    at_end(page, "mine")
-    desk.program.write(f"{name}.md", f"{text}theirs\n")
+    with held(page, "**/write/note"):
+        at_end(page, "mine")
+        desk.program.write(f"{name}.md", f"{text}theirs\n")
     expect(page.locator(".conflict")).to_be_visible()
     look("conflict")
     below = page.locator(".conflict > header").evaluate(

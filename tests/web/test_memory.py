@@ -109,8 +109,9 @@ def test_a_vault_that_is_not_on_the_list(visit: Callable[..., Page], world: Seve
 
 
 def test_a_session_and_what_it_got(enter: Callable[..., Page], world: SeveralVaultsServer):
-    world.call("GET", f"/vaults/{world.identity('project:shop')}/health")
-    world.call("GET", f"/vaults/{world.identity('global')}/health")
+    for name in ("project:shop", "global"):
+        health = f"/vaults/{world.identity(name)}/health"
+        eventually(lambda path=health: world.call("GET", path).data["index"]["available"])
     world.call("POST", "/memory/forget", {"all": True})  # of tests before
     page = enter("/memory", color_scheme="dark")
     expect(page.get_by_text("No session yet")).to_be_visible()
@@ -262,6 +263,7 @@ def test_a_note_that_is_too_large_to_render_comes_in_pieces(enter: Callable[...,
     expect(page.get_by_text("too large to render")).to_be_visible()
     expect(page.locator(".facts time")).to_have_attribute("datetime", "2026-01-02")
     expect(page.locator(".facts .tag")).to_have_text("sizes")
+    expect(page.locator("pre.raw span")).to_have_count(1)
     assert page.locator("pre.raw").evaluate("e => e.textContent.length") == 204_800
     more = page.get_by_role("button", name="Show more")
     more.click()

@@ -294,7 +294,7 @@ def test_a_long_note_shows_its_beginning_first(
     assert page.evaluate("seen.length") > 0
     scroller = page.locator(".read")
     scroller.evaluate("each => each.scrollTop = 40_000")
-    page.wait_for_timeout(300)
+    page.wait_for_function("history.state?.scroll === 40_000")
     page.evaluate("hash => location.hash = hash", week)
     expect(page.locator(".doc header h1")).to_have_text("First cold week")
     page.evaluate("seen.length = 0")

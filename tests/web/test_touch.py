@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.program import Program
-from tests.web.browsers import expect
+from tests.web.browsers import expect, held
 from tests.web.conftest import serve
 from tests.web.desk import Desk
 
@@ -55,8 +55,9 @@ def test_everything_by_touch_alone(desk: Desk):
     page.keyboard.press("End")
     page.keyboard.insert_text(" Mine.")
     desk.until("stock/Beams.md", "Twelve of them. Mine.")
-    page.keyboard.insert_text(" More.")
-    desk.program.write("stock/Beams.md", "# Beams\n\nTheirs.\n")
+    with held(page, "**/write/note"):
+        page.keyboard.insert_text(" More.")
+        desk.program.write("stock/Beams.md", "# Beams\n\nTheirs.\n")
     expect(page.locator(".conflict")).to_be_visible()
     page.get_by_role("button", name="Save mine as a copy").tap()
     expect(page.locator(".conflict")).to_have_count(0)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.clocks import PATIENCE
 from tests.support.program import Program
-from tests.web.browsers import Elsewhere
+from tests.web.browsers import Elsewhere, wait
 from tests.web.watched import Watch
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 # Sent by a page without our policy, which would stop it.
 ASKS = {
@@ -23,13 +20,6 @@ ASKS = {
     "a worker": """
         new Worker(URL.createObjectURL(new Blob(["fetch('http://other.example/worker')"])))""",
 }
-
-
-def wait(page: Page, arrived: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not arrived():
-        assert time.monotonic() < deadline
-        page.wait_for_timeout(20)  # ms; the browser's events are read meanwhile
 
 
 @pytest.mark.parametrize("script", ASKS.values(), ids=ASKS)
