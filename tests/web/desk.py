@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
-from tests.support.clocks import PATIENCE
+from tests.support.waiting import eventually
 from tests.support.writable_program import WritableProgram
 from tests.web.browsers import expect
 from tests.web.watched import Places, Watch
@@ -69,11 +68,9 @@ class Desk:
 
     def until(self, path: str, text: str) -> None:
         """Wait until a note has a text."""
-        file = self.program.vault / path
-        deadline = time.monotonic() + PATIENCE
-        while not file.exists() or text not in file.read_bytes().decode():
-            assert time.monotonic() < deadline, path
-            time.sleep(0.05)
+        eventually(
+            lambda: self.read(path).decode(), lambda now: text in now, retry=(FileNotFoundError,)
+        )
 
     def close(self) -> None:
         for watch in self._watches:

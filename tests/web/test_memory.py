@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually
 from tests.web.browsers import expect
 from tests.web.several_vaults import PROMPT, SeveralVaultsServer
@@ -239,11 +237,7 @@ def test_a_similar_note_is_shown_before_anything_is_promoted(
     (world.project / "patterns").mkdir(exist_ok=True)
     (world.project / "patterns" / "Money.md").write_text(text, encoding="utf-8")
     shop = world.identity("project:shop")
-    deadline = time.monotonic() + PATIENCE
-    while "Money.md" not in str(world.call("GET", f"/vaults/{shop}/notes").body):
-        assert time.monotonic() < deadline
-        world.call("POST", f"/vaults/{shop}/index", {})  # or a run is at work
-        time.sleep(0.2)
+    eventually(lambda: "Money.md" in str(world.call("GET", f"/vaults/{shop}/notes").body))
     page = enter(f"/notes?vault={shop}")
     page.locator(".row h2", has_text="Money in integers").click()
     page.get_by_role("button", name="Promote to Global").click()

@@ -313,7 +313,9 @@ def test_backlinks_and_mentions(visit: Callable[..., Page], note_id: Callable[..
     expect(page.locator(".ref", has_text="Rewired the bench probes")).to_be_visible()
 
 
-def test_preview_on_hover_and_by_key(visit: Callable[..., Page], note_id: Callable[..., str]):
+def test_a_preview_comes_on_hover_and_by_key_and_stays_once_pinned(
+    visit: Callable[..., Page], note_id: Callable[..., str]
+):
     page = visit(f"/notes/{note_id('Frost alarm')}")
     link = page.locator(".prose a", has_text="Sensor script").first
     expect(page.locator(".back")).to_be_visible()  # the last part of the page: nothing moves now
@@ -322,15 +324,6 @@ def test_preview_on_hover_and_by_key(visit: Callable[..., Page], note_id: Callab
     page.keyboard.press("Escape")
     expect(page.locator(".hovercard")).to_have_count(0)
     page.mouse.move(0, 0)
-    link.focus()
-    page.keyboard.press("Space")
-    expect(page.locator(".hovercard")).to_be_visible()
-
-
-def test_a_preview_that_is_pinned_stays(visit: Callable[..., Page], note_id: Callable[..., str]):
-    page = visit(f"/notes/{note_id('Frost alarm')}")
-    link = page.locator(".prose a", has_text="Sensor script").first
-    expect(page.locator(".back")).to_be_visible()
     link.focus()
     page.keyboard.press("Space")
     page.get_by_role("button", name="Keep this preview open").click()
@@ -457,29 +450,18 @@ def test_a_change_on_disk_is_shown(
     "the server stops and starts under an open page; another vault at its address",
     "*Reconnecting*, then *Live*; the page says so and sends nothing more",
 )
-def test_a_server_that_is_gone_and_comes_back(
+def test_faults_end_when_the_server_is_back(
     visit: Callable[..., Page], own_site: Program, note_id: Callable[..., str]
 ):
-    page = visit(
-        f"/notes/{note_id('Sensor script', own_site)}", program=own_site, expected=("ERR_", "net::")
-    )
-    expect(page.locator(".stats")).to_contain_text("Live")
-    expect(page.locator(".prose")).to_contain_text("Reads three probes")
-    port = own_site.endpoint.rpartition(":")[2]
-    own_site.stop()
-    expect(page.locator(".stats")).to_contain_text("Reconnecting")
-    expect(page.locator(".prose")).to_contain_text("Reads three probes")
-    own_site.start("--port", port)
-    expect(page.locator(".stats")).to_contain_text("Live")
-
-
-def test_faults_end_when_the_server_is_back(visit: Callable[..., Page], own_site: Program):
     page = visit("/jobs", program=own_site, expected=("ERR_", "net::", "Failed to fetch"))
     expect(page.locator(".stats")).to_contain_text("Live")
     expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
+    page.evaluate("id => location.hash = `#/notes/${id}`", note_id("Sensor script", own_site))
+    expect(page.locator(".prose")).to_contain_text("Reads three probes")
     port = own_site.endpoint.rpartition(":")[2]
     own_site.stop()
     expect(page.locator(".stats")).to_contain_text("Reconnecting")
+    expect(page.locator(".prose")).to_contain_text("Reads three probes")
     fault = page.get_by_role("alert")
     for view in ("notes", "jobs"):
         page.evaluate("view => { location.hash = `#/${view}`; }", view)
