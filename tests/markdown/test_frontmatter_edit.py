@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.clocks import assert_linear
 
 from vault_agent.errors import Conflict, InvalidRequest, VaultAgentError
 from vault_agent.markdown.edit import spliced
@@ -314,28 +312,6 @@ def test_keys_are_read_as_json():
         "c": {"d": "x"},
         "e": 12,
     }
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda n: "".join(f"k{i}:\n" for i in range(1_500 * n)),
-        lambda n: "k: [" + "a, " * 5_000 * n + "a]\n",
-        lambda n: "k:\n" + "- é\n" * 3_000 * n,
-        lambda n: "d: 1\n" * 2_500 * n + "k: 1\n",
-        lambda n: "# c\n" * 3_500 * n + "k: 1\n",
-        lambda n: "k: |\n" + "\n" * 15_000 * n,
-        lambda n: "k: " + " " * 15_000 * n + "\n",
-        lambda n: "? " * 7_000 * n + "\n",
-    ],
-)
-def test_the_time_is_linear(make: Any):
-    def work(note: str) -> None:
-        for values in ({"k": "x"}, {"k": ["a", "b"]}, {"new": 1}):
-            with suppress(Conflict):
-                set_keys(note.encode(), values)
-
-    assert_linear(lambda n: f"---\n{make(n)}---\nbody\n", work)
 
 
 # --- random frontmatter ---------------------------------------------------------------------------

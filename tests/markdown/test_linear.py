@@ -28,6 +28,9 @@ UNITS = (
     "<ul><dd><li>", "<table><b>", "> [!note] ", "## b\n### b\n",
     "- [ ] a 📅 2026-01-01\n", "a: b\n", "[[a|", "$a$ ",
     "# b\n[[#b]] [[#c]]\n", "# b\n[[#x{}#b]] [a](#y{})\n",
+    "[[a", "`a", "<!--", "<img src='", "</a>", "http://a))) ", "http://a....", "https://x?y&z;",
+    "x\n=\n", "- a ^b\n", "%%\n# x ^b\n", "```\n# x\n", "\r\n",
+    " 📅 2025-01-01", "[due:: ", "[id:: a] ", "⛔ a, b", "\u00a0", "k{}:\n", "- é\n", "a, ", "? ",
 )  # fmt: skip
 """Hostile pieces of text. `{}` is the number of the repetition."""
 
@@ -38,6 +41,15 @@ WITNESSES = (
     "<b title={}><p>",
     "<ul><dd><li>",
     "# b\n[[#x{}#b]] [a](#y{})\n",
+    "[[a",
+    "http://a))) ",
+    "https://x?y&z;",
+    "x\n=\n",
+    "- a ^b\n",
+    "[due:: ",
+    "\u00a0",
+    "k{}:\n",
+    "- é\n",
 )
 """One of each kind for the short run. The long tests have all."""
 OTHERS = [pytest.param(unit, marks=pytest.mark.long) for unit in UNITS if unit not in WITNESSES]
@@ -72,7 +84,10 @@ OPERATIONS = {
     "heading": lambda text: edit_section(
         f"# a\n{text}".encode(), PartAddress(("a",)), "renameHeading", "c"
     ),
-    "properties": lambda text: set_keys(text.encode(), {"a": 1}, ["b"]),
+    "block": lambda text: edit_section(text.encode(), PartAddress(block_id="b"), "append", "x"),
+    "properties": lambda text: set_keys(
+        f"---\n{text}\n---\nbody\n".encode(), {"a": 1, "k": ["b"]}, ["b"]
+    ),
     "properties in a long line": lambda text: set_keys(
         f"---\na: {text!r}\n---\n".encode(), {"a": 1}
     ),
@@ -84,7 +99,7 @@ OPERATIONS = {
         text.encode(), "([ab])", r"\1\1", regex=True, whole_word=True, expected_count=None
     ),
     "task": lambda text: set_status(
-        f"{text}\n\n- [ ] do it\n".encode(), TaskAddress(0, text="do it"), Status.DONE, TODAY
+        f"- [ ] {text}\n\n- [ ] do it\n".encode(), TaskAddress(0, text="do it"), Status.DONE, TODAY
     ),
     "parsing": lambda text: parse_note(text, path="a.md"),
 }

@@ -6,7 +6,6 @@ import re
 
 import pytest
 from tests.markdown.rendering import Read, html_of
-from tests.support.clocks import assert_linear
 
 from vault_agent.markdown import sanitise
 from vault_agent.model.identifiers import identify
@@ -322,15 +321,3 @@ def test_deep_nesting_is_shown_without_its_marks():
     for text in ("> " * 10_000 + "deep", "*a " * 5_000, "- " * 5_000 + "deep", "[" * 20_000):
         assert Read(body(text)).open == []
     assert "deep" in body("> " * 10_000 + "deep")
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "[[a", "![[a#b|c]] ", "==a== ", "%%a%% ", "<a '", "<b>", "<!--", "http://a))) ", "#a ",
-        "[^1] ", "> [!a] ", "$a$ ", "`a", "- [ ] a\n", "[a](b) ", "|a|b|\n|-|-|\n", "\\*", "^a ",
-        "http://a....", "https://x?y&z;", "www.", "<img src='", "</a>",
-    ],
-)  # fmt: skip
-def test_rendering_is_linear(piece: str):
-    assert_linear(lambda times: piece * (1_000 * times), body)

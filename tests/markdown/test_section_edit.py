@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.clocks import assert_linear
 
-from vault_agent.errors import Conflict, InvalidRequest, NotFound, VaultAgentError
+from vault_agent.errors import InvalidRequest, VaultAgentError
 from vault_agent.markdown.address import PartAddress
 from vault_agent.markdown.document import Document, section_hash
 from vault_agent.markdown.edit import spliced
@@ -324,31 +323,6 @@ def test_blocks_that_are_not_there_or_twice_are_refused():
 
 
 # --- hostile and random notes ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        "# h\n",
-        "# a\nx ^b\n\n",
-        "- a ^b\n",
-        "a ^b\n",
-        "x\n=\n",
-        "> " * 50 + "a ^b\n\n",
-        "%%\n# x ^b\n",
-        "```\n# x\n",
-        "\r\n",
-    ],
-)
-def test_the_time_is_linear(part: str):
-    def work(note: bytes) -> None:
-        for address in (PartAddress(("last",)), PartAddress(("x",)), PartAddress(block_id="b")):
-            try:
-                edit_section(note, address, "append", "one")
-            except (NotFound, Conflict):
-                continue
-
-    assert_linear(lambda n: (part * (8_000 * n // len(part)) + "\n# Last\n").encode(), work)
 
 
 HEADINGS = ["# A", "## B ##", "### é 😀", "## A", "Title\n===", "two\nlines\n---", "###### *x* ^id"]

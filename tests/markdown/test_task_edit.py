@@ -7,7 +7,6 @@ from datetime import date
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.clocks import assert_linear
 
 from vault_agent.errors import Conflict, Failed, VaultAgentError
 from vault_agent.markdown.document import Document
@@ -362,34 +361,6 @@ def test_a_text_that_is_no_line_is_refused(task: AddTaskBody, code: str):
 def test_a_line_in_open_code_is_no_task():
     note = b"```\ncode\n"
     assert line_of(note, append(note, "- [ ] a")[0], "- [ ] a") is None
-
-
-def hostile(n: int) -> dict[str, str]:
-    """Return hostile notes of `n` parts each."""
-    return {
-        "tasks": "- [ ] a 🔁 every day\n" * 1_000 * n,
-        "fields": "- [ ] a" + " 📅 2025-01-01" * 500 * n,
-        "tags": "- [ ] " + "#a " * 1_000 * n,
-        "open fields": "- [ ] " + "[due:: " * 5_000 * n,
-        "spaces": "- [ ] [due::" + " " * 50_000 * n,
-        "fields of spaces": "- [ ] " + ("[due::" + " " * 250) * 200 * n,
-        "dataview fields": "- [ ] " + "[id:: a] " * 3_000 * n,
-        "words of a list": "- [ ] " + "⛔ a, b" * 1_000 * n,
-        "boxes": "- [ ] " * 5_000 * n,
-        "white space": "- [ ] a" + "\u00a0" * 50_000 * n,
-    }
-
-
-@pytest.mark.parametrize("name", hostile(0))
-def test_an_edit_takes_linear_time(name: str):
-    def work(note: bytes) -> None:
-        try:
-            set_status(note, TaskAddress(1), Status.DONE, TODAY)
-            set_status(note, TaskAddress(1, text="x"), Status.DONE, TODAY)
-        except VaultAgentError as refused:
-            assert refused.code == "TASK_NOT_FOUND"  # noqa: PT017 - both calls cost
-
-    assert_linear(lambda n: hostile(n)[name].encode(), work)
 
 
 _PIECES = st.sampled_from(
