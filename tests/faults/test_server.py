@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from tests.faults.disk import build, compiler
+from tests.product.processes import indexers_of
 from tests.support.clocks import PATIENCE
 from tests.support.program import PROGRAM, Program
 from tests.support.waiting import eventually
@@ -46,6 +49,13 @@ def preload(program: Program, tmp_path: Path, error: int) -> Path:
         "FAULTS_ERROR": str(error),
     }
     return switch
+
+
+def send(processes: list[int], number: signal.Signals) -> None:
+    """Send a signal to processes that have not ended."""
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 # --- the disk ---------------------------------------------------------------------------------
@@ -84,8 +94,11 @@ def test_a_disk_that_fills_up_fails_the_job_with_a_code_and_blocks_nothing(
     program.start()
     program.index()
     program.fill(300)
+    indexers = indexers_of(program)
+    send(indexers, signal.SIGSTOP)  # so that the job does not end before the disk is full
     job_id = program.submit()
     switch.touch()
+    send(indexers, signal.SIGCONT)
     job = program.finish(job_id)
     assert job["state"] == "failed"
     # The threads of the engine lose the reason. The disk is asked then, and it has room here.
