@@ -146,6 +146,13 @@ def test_windows_can_import_the_tests():
                     assert line.module not in missing, file
 
 
+def test_a_page_is_waited_for_by_a_function():
+    """Its policy refuses an expression that is not true at once and is evaluated again."""
+    for file in (ROOT / "tests/web").glob("*.py"):
+        text = file.read_text("utf-8")
+        assert not re.search(r'wait_for_function\((\s*#.*)?\s*"(?!\()', text), file
+
+
 SCRIPTS = sorted((ROOT / "packaging").glob("*.py"))
 
 

@@ -156,7 +156,7 @@ def held(page: Page, pattern: str) -> Iterator[None]:
     routes: list[Route] = []
     page.route(pattern, lambda route: routes.append(route))  # noqa: PLW0108
     yield
-    page.wait_for_function("true")
+    page.wait_for_function("() => true")
     page.unroute(pattern)
     for route in routes:  # none if it was loaded already
         with suppress(Error):  # asked no more, or sent on already

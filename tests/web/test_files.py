@@ -413,7 +413,7 @@ def test_what_is_gone_is_no_longer_among_the_notes_opened_last(desk: Desk):
     page.reload()
     expect(page.get_by_text("This note is gone")).to_be_visible()
     page.wait_for_function(  # the log of writes was asked whether it has moved
-        "Object.entries(localStorage).every(([name, kept]) => !name.endsWith('.starred') || !kept.includes('Fleeting'))"
+        "() => Object.entries(localStorage).every(([name, kept]) => !name.endsWith('.starred') || !kept.includes('Fleeting'))"
     )
     page.evaluate("location.hash = '#/notes'")
     expect(page.locator(".start")).to_be_visible()

@@ -132,7 +132,7 @@ def test_the_policy_holds_alone(visit: Callable[..., Page], hostile: Program):
     page.route("**/html*", lambda route: route.fulfill(json=reply))
     page.evaluate("hash => location.hash = hash", f"#/notes/{target}")
     expect(page.locator(".prose form").first).to_be_attached()
-    page.wait_for_function("window.reports.length > 0")  # this test shows that something is stopped
+    page.wait_for_function("() => window.reports.length > 0")  # something is stopped
     page.wait_for_timeout(500)  # for what is not
 
 

@@ -233,7 +233,7 @@ def test_links_outline_and_history(visit: Callable[..., Page], note_id: Callable
     page = visit(f"/notes/{note_id('Frost alarm')}")
     expect(page.locator(".prose math")).to_be_visible()  # nothing above moves any more
     page.locator(".toc a", has_text="Follow-up").click()
-    page.wait_for_function("document.querySelector('.read').scrollTop > 100")
+    page.wait_for_function("() => document.querySelector('.read').scrollTop > 100")
     expect(page.locator(".toc a[aria-current]")).to_have_text("Follow-up")
     page.locator(".prose a", has_text="First cold week").evaluate("each => each.click()")
     expect(page.locator(".doc header h1")).to_have_text("First cold week")
@@ -294,13 +294,13 @@ def test_a_long_note_shows_its_beginning_first(
     assert page.evaluate("seen.length") > 0
     scroller = page.locator(".read")
     scroller.evaluate("each => each.scrollTop = 40_000")
-    page.wait_for_function("history.state?.scroll === 40_000")
+    page.wait_for_function("() => history.state?.scroll === 40_000")
     page.evaluate("hash => location.hash = hash", week)
     expect(page.locator(".doc header h1")).to_have_text("First cold week")
     page.evaluate("seen.length = 0")
     page.go_back()
     whole.wait_for(state="attached")
-    page.wait_for_function("document.querySelector('.read').scrollTop === 40_000")
+    page.wait_for_function("() => document.querySelector('.read').scrollTop === 40_000")
     assert page.evaluate("seen.length") == 0  # what is above has to have its height
 
 
@@ -357,7 +357,7 @@ def test_what_is_typed_while_the_palette_is_loaded_goes_into_it(visit: Callable[
         page.keyboard.type("juMx")  # "j" alone opens the next note
         page.keyboard.press("Backspace")
         page.keyboard.type("p ?")
-        page.wait_for_function("true")
+        page.wait_for_function("() => true")
         page.keyboard.press("Backspace")
         page.keyboard.press("Backspace")
         assert page.url == before
