@@ -81,7 +81,7 @@ async def test_an_editor_that_saves_again_and_again(vault: Vault):
 
 
 async def test_editors_that_save_into_some_of_many_notes_of_one_write(vault: Vault):
-    names = [f"{number}.md" for number in range(150)]
+    names = [f"{number}.md" for number in range(250)]
     files = [vault.put(name, "one\n") for name in names]
     edits = [VaultChange.edit(name, b"one\n", b"one\nours\n", redo=append_ours) for name in names]
     transaction = Transaction("0.md", tuple(edits))

@@ -218,9 +218,8 @@ def _done(data: Mapping[str, Any]) -> str:
     if is_counted and data["operation"] not in ("delete", "move"):
         signs = Counter(row[:1] for row in data["diff"].splitlines()[2:])  # no name of the file
         line += f"  +{signs['+']} -{signs['-']}"
-    links = sum(file["links"] for file in data["files"])
-    if links:
-        line += f"  ({counted(links, 'link')} in {counted(data['fileCount'], 'note')})"
+    if data["operation"] == "move" and data["spans"]:
+        line += f"  ({counted(data['spans'], 'link')} in {counted(data['fileCount'], 'note')})"
     return line
 
 

@@ -118,9 +118,9 @@ def written_text(view: View, reply: Envelope[Written]) -> str:
     elif before is not None or after is not None:
         count = (before if after is None else after) or 0
         parts.append(counted(count, "byte"))
-    if links := sum(file.links for file in data.files):
+    if data.operation == "move" and data.spans:
         notes = counted(data.file_count, "note")
-        parts.append(f"{counted(links, 'link')} changed in {notes}")
+        parts.append(f"{counted(data.spans, 'link')} changed in {notes}")
     shown_hash = data.hash_before if data.dry_run else data.hash_after
     if shown_hash is not None and data.operation != "delete":
         parts.append(f"hash: {shown_hash[:HASH_DIGITS]}")

@@ -326,7 +326,7 @@ class Written:
     section_hash: str | None = None
     """Of the section after the change, if one was edited."""
     spans: int = 0
-    """The number of places that were changed."""
+    """The number of places that were changed. Of a move, all links."""
     diff: str = ""
     """Unified, at most 64 KiB."""
     diff_truncated: bool = False

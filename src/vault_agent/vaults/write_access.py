@@ -249,10 +249,8 @@ async def _finish(
 
 
 def _summary(outcome: Written, progress: ActiveJob) -> JobSummary:
-    links = [file.links for file in outcome.files if file.links]
-    # Taking a move back changes no links, but the texts that had them.
-    notes = len(links) or outcome.file_count
+    notes = outcome.file_count
     progress.phase("write", notes, notes)
     for warning in outcome.warnings:
         progress.warn(warning)
-    return JobSummary(changed=notes, links=sum(links), write_id=outcome.write_id)
+    return JobSummary(changed=notes, links=outcome.spans, write_id=outcome.write_id)

@@ -477,7 +477,8 @@ class VaultWriter:
             await self._read_conflicts()
         if reply.write_id is None:
             return reply
-        named = [path for file in reply.files for path in (file.path, file.before)]
+        changes = () if logged is None else logged.changes  # a reply names only some
+        named = [path for change in changes for path in (change.place, change.path)]
         paths = [reply.path, reply.moved_from, *named]
         index = await self._reindex(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
         reply = replace(reply, index=index)

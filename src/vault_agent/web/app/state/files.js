@@ -183,13 +183,12 @@ export const followTree = () =>
 /** @param {Wire.Written | Wire.OneJob} data @returns {Promise<Done>} */
 async function done(data) {
   if (!("job" in data)) {
-    const links = data.files.reduce((sum, each) => sum + each.links, 0);
     return {
       writeId: data.writeId,
       path: data.path,
       noteId: data.noteId,
       files: data.fileCount,
-      links,
+      links: data.spans,
       hash: data.hashBefore,
     };
   }
