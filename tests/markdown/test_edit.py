@@ -12,12 +12,12 @@ from vault_agent.markdown.edit import (
     TextChange,
     append,
     editable,
-    lines,
     overwrite,
     prepend,
     spliced,
 )
 from vault_agent.markdown.frontmatter_edit import set_keys
+from vault_agent.text.lines import split_lines
 
 TEXTS = st.text(st.sampled_from("ab-# é\u0301😀\u2028\r\n\ufeff"), max_size=40)
 NOTES = st.builds(
@@ -168,9 +168,9 @@ def test_what_was_there_stays(note: bytes, content: str, blank_line: bool):
 
 @given(NOTES, TEXTS)
 def test_an_overwritten_note_has_the_lines_of_the_content(note: bytes, content: str):
-    wanted = [line.rstrip("\r\n") for line in lines(content.lstrip("\ufeff"))]
+    wanted = [line.rstrip("\r\n") for line in split_lines(content.lstrip("\ufeff"))]
     after = editable(overwritten(note, content)).text
-    assert [line.rstrip("\r\n") for line in lines(after)] == wanted
+    assert [line.rstrip("\r\n") for line in split_lines(after)] == wanted
 
 
 @given(NOTES, st.data())

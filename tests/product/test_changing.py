@@ -62,7 +62,7 @@ def test_a_note_that_is_renamed_by_its_name_stays_in_its_folder(server: Writable
 
 
 def test_a_dry_run_says_what_would_be_done(server: WritableProgram):
-    tried = server.run("write", "Tried", "-t", "x\n", "--dry-run")
+    tried = server.run("write", "Tried", "-t", "x\u2028-y\n", "--dry-run")
     assert tried.stderr == (
         "would be created Tried.md  +1 -0\nNothing was written, because of --dry-run.\n"
     )

@@ -15,7 +15,7 @@ NOTES = {
     "Garden/Frost.md": "# Frost\n\nSee [[Fleece]] and [[Nowhere]].\n",
     "Garden/Fleece.md": "# Fleece\n\nKeeps frost off.\n",
     "Alone.md": "# Alone\n",
-    "Long.md": "# Long\n\nTop.\n\n## Second part\n\nTwo.\n\n## C#\n\nThree.\n",
+    "Long.md": "# Long\n\nTop.\n\n## Second part\n\nT\u2028wo.\n\n## C#\n\nThree.\n",
     "Templates/Bed.md": "# {{title}}\n\n{{var:soil}}, {{var:sun}}\n",
 }
 
@@ -31,8 +31,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram
 
 def test_a_heading_after_the_name_of_a_note_shows_its_section(served: WritableProgram):
     for name in ("Long#Second part", "Long.md#second part", "[[Long#Second part]]"):
-        assert served.done("show", name) == "## Second part\n\nTwo.\n\n"
-    assert served.done("show", "Long.md:6") == "## Second part\n\nTwo.\n\n"
+        assert served.done("show", name) == "## Second part\n\nT\u2028wo.\n\n"
+    assert served.done("show", "Long.md:6") == "## Second part\n\nT\u2028wo.\n\n"
     missing = served.run("show", "Long#Nothing")
     assert missing.stderr.startswith('HEADING_NOT_FOUND: The note has no heading "Nothing".')
     assert "Second part" in missing.stderr

@@ -53,6 +53,14 @@ async def test_a_note_is_created_and_edited(vault: Vault):
     assert [each.operation for each in vault.events] == ["create", "append"]
 
 
+@pytest.mark.parametrize("odd", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
+async def test_a_diff_has_the_lines_of_the_note(vault: Vault, odd: str):
+    vault.put("A.md", f"a{odd}b\nc\r")
+    edited = await vault.append("A.md", "d\n")
+    rows = edited.diff.split("\n")[2:]
+    assert rows == ["@@ -1,2 +1,3 @@", f" a{odd}b", " c\r", "+d", ""]
+
+
 async def test_no_temporary_file_stays(tmp_path: Path):
     vault = Vault(tmp_path)
     async with vault.opened():

@@ -30,6 +30,7 @@ from vault_agent.cli.terminal import (
 from vault_agent.errors import Failed, NotFound, counted
 from vault_agent.model.reading import AttachmentInfo
 from vault_agent.system.files import reason_of, replacing
+from vault_agent.text.lines import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -115,7 +116,7 @@ def _section(text: str, outline: dict[str, Any], place: NamedPlace) -> str:
     above = [heading for heading in headings if heading["line"] <= line]
     first = above[-1]["line"] if above else 1
     last = above[-1]["endLine"] if above else headings[0]["line"] - 1 if headings else None
-    return "".join(text.splitlines(keepends=True)[first - 1 : last])
+    return "".join(split_lines(text)[first - 1 : last])
 
 
 @command.command("chunk")

@@ -28,6 +28,7 @@ from vault_agent.cli.terminal import (
     warn,
 )
 from vault_agent.errors import InvalidRequest, counted
+from vault_agent.text.lines import split_lines
 from vault_agent.text.names import is_note
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ def _done(data: Mapping[str, Any]) -> str:
         line += f":{data['line']}"
     is_counted = data["diff"] and not data["diffTruncated"] and not data["fileCount"]
     if is_counted and data["operation"] not in ("delete", "move"):
-        signs = Counter(row[:1] for row in data["diff"].splitlines()[2:])  # no name of the file
+        signs = Counter(row[:1] for row in split_lines(data["diff"])[2:])  # no name of the file
         line += f"  +{signs['+']} -{signs['-']}"
     if data["operation"] == "move" and data["spans"]:
         line += f"  ({counted(data['spans'], 'link')} in {counted(data['fileCount'], 'note')})"
@@ -225,7 +226,7 @@ def _done(data: Mapping[str, Any]) -> str:
 
 def _show_diff(data: Mapping[str, Any], stream: Any) -> None:
     looks = {"+": "added", "-": "removed", "@": "place"}
-    for line in data["diff"].splitlines():
+    for line in split_lines(data["diff"]):
         text = clean(line.rstrip("\r\n"))
         text = style(text, looks[line[0]], stream) if line[:1] in looks else text
         (say if stream is sys.stdout else tell)(text)

@@ -17,10 +17,11 @@ from vault_agent.markdown import frontmatter, links, tags
 from vault_agent.markdown.chunk import MAX_CHUNKS, chunk_body
 from vault_agent.markdown.frontmatter import Bounds
 from vault_agent.markdown.headings import Headings, KnownHeading, anchor_key, key_of
-from vault_agent.markdown.lines import LINE_END, Lines, with_line_ends
+from vault_agent.markdown.lines import Lines, with_line_ends
 from vault_agent.markdown.shown import shown_text
 from vault_agent.markdown.structure import scan
 from vault_agent.markdown.tasks import task_lines
+from vault_agent.text.lines import LINE_END
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,6 @@ there is nothing to change. Before it returns, it proves its promise on the text
 from __future__ import annotations
 
 import codecs
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, AnyStr, NamedTuple, TypeVar
@@ -15,14 +14,14 @@ from typing import TYPE_CHECKING, AnyStr, NamedTuple, TypeVar
 from vault_agent.errors import Conflict, Failed
 from vault_agent.markdown.document import Document
 from vault_agent.markdown.frontmatter import has_prose_block
-from vault_agent.markdown.lines import LINE_END, equal_lines, insertable
+from vault_agent.markdown.lines import equal_lines, insertable
+from vault_agent.text.lines import LINE_END, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _T = TypeVar("_T")
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -229,7 +228,7 @@ def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
     """
     text = editable(note)
     content = text.own(content.lstrip("\ufeff"))
-    old, new = lines(text.text), lines(content)
+    old, new = split_lines(text.text), split_lines(content)
     old_lines = [LINE_END.sub("\n", line) for line in old]
     new_lines = [LINE_END.sub("\n", line) for line in new]
     first = equal_lines(old_lines, new_lines)
@@ -237,11 +236,6 @@ def overwrite(note: bytes, content: str) -> tuple[Splice, ...]:
     start, end = _length(old[:first]), len(text.text) - _length(old[len(old) - last :])
     changed = content[_length(new[:first]) : len(content) - _length(new[len(new) - last :])]
     return text.edited([TextChange(start, end, changed)]).splices
-
-
-def lines(text: str) -> list[str]:
-    """Return the lines of a text with their ends. Lines end in LF, CR LF or CR."""
-    return _LINE.findall(text)
 
 
 def line_end_of(content: str) -> str:

@@ -15,7 +15,6 @@ import yaml
 from vault_agent.errors import Conflict, InvalidRequest
 from vault_agent.markdown import frontmatter
 from vault_agent.markdown.edit import TextChange, editable, no_frontmatter, not_proven
-from vault_agent.markdown.lines import LINE_END
 from vault_agent.markdown.yaml_values import (
     Reader,
     UnreadableYaml,
@@ -28,6 +27,7 @@ from vault_agent.markdown.yaml_values import (
     written,
     written_key,
 )
+from vault_agent.text.lines import LINE_END
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

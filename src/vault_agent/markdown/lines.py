@@ -1,4 +1,4 @@
-"""Which text a note can contain, its line ends, and its table of lines."""
+"""Which text a note can contain, and its table of lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from vault_agent.errors import InvalidRequest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LINE_END = re.compile(r"\r\n|\r|\n")
 _LONE_CR = re.compile(r"\r(?!\n)")
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound, TooLarge, counted
 from vault_agent.markdown.edit import TextChange, editable
-from vault_agent.markdown.lines import LINE_END, insertable
+from vault_agent.markdown.lines import insertable
+from vault_agent.text.lines import LINE_END
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from vault_agent.markdown.edit import (
     not_proven,
 )
 from vault_agent.markdown.headings import MAX_LEVEL, without_marks
-from vault_agent.markdown.lines import LINE_END
+from vault_agent.text.lines import LINE_END
 from vault_agent.text.names import fold
 
 if TYPE_CHECKING:

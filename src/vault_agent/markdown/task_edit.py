@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict, InvalidRequest, NotFound
 from vault_agent.markdown.edit import TextChange, editable, not_proven, spliced
-from vault_agent.markdown.lines import LINE_END, insertable
+from vault_agent.markdown.lines import insertable
 from vault_agent.markdown.recurrence import SUPPORTED, next_day, parse_rule
 from vault_agent.markdown.tasks import (
     EMOJI,
@@ -23,6 +23,7 @@ from vault_agent.markdown.tasks import (
     task_fields,
     written,
 )
+from vault_agent.text.lines import LINE_END
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

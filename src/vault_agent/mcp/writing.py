@@ -11,6 +11,7 @@ from vault_agent.api import authoring, files, note_writes, write_history
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError, counted, error_of
 from vault_agent.mcp.reading import HASH_DIGITS, frontmatter_json, named_note, tags_of
 from vault_agent.mcp.text import fenced, has_marks, printable, warning_lines, warnings_of
+from vault_agent.text.lines import split_lines
 from vault_agent.text.names import hidden, is_note, visible
 
 if TYPE_CHECKING:
@@ -145,12 +146,12 @@ def write_warnings(reply: Envelope[Written]) -> dict[str, list[str]]:
 
 def _diff(view: View, data: Written) -> list[str]:
     """Return the changed lines between the marks of note text: they are text of the note."""
-    lines = data.diff.splitlines()[2:]
+    lines = [line.rstrip("\r\n") for line in split_lines(data.diff)[2:]]
     if not lines:
         return []
     first_lines = lines[:DIFF_LINES]
     if len(first_lines) < len(lines) or data.diff_truncated:
-        first_lines.append(f"[{len(lines) - DIFF_LINES:,} more lines]")
+        first_lines.append("[more lines are not shown]")
     return [fenced(view.shown(data.path), "diff", printable("\n".join(first_lines)))]
 
 

@@ -25,6 +25,7 @@ from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents
 from vault_agent.store.index import links as stored_links
 from vault_agent.store.index import notes as stored_notes
+from vault_agent.text.lines import LINE_END, split_lines
 from vault_agent.text.names import shorten, visible
 from vault_agent.text.words import tokens_of
 
@@ -220,7 +221,7 @@ def _chosen(
 def _fitted(excerpt: _Excerpt, room: int) -> _Entry | None:
     """Return the excerpt, cut at a line if it takes more than `room` tokens."""
     first, last = excerpt.chunks[0].start_line, excerpt.chunks[-1].end_line
-    text = "".join(chunk.text for chunk in excerpt.chunks).replace("\r\n", "\n")
+    text = LINE_END.sub("\n", "".join(chunk.text for chunk in excerpt.chunks))
     last -= max(0, len(text) - len(text.rstrip("\n")) - 1)
     text = text.rstrip()
     text = _CONTROL.sub("\ufffd", text)
@@ -228,7 +229,7 @@ def _fitted(excerpt: _Excerpt, room: int) -> _Entry | None:
     entry = _entry(excerpt, text, (first, last), cut=False)
     if entry.source.tokens <= room:
         return entry
-    lines = text.splitlines(keepends=True)
+    lines = split_lines(text)
 
     def tokens(last: int) -> int:
         return _cut(excerpt, "".join(lines[: last + 1]), text, first).source.tokens

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from vault_agent.markdown.lines import equal_lines
 from vault_agent.model.warning import Warning
 from vault_agent.model.writing import Written, WrittenFile
+from vault_agent.text.lines import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,10 +52,7 @@ def _diff_of(path: str, before: bytes | None, after: bytes | None) -> str | None
     """Return the diff of one file, or None if comparing its lines would take too long."""
     if before == after:
         return ""
-    old, new = (
-        (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
-        for data in (before, after)
-    )
+    old, new = (split_lines((data or b"").decode("utf-8", "replace")) for data in (before, after))
     first = equal_lines(old, new)
     last = equal_lines(old[first:][::-1], new[first:][::-1])
     if len(old) + len(new) - 2 * (first + last) > _MOST_LINES:
@@ -66,9 +64,10 @@ def _diff_of(path: str, before: bytes | None, after: bytes | None) -> str | None
     for line in islice(hunks, 2, None):
         if line.startswith("@@"):  # its numbers are those of the part that was compared
             lines.append(_START.sub(lambda start: str(int(start[0]) + skip), line))
+        elif line.endswith(("\r", "\n")):
+            lines.append(line if line.endswith("\n") else f"{line}\n")
         else:
-            ends = line.endswith("\n")
-            lines.append(line if ends else f"{line}\n\\ No newline at end of file\n")
+            lines.append(f"{line}\n\\ No newline at end of file\n")
     return "".join(lines)
 
 
