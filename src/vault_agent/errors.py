@@ -51,10 +51,16 @@ class VaultAgentError(Exception):
             return before + self.message, self.details
         return for_http(self.code, before + self.what, self.details, indexing=self._indexing)
 
-    def again(self) -> Self:
-        """Return a new error that is equal: a stored one would keep the traceback of each raise."""
+    def again(self, path: str | None = None) -> Self:
+        """Return a new error that is equal: a stored one would keep the traceback of each raise.
+
+        With the `path` of the file that it is about, the message begins with it.
+        """
         what, remedy = (self.what, None) if self._is_from_table else (self.message, "")
-        return type(self)(self.code, what, self.details, remedy=remedy, indexing=self._indexing)
+        details = self.details
+        if path is not None:
+            what, details = f"{path}: {what}", {**details, "path": path}
+        return type(self)(self.code, what, details, remedy=remedy, indexing=self._indexing)
 
 
 class InvalidRequest(VaultAgentError):

@@ -161,6 +161,10 @@ async def test_an_attachment_that_is_read_only_is_not_deleted(vault: Vault):
     (vault.root / "p.mp4").chmod(0o444)
     with pytest.raises(Forbidden, match="FILE_NOT_WRITABLE"):
         await vault.delete("p.mp4")
+    put(vault, Old="", B="[[Old]]")
+    (vault.root / "B.md").chmod(0o444)
+    with pytest.raises(Forbidden, match=r"FILE_NOT_WRITABLE: B\.md: The file is read-only\."):
+        await vault.move("Old.md", "New")
 
 
 @posix("links to folders")
@@ -282,8 +286,9 @@ async def test_the_scope_of_a_caller_limits_the_notes_that_change(vault: Vault):
     agent = Author("agent", folders=("a",))
     with pytest.raises(Forbidden, match="LINKS_OUTSIDE_SCOPE"):
         await vault.move("a/Old.md", "a/New", caller=agent)
-    with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-        await vault.move("a/Old.md", "b/Old", caller=agent)
+    for to, code in (("b/Old", "WRITE_OUTSIDE_SCOPE"), ("../Old", "PATH_OUTSIDE_VAULT")):
+        with pytest.raises(Forbidden, match=code):
+            await vault.move("a/Old.md", to, caller=agent)
     assert vault.tree() == before
     done = await vault.move("a/Old.md", "a/New", caller=agent, links=False)
     assert done.warnings == ()
@@ -411,7 +416,7 @@ async def test_undo_of_a_deletion_whose_place_is_taken_is_refused(vault: Vault):
     done = await vault.delete("Old.md")
     assert done is not None
     put(vault, Old="2")
-    with pytest.raises(Conflict, match="UNDO_CONFLICT"):
+    with pytest.raises(Conflict, match=r"UNDO_CONFLICT: Old\.md: Another file is there now"):
         await vault.undo(done.write_id)
     assert vault.bytes("Old.md") == b"2"
 

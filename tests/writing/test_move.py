@@ -93,7 +93,7 @@ async def test_a_folder_does_not_move_into_itself(tmp_path: Path):
 
 async def test_a_move_never_replaces_anything(tmp_path: Path):
     files = {"Old.md": "", "New.md": "", "b/X.md": ""}
-    with pytest.raises(Conflict, match="NOTE_EXISTS"):
+    with pytest.raises(Conflict, match=r"NOTE_EXISTS.*name\. Choose another name\.$"):
         await planned(tmp_path, files, "Old.md", "New.md")
     with pytest.raises(Conflict, match="NAME_COLLISION") as caught:
         await planned(tmp_path / "2", files, "Old.md", "nEW.md")
@@ -264,6 +264,7 @@ async def test_a_link_that_cannot_be_written_refuses_the_move(tmp_path: Path):
     with pytest.raises(Conflict, match="LINK_NOT_EXPRESSIBLE") as caught:
         await planned(tmp_path, files, "a/Old.md", "a`b/New")
     assert caught.value.details == {"path": "B.md", "line": 2}
+    assert caught.value.what.startswith("B.md: ")
 
 
 async def test_a_note_that_is_not_utf_8_refuses_the_move(tmp_path: Path):
@@ -271,8 +272,13 @@ async def test_a_note_that_is_not_utf_8_refuses_the_move(tmp_path: Path):
     vault.write("Old.md")
     vault.write("B.md", b"\xff [[Old]]")
     async with indexed(vault) as (snapshot, root):
-        with pytest.raises(Conflict, match="ENCODING_NOT_WRITABLE"):
+        with pytest.raises(Conflict, match=r"ENCODING_NOT_WRITABLE: B\.md: ") as caught:
             plan_move(snapshot, root, asked("Old.md", "New"))
+        assert caught.value.details == {"path": "B.md"}
+        is_mine = "Old.md New.md".__contains__
+        with pytest.raises(Forbidden, match="LINKS_OUTSIDE_SCOPE") as refused:
+            plan_move(snapshot, root, asked("Old.md", "New.md", may_write=is_mine, may_see=is_mine))
+        assert "B.md" not in f"{refused.value}{refused.value.details}"
 
 
 async def test_a_note_that_was_changed_is_planned_anew(tmp_path: Path):

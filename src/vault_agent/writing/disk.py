@@ -13,10 +13,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from vault_agent.errors import Conflict, Failed, Forbidden, NotFound
+from vault_agent.errors import Conflict, Failed, Forbidden, NotFound, VaultAgentError
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import ChangeKind
-from vault_agent.text.names import SPARE, fold
+from vault_agent.text.names import SPARE, fold, visible
 from vault_agent.vault.folder import FileBytes, FileHash, NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import folders_of
@@ -34,7 +34,6 @@ from vault_agent.vault.replacing import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from vault_agent.errors import VaultAgentError
     from vault_agent.model.writing import VaultChange
     from vault_agent.vault.folder import Folder
     from vault_agent.vault.root import VaultRoot
@@ -401,6 +400,17 @@ def coded() -> Iterator[None]:
         yield
     except (FileInUse, CannotOpen, OSError) as error:
         raise coded_error(error) from error
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Name the file in an error, where a write is about several."""
+    try:
+        yield
+    except Disturbed:
+        raise  # it is waited for
+    except VaultAgentError as error:
+        raise error.again(visible(path)) from None
 
 
 def coded_error(error: Exception) -> VaultAgentError:

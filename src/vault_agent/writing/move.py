@@ -17,11 +17,11 @@ from vault_agent.markdown.edit import spliced
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.model.writing import VaultChange
 from vault_agent.store.index.links import LinkReader
-from vault_agent.text.names import is_note, lies_in
+from vault_agent.text.names import is_note, lies_in, visible
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import NOTE_SUFFIX, validate
 from vault_agent.writing.canvases import bases_with_names, rewrite_canvas, rewrite_canvases
-from vault_agent.writing.disk import hash_file, read_file
+from vault_agent.writing.disk import coded, hash_file, naming, read_file
 from vault_agent.writing.permission import check_scope
 from vault_agent.writing.placing import inside_folder, place_to_move
 from vault_agent.writing.plan import NeedsJob, Planned, Transaction, text_after
@@ -43,13 +43,14 @@ LINKS_AT_ONCE = 5_000
 """Links that a move rewrites without being a job."""
 MAX_LISTED = 50
 """Paths in the details of a warning or an error."""
+_LISTED_FOLDERS = 5
 CANVASES_LEFT = (
-    "{} canvases were not changed, or only in part. They name files or headings as they were, or"
-    " are too large or too many to be read."
+    "Canvases that were not changed, or only in part: {}. They name files or headings as they were,"
+    " or are too large or too many to be read."
 )
 _BASES_LEFT = (
-    "{} bases were not changed. They name files or folders by their old paths, or are too large or"
-    " too many to be read."
+    "Bases that were not changed: {}. They name files or folders by their old paths, or are too"
+    " large or too many to be read."
 )
 
 
@@ -190,7 +191,8 @@ def _place(
 ) -> str:
     if is_folder:
         if to != path and lies_in(to, path):
-            raise InvalidRequest("INVALID_PATH", "A folder can't be moved into itself.")
+            what = "A folder can't be moved into itself."
+            raise InvalidRequest("INVALID_PATH", what, remedy="")
         return place_to_move(root, to, "", moved=path, is_folder=True, check=check)
     to = inside_folder(root, path, to)
     suffix = NOTE_SUFFIX if is_note(path) else posixpath.splitext(path)[1]
@@ -233,12 +235,16 @@ def check_links(
     outside = [path for path in paths if not may_write(path)]
     if not outside:
         return
-    seen = sum(map(may_see, outside))
+    what = "Links would have to change in notes that you may not write"
+    seen = [*filter(may_see, outside)]
+    if not seen:
+        raise Forbidden("LINKS_OUTSIDE_SCOPE", f"{what}.")
+    folders = sorted({visible(posixpath.dirname(path)) or "." for path in seen})
     raise Forbidden(
         "LINKS_OUTSIDE_SCOPE",
-        f"Links of {f'{seen} ' if seen else ''}notes would have to change that you may not write.",
-        {"notes": seen} if seen else {},
-        remedy="Add their folders to write.folders." if seen else None,
+        f"{what}: {len(seen)}, in {', '.join(folders[:_LISTED_FOLDERS])}.",
+        {"notes": len(seen)},
+        remedy="Add their folders to write.folders, or move without rewriting links.",
     )
 
 
@@ -247,10 +253,8 @@ def _read_notes(root: VaultRoot, links: Affected, request: MoveRequest) -> dict[
     for source in links.notes:
         if request.control.stopped():
             raise MoveStopped
-        try:
+        with naming(source), coded():
             notes[source] = read_file(root, source)
-        except (CannotOpen, OSError):
-            raise _not_found() from None
         request.control.on_plan(len(notes) - 1, len(links.notes))
     return notes
 

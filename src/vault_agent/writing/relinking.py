@@ -25,7 +25,8 @@ from vault_agent.markdown.relink import (
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.link_resolver import LinkResolver, names_of, target_key
 from vault_agent.model.note_types import type_of_folder
-from vault_agent.text.names import TYPE_MARK, stem
+from vault_agent.text.names import TYPE_MARK, stem, visible
+from vault_agent.writing.disk import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -221,7 +222,7 @@ def not_expressible(source: str, line: int) -> Conflict:
     """Return the error of a link that can't be written so that it leads to its file."""
     return Conflict(
         "LINK_NOT_EXPRESSIBLE",
-        "A link could not be written so that it leads to the same file as before.",
+        f"{visible(source)}: A link cannot be written so that it leads to the same file as before.",
         {"path": source, "line": line},
     )
 
@@ -346,10 +347,13 @@ def rewrite_notes(notes: Mapping[str, bytes], files: NamedFiles) -> dict[str, tu
     The index has their links, so a parser with an allowance has read them as they were.
     See `rewrite_links`.
 
-    Raises:
+    Raises, with `details.path`:
         Conflict: `LINK_NOT_EXPRESSIBLE`, `ENCODING_NOT_WRITABLE`.
     """
-    parsed = {source: note_links(note) for source, note in notes.items()}
+    parsed: dict[str, NoteLinks] = {}
+    for source, note in notes.items():
+        with naming(source):
+            parsed[source] = note_links(note)
     targets = files.read_for({source: note.links for source, note in parsed.items()})
     return {
         source: rewrite_links(note, source, targets, parsed[source])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import ChangeKind, VaultChange, WriteState
-from vault_agent.text.names import lies_in
+from vault_agent.text.names import lies_in, visible
 from vault_agent.writing.disk import MAX_KEPT_BYTES, hash_file
 from vault_agent.writing.merge import merge_texts
 from vault_agent.writing.permission import TRASH
@@ -159,17 +159,19 @@ def _reverse(
         case ChangeKind.CREATE:
             now = _read_now(later, change, before)
             if now is not None and content_hash(now) != change.hash_after:
-                raise Touched(path, None)
+                raise Touched(path, None, "The new note has been changed since. Delete it instead.")
             if now is not None:
                 yield VaultChange.remove(path, now)
         case ChangeKind.REMOVE:
             if later.has(path):
-                raise Touched(path, before)
+                raise Touched(path, before, "Another file is there now.")
             yield VaultChange.create(path, before or b"")
         case ChangeKind.MOVE:
             is_taken = root.has(path) and not root.is_one_file(path, change.place)
-            if is_taken or not later.has(change.place):
-                raise Touched(change.place, before)
+            if is_taken:
+                raise Touched(path, None, "Another file is there now. Move it, then undo again.")
+            if not later.has(change.place):
+                raise Touched(path, None, f"It is no longer at {visible(change.place)}.")
             is_folder = change.is_of_folder
             yield VaultChange.move(
                 change.place, path, *((None, None) if is_folder else later.hash(change.place))

@@ -23,10 +23,10 @@ from vault_agent.model.writing import (
     WriteState,
     Written,
 )
-from vault_agent.text.names import is_note
+from vault_agent.text.names import is_note, visible
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.writing import replies
-from vault_agent.writing.disk import MAX_KEPT_BYTES, Disturbed, coded, missing
+from vault_agent.writing.disk import MAX_KEPT_BYTES, Disturbed, coded, missing, naming
 from vault_agent.writing.executor import WriteExecutor, check_hash
 from vault_agent.writing.finish import free_beside, numbered
 from vault_agent.writing.permission import TRASH
@@ -193,8 +193,10 @@ class WriteSteps:
             transaction = plan_undo(root, self._executor.disk, self._executor.log, logged)
         except Touched as touched:
             if not copy_beside or touched.before is None:
+                remedy = "" if touched.before is None else None  # no text to put beside
                 details = {"writeId": logged.write_id}
-                raise Conflict("UNDO_CONFLICT", touched.what, details) from None
+                refusal = Conflict("UNDO_CONFLICT", touched.what, details, remedy=remedy)
+                raise refusal.again(visible(touched.path)) from None
             transaction = self._copy_beside(root, write, touched, touched.before)
             logged = None
         transaction = replace(transaction, warnings=(*transaction.warnings, *warnings))
@@ -287,7 +289,8 @@ class WriteSteps:
         """Check the changes of a transaction, and carry them out."""
         changes = list(transaction.changes)
         for change in changes:
-            self._check(root, write, change)
+            with naming(change.place):
+                self._check(root, write, change)
         path, warnings = transaction.path, transaction.warnings
         hashes = (change.hash_before for change in changes)
         if (first := next(filter(None, hashes), None)) is not None:
@@ -337,9 +340,7 @@ class WriteSteps:
         logged, not_done = executor.apply(root, logged)
         if not_done:
             details = {"paths": [changes[position].path for position in not_done[:20]]}
-            what = (
-                f"{len(not_done)} of its files were changed by somebody else, and are left alone."
-            )
+            what = f"Files that somebody else has changed, which are left alone: {len(not_done)}."
             warning = Warning("RECOVERY_CONFLICT", what, details)
             reply = replace(reply, warnings=(*warnings, warning))
         return reply, logged
