@@ -56,6 +56,8 @@ def test_a_note_that_is_renamed_by_its_name_stays_in_its_folder(server: Writable
             lambda ended: "NOTE_NOT_FOUND" not in ended.stderr,
         )
         assert ended.stdout.startswith(f"moved {moved}  ")
+    same = server.run("move", "Plan.md", "Plan.md", "--yes")
+    assert (same.stdout, same.stderr) == ("unchanged Plan.md\n", "")
     code, shown = server.at_a_terminal("move", "Old", "Older", answers=["n\n"])
     assert code == 1
     assert "Move it to Archive/Older.md? [y/N]" in shown

@@ -32,6 +32,8 @@ _UNSAFE_IN_JSON = re.compile(f"[\x7f-\x9f\u2028\u2029{HIDDEN}]")
 
 _MOST_TYPED = 100
 _TIMES_TO_ASK = 3
+_FIRST_FILES: Final = 10
+"""Files that are listed below a warning about several."""
 
 DECLINED: Final = 1
 """The exit code of a command whose question was answered with no."""
@@ -158,11 +160,17 @@ def complain(code: str, message: str, *, look: str = "code") -> None:
 
 
 def warn(warnings: Iterable[Notice]) -> None:
-    """Print the warnings of a reply. A warning about a file starts with its path."""
+    """Print the warnings of a reply. A warning about a file starts with its path.
+
+    Below a warning about several files or links stand the first of them.
+    """
     for warning in warnings:
         path = warning.details.get("path")
         place = f"{path}: " if isinstance(path, str) else ""
         complain(warning.code, place + warning.message, look="warning")
+        links = [f"{link['path']}:{link['line']}" for link in warning.details.get("links", ())]
+        for file in [*warning.details.get("paths", ()), *links][:_FIRST_FILES]:
+            tell(f"  {clean(file)}")
 
 
 def leave_line() -> None:

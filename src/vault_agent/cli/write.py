@@ -187,7 +187,7 @@ def _report(
     if invocation.passed_on(reply):
         return
     data = reply.envelope["data"]
-    if data["dryRun"]:
+    if data["dryRun"] and data["changed"]:
         _show_diff(data, sys.stdout)
         tell(_done(data))
         tell("Nothing was written, because of --dry-run.")

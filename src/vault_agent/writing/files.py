@@ -229,7 +229,7 @@ class Files:
             return reply
         taken = await self._of_index(lambda reader: links_taken(reader, reply.path))
         seen = [row for row in taken or () if sees(caller, row.source)]
-        what = "{} links to another file of this name now lead to the new one."
+        what = "Links to another file of this name that now lead to the new one: {}."
         warnings = notice_of_links("LINKS_LEAD_ELSEWHERE", what, seen)
         return replace(reply, warnings=(*reply.warnings, *warnings))
 

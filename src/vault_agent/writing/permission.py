@@ -95,9 +95,11 @@ def check_scope(may_write: Callable[[str], bool], path: str) -> None:
     """Refuse a path outside the scope, before the disk is looked at, so that it tells nothing.
 
     Raises:
-        Forbidden: `WRITE_OUTSIDE_SCOPE`.
+        Forbidden: `WRITE_OUTSIDE_SCOPE`, `PATH_OUTSIDE_VAULT`.
+        InvalidRequest: `INVALID_PATH`.
     """
     if not may_write(path):
+        validate(path)  # no setting allows a path out of the vault
         what = "The path is outside the folders that may be written."
         raise Forbidden("WRITE_OUTSIDE_SCOPE", what)
 

@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_agent.errors import Conflict, InvalidRequest
-from vault_agent.text.names import fold
+from vault_agent.text.names import fold, is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import check_new, new_path
 
@@ -126,13 +126,16 @@ def _check_free(root: VaultRoot, folder: str, place: str, moved: str | None = No
             raise Conflict("NOTE_NOT_LOCAL", "A note of this name is in the cloud, not here.")
         return
     if below:
-        raise InvalidRequest("INVALID_PATH", "A file is where the path has a folder.")
+        what = "A file is where the path has a folder."
+        raise InvalidRequest("INVALID_PATH", what, remedy="Choose another folder.")
     same = next((entry for entry in taken if entry.name == name), None)
     details = {"path": prefix + (same or taken[0]).name}
     if same is None:
         raise Conflict("NAME_COLLISION", "This name exists in another spelling.", details)
     kind = "folder" if same.is_folder else "file"
-    raise Conflict("NOTE_EXISTS", f"There is a {kind} of this name.", details)
+    appends = kind == "file" and is_note(place) and moved is None
+    remedy = None if appends else "Choose another name."
+    raise Conflict("NOTE_EXISTS", f"There is a {kind} of this name.", details, remedy=remedy)
 
 
 def _entries(root: VaultRoot, folder: str) -> list[_Entry]:
