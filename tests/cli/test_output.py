@@ -56,8 +56,11 @@ async def test_results_of_filters_alone_show_no_score(run: Run, server: FakeServ
 
 async def test_warnings_go_to_stderr_with_their_code(run: Run, server: FakeServer):
     server.warnings = [Warning(code="INDEX_STALE", message="Run vault-agent index.")]
+    files = {"paths": ["A.canvas"], "links": [{"path": "B.md", "line": 3}]}
+    server.warnings.append(Warning("LINKS_BROKEN", "Links: 1.", files))
     ended = await run("search", "bones")
-    assert ended.err == "INDEX_STALE: Run vault-agent index.\n"
+    lines = "INDEX_STALE: Run vault-agent index.\nLINKS_BROKEN: Links: 1.\n  A.canvas\n  B.md:3\n"
+    assert ended.err == lines
 
 
 async def test_no_results_leave_stdout_empty(run: Run, server: FakeServer):
