@@ -217,6 +217,7 @@ def test_an_agent_writes_in_its_folder_only(writers: Writers):
     for path in ("../Notes/Bread.md", "/Notes/Bread.md", "..", "a/../../b.md"):
         refused = writers.refuse("own", "vault_write", path=path, content="x", mode="upsert")
         assert refused.partition(":")[0] in ("INVALID_PATH", "PATH_OUTSIDE_VAULT")
+    eventually(lambda: "day.md" in writers.use("own", "vault_list"))  # the index is built
     denied = writers.refuse(
         "own", "vault_write", path="private/secret.md", content="x", mode="append"
     )
