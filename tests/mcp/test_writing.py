@@ -238,6 +238,16 @@ def test_a_move_that_needs_notes_outside_says_what_to_do(writers: Writers):
     assert "rewriting links" not in refused
 
 
+def test_a_value_that_is_nested_too_deeply_is_refused(writers: Writers):
+    value: list[Any] = []
+    for _ in range(300):
+        value = [value]
+    refused = writers.refuse(
+        "", "vault_frontmatter", path="Notes/Bread.md", action="set", key="deep", value=value
+    )
+    assert refused.startswith("INVALID_REQUEST: ")
+
+
 def test_the_folder_of_an_agent_is_made_at_its_first_write(writers: Writers):
     assert not (writers.vault / "made").exists()
     writers.use("new", "vault_write", path="first.md", content="x\n")

@@ -109,7 +109,11 @@ def parse_strings(kind: type[Request], values: Mapping[str, str | tuple[str, ...
 
 def parse_values(kind: type[Request], values: Mapping[str, Any]) -> Request:
     """Read arguments that came as JSON as a request. Raises InvalidRequest."""
-    return parse(kind, orjson.dumps(values))
+    try:
+        content = orjson.dumps(values)
+    except orjson.JSONEncodeError:  # it reads what is nested more deeply than it writes
+        raise InvalidRequest("INVALID_REQUEST", "A value is nested too deeply.") from None
+    return parse(kind, content)
 
 
 def _read(kind: type[Request], content: object, *, texts: bool = False) -> Request:
