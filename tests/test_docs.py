@@ -10,15 +10,13 @@ import asyncclick as click
 import pytest
 from docs.make import CODES_PAGE, NOT_DESCRIBED, pages
 from docs.words import faults, passages, vague_names
-from tests.support.check_links import check_links
+from tests.support.broken_links import broken_links
 
 from vault_agent.cli.command import Invocation
 from vault_agent.cli.run import program
 from vault_agent.markdown.parse import parse_note
 from vault_agent.model.link_resolver import LinkResolver
 from vault_agent.model.notes import ParsedNote
-from vault_agent.vault.paths import Exclusions
-from vault_agent.vault.root import VaultRoot
 
 ROOT = Path(__file__).parent.parent
 # This note of the demo is missing on purpose.
@@ -39,11 +37,9 @@ def read_vault(root: Path) -> tuple[dict[str, ParsedNote], LinkResolver]:
 
 def broken(root: Path) -> list[str]:
     """Return every unresolved or ambiguous link of a vault."""
-    with VaultRoot.open(str(root), Exclusions(())) as vault:
-        checked = check_links(vault, 1 << 20)
     return [
         f"{found.path}:{found.line}: {found.fault} {found.target}#{found.fragment}"
-        for found in checked.findings
+        for found in broken_links(root)
         if found.target != UNWRITTEN
     ]
 

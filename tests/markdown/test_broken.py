@@ -5,10 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.check_links import check_links
-
-from vault_agent.vault.paths import Exclusions
-from vault_agent.vault.root import VaultRoot
+from tests.support.broken_links import broken_links
 
 THERE = (
     "# Whole: *note*\n\n## The crust, and [[Other|more]]\n\n### Two\n\n## Two\n\n"
@@ -26,11 +23,9 @@ def findings(folder: Path, text: str) -> list[tuple[int, int, str, str]]:
     (folder / "pic a.png").write_bytes(b"\x89PNG")
     (folder / "Other.md").write_text("")
     (folder / "here.md").write_text(text)
-    with VaultRoot.open(str(folder), Exclusions(())) as root:
-        checked = check_links(root, 1 << 20)
     return [
         (each.line, each.column, str(each.fault), each.target)
-        for each in checked.findings
+        for each in broken_links(folder)
         if each.path == "here.md"
     ]
 
@@ -88,6 +83,5 @@ def test_an_ambiguous_link_lists_the_files_it_can_mean(tmp_path: Path):
     for path in ("a/X.md", "bb/X.md"):
         (tmp_path / path).write_text("")
     (tmp_path / "here.md").write_text("[[x]]")
-    with VaultRoot.open(str(tmp_path), Exclusions(())) as root:
-        (found,) = check_links(root, 1 << 20).findings
+    (found,) = broken_links(tmp_path)
     assert found.candidates == ("a/X.md", "bb/X.md")
