@@ -182,6 +182,7 @@ async def test_a_clone_is_described_before_it_is_trusted(run: Run, project: Path
         assert asked.code == 2
         assert "2 notes" in asked.out
         assert "Add --yes" in asked.err
+    assert "has its own" in (await run("vaults", "add", "--yes", "--name", "Mine")).err
     assert await listed(run) == []
     trusted = await run("vaults", "add", "--yes")
     assert trusted.code == 0, trusted.err

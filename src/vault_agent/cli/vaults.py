@@ -208,7 +208,7 @@ def _unlisted(indexes: Sequence[IndexFolder], layers: Sequence[Layer]) -> list[I
 
 @command.command("add")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
-@click.option("--name", help="Its name. Default: the name of the folder.")
+@click.option("--name", help="Its name. Default: the one that it has, or that of the folder.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before the notes of a project.")
 def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool) -> int | None:
     """Add another folder of notes, as a vault of its own.
@@ -221,6 +221,8 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
     """
     build_config(invocation.layers())  # raises before anything is changed
     project = _project(folder)
+    if project is not None and name is not None:
+        raise click.UsageError("--name is for a folder that is no project: this one has its own")
     if project is not None:
         return _allow(invocation, project, yes=yes)
     if folder is None:
