@@ -36,7 +36,9 @@ async def test_rights_are_given_later_and_the_key_stays(run: Run, notes: Path):
     assert (await run("agent", "set", "desk", "--deny", "/")).code == 2
     await run("agent", "set", "desk", "--deny", "none")
     assert (await agent_row(run, "desk"))["deny"] == []
-    assert (await agent_row(run, "desk"))["folders"] == ["Work"]
+    (notes / "Private").mkdir()
+    await run("agent", "set", "desk", "--folder", "Work", "--folder", "Private")
+    assert "sees Work, Private\n" in (await run("agent")).out
 
 
 async def test_an_agent_that_exists_is_changed_by_set(run: Run, notes: Path):

@@ -64,15 +64,9 @@ def test_flags_override_environment_file_and_defaults(file: Path):
     assert load(file, text, {"server.port": None}, SERVER_PORT="1002").server.port == 1002
     assert load(file, text).server.port == 1001
     assert load(file, "[server]\nhost = '127.0.0.1'\n").server.port == 8787
-
-
-def test_layers_are_merged_by_key(file: Path):
-    config = load(file, "[server]\nport = 1001\n", SERVER_LOG_LEVEL="info")
-    assert (config.server.port, config.server.log_level) == (1001, "info")
-
-
-def test_an_empty_environment_variable_is_unset(file: Path):
-    assert load(file, "[server]\nport = 1001\n", SERVER_PORT="").server.port == 1001
+    assert load(file, text, SERVER_PORT="").server.port == 1001
+    merged = load(file, text, SERVER_LOG_LEVEL="info").server
+    assert (merged.port, merged.log_level) == (1001, "info")
 
 
 @pytest.mark.parametrize(

@@ -131,13 +131,10 @@ def agents_without_folder(config: Config) -> dict[str, str]:
     """Return the agents that the server refuses, each with what it sees that is not there."""
     from vault_agent.config.agents import missing_in, not_in_vault
 
-    root = config.vault.root
-    if root is None:
-        return {}
     return {
         name: not_in_vault(missing)
         for name, agent in config.agents.items()
-        if (missing := missing_in(root, agent.folders, agent.write))
+        if (missing := missing_in(config.vault.root, agent.folders, agent.write))
     }
 
 

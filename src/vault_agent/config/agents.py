@@ -64,12 +64,12 @@ class AgentSettings(BaseModel):
     toolset: Toolset | None = None  # None: that of `mcp.toolset`
 
 
-def missing_in(root: Path, folders: Iterable[str], rights: Collection[str]) -> list[str]:
+def missing_in(root: Path | None, folders: Iterable[str], rights: Collection[str]) -> list[str]:
     """Return the folders of an agent that a vault lacks; none if the vault itself is missing.
 
     An agent with the right to create notes makes its own.
     """
-    if "create" in rights or not is_folder(root):
+    if root is None or "create" in rights or not is_folder(root):
         return []
     return [folder for folder in folders if not is_folder(root / folder)]
 

@@ -98,7 +98,8 @@ def add_vault(added: Registered, path: Path | None = None) -> Registered:
     An entry for the same folder is replaced, and keeps its date. So is an entry with the same `uid`
     whose folder is gone: the vault was moved. There is one global vault.
     """
-    entry = added._replace(added=added.added or _now())
+    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    entry = added._replace(added=added.added or now)
 
     def change(entries: tuple[Registered, ...]) -> list[Registered]:
         nonlocal entry
@@ -157,10 +158,6 @@ def clean_name(name: str) -> str:
     """Return a name that can be typed and shown: without separators and control characters."""
     text = name.encode("utf-8", "replace").decode("utf-8")
     return _NOT_IN_NAMES.sub("-", text).strip(" .-")[:MAX_NAME].strip() or "vault"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _is_replaced(old: Registered, new: Registered) -> bool:

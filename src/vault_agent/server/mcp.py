@@ -210,10 +210,9 @@ async def _require_folder(config: Config, agent: AgentSettings | None) -> None:
     Raises:
         Misconfigured: `AGENT_FOLDER_NOT_FOUND`.
     """
-    root = config.vault.root
-    if agent is None or root is None:
+    if agent is None:
         return
-    missing = await in_thread(missing_in, root, agent.folders, agent.write)
+    missing = await in_thread(missing_in, config.vault.root, agent.folders, agent.write)
     if missing:
         what = f"This agent sees {not_in_vault(missing)}."
         raise Misconfigured("AGENT_FOLDER_NOT_FOUND", what)
