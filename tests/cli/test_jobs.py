@@ -12,8 +12,8 @@ from tests.cli.fake import PROGRAM, FakeServer, Run, job
 from tests.cli.test_output import needs_pty
 from tests.support.clocks import PATIENCE
 
-from vault_agent.cli.jobs import duration
-from vault_agent.model.jobs import Job, PhaseProgress, Waiting
+from vault_agent.cli.jobs import duration, summary_line
+from vault_agent.model.jobs import Job, JobKind, JobSummary, PhaseProgress, Waiting
 from vault_agent.model.warning import Warning
 
 
@@ -44,6 +44,13 @@ async def test_detach_prints_the_id_at_once(run: Run, server: FakeServer):
     assert ended.err == "To follow it: vault-agent jobs follow job-1\n"
     ended = await run("index", "--detach", "--json")
     assert orjson.loads(ended.out)["data"]["job"]["id"] == "job-1"
+
+
+@pytest.mark.parametrize(("count", "verb"), [(60, "undone"), (0, "not undone")])
+def test_an_undo_that_made_only_a_copy_is_not_called_undone(count: int, verb: str):
+    summary = JobSummary(changed=count, write_id="w")
+    line = summary_line(job(kind=JobKind.UNDO), summary)
+    assert line == f"{verb}, {count} notes changed  w"
 
 
 async def test_warnings_of_a_job_name_their_files(run: Run, server: FakeServer):

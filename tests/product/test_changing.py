@@ -86,6 +86,15 @@ def test_undo_of_a_move_counts_no_lines_of_several_files(server: WritableProgram
     assert server.text("One.md") == "[x](Goal.md)\n"
 
 
+def test_the_copy_of_an_undo_is_a_new_note(server: WritableProgram):
+    server.done("write", "Rye", "-t", "one\n")
+    server.done("edit", "replace", "Rye.md", "one", "two")
+    server.write("Rye.md", "three\n")
+    copied = server.run("undo", "--copy")
+    assert copied.stdout.startswith("created Rye (before undo).md  +1 -0  ")
+    assert "Nothing was taken back: the text before is beside it." in copied.stderr
+
+
 def test_a_list_of_writes_of_an_unknown_agent_is_an_error(server: WritableProgram):
     refused = server.run("undo", "--list", "--agent", "nobody")
     assert (refused.returncode, refused.stdout) == (4, "")

@@ -216,7 +216,9 @@ def ending(job: Job) -> int:
 def summary_line(job: Job, summary: JobSummary) -> str:
     """Return the summary of a job that succeeded, in one line."""
     if job.kind in (JobKind.MOVE, JobKind.UNDO):
-        verb = "moved" if job.kind is JobKind.MOVE else "undone"
+        # A copy beside a note that has changed since is all that such an undo makes.
+        undone = "undone" if summary.changed else "not undone"
+        verb = "moved" if job.kind is JobKind.MOVE else undone
         undo = f"  {clean(summary.write_id)}" if summary.write_id else ""
         return f"{verb}, {counted(summary.changed, 'note')} changed{undo}"
     words = ("added", "changed", "renamed", "removed")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _WAIT_MS = 10_000
 """How long a command waits until a search finds the change. A server that reopens may need it."""
-_VERBS = {"delete": "deleted", "move": "moved", "undo": "undone", "folder": "made"}
+_VERBS = {"delete": "deleted", "move": "moved", "undo": "undone"}
 
 
 def how_options(*, asks: bool = False) -> Callable[[CommandFunction], CommandFunction]:
@@ -206,7 +206,7 @@ def _done(data: Mapping[str, Any]) -> str:
     if not data["changed"]:
         return f"unchanged {path}"
     is_new = data["created"] and data["hashBefore"] is None  # not only a section of it
-    verb = _VERBS.get(data["operation"], "created" if is_new else "changed")
+    verb = "created" if is_new else _VERBS.get(data["operation"], "changed")
     if data["movedFrom"]:
         path = f"{clean(data['movedFrom'])} -> {path}"
     if data["trashPath"]:

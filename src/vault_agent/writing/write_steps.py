@@ -278,7 +278,7 @@ class WriteSteps:
         """Return the change that puts the bytes before a write beside a file, if none has them."""
         self._executor.permission.check_right(replace(write, right=Right.CREATE))
         path = free_beside(root, self._executor.disk, touched.path, "before undo", before)
-        what = f"{touched.what} The text before is beside it."
+        what = f"{touched.what} Nothing was taken back: the text before is beside it."
         warning = Warning("UNDO_CONFLICT", what, {"path": touched.path})
         changes = () if root.has(path) else (VaultChange.create(path, before),)
         return Transaction(path, changes, created=True, warnings=(warning,))
