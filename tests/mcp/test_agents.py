@@ -157,6 +157,12 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
     assert "claude          an agent with a key     sees desk\n" in program.run("agent").stdout
     assert tomllib.loads(config.read_text())["agents"]["claude"]["folders"] == ["desk"]
     assert program.run("agent", "add", "claude", "--folder", ".").returncode == 2
+    (tmp_path / "notes" / "desk" / "Diary.md").touch()
+    denied = ["--folder", "desk", "--deny", "./desk/Diary", "--deny", "Diary", "--deny", "des*"]
+    mistyped = program.run("agent", "add", "denied", *denied)
+    assert "The vault has no Diary, des*. " in mistyped.stderr
+    assert "no Diary. " in program.run("agent", "set", "denied", "--deny", "Diary").stderr
+    assert program.run("agent", "remove", "denied").returncode == 0
     digest = tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"]
     assert program.run("agent", "rotate", "claude").stdout.strip() not in ("", key)
     assert tomllib.loads(config.read_text())["agents"]["claude"]["key_sha256"] != digest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, get_args
 
 import asyncclick as click
@@ -17,6 +18,7 @@ from vault_agent.config.layers import config_path
 from vault_agent.config.rights import allowed_rights
 from vault_agent.config.setting_names import Toolset
 from vault_agent.errors import Misconfigured, NotFound, counted
+from vault_agent.text.names import NOTE_SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -243,6 +245,7 @@ def add(
     _show_key(invocation, name, add_agent(path, name, folders, deny, rights, toolset=toolset))
     if config.vault.root is None:
         tell("No vault is set yet, so it sees nothing. To set one: vault-agent setup")
+    _tell_denies_nothing(config, deny)
     _tell_lacking(config, rights)
 
 
@@ -292,6 +295,8 @@ def set_(
         envelope({"name": name, **changes})
         return
     say(f"{clean(name)} {_rights_of(name, build_config(invocation.layers()))}.")
+    if deny != ("none",):
+        _tell_denies_nothing(config, deny)
     if write is not None:
         _tell_lacking(config, rights)
     _tell_if_refused(invocation)
@@ -323,6 +328,23 @@ def _folders_of_vault(
             " --write create",
         )
     return inside
+
+
+def _tell_denies_nothing(config: Config, deny: Sequence[str]) -> None:
+    """Say which folders or notes that are denied the vault lacks: they may be mistyped."""
+    from vault_agent.config.agents import as_on_disk
+
+    if (root := config.vault.root) is None:
+        return
+    places = {path: root / as_on_disk(root, rules.vault_folder(path)) for path in deny}
+    missing = [
+        path
+        for path, place in places.items()
+        if not any(os.path.lexists(f"{place}{suffix}") for suffix in ("", *NOTE_SUFFIXES))
+    ]
+    if missing:
+        names = ", ".join(map(clean, missing))
+        tell(f"The vault has no {names}. --deny takes paths below the vault, without wildcards.")
 
 
 def _tell_lacking(config: Config, rights: Sequence[str]) -> None:
