@@ -208,18 +208,8 @@ async def test_errors_do_not_quote_the_request(server):
 )
 async def test_any_text_is_a_valid_query(server):
     for query in (
-        "C++",
-        "foo-bar",
-        '"',
-        "NEAR(",
-        "*",
-        "AND",
-        "\x00",
-        "(" * 300,
-        "漢字",
-        "🗝",
-        "a" * 1000,
-    ):
+        "C++", "foo-bar", '"', "NEAR(", "*", "AND", "\x00", "(" * 300, "漢字", "🗝", "a" * 1000,
+    ):  # fmt: skip
         status, _, _ = await server.ask("POST", "/search", json={"query": query})
         assert status == 200
 

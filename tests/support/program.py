@@ -26,20 +26,9 @@ from tests.support.waiting import eventually
 
 PROGRAM = (sys.executable, "-m", "vault_agent")
 APART = frozenset(
-    (
-        "serve",
-        "demo",
-        "mcp",
-        "restart",
-        "stop",
-        "update",
-        "connect",
-        "disconnect",
-        "enable",
-        "hook",
-        "open",
-    )
-)
+    ("serve", "demo", "mcp", "restart", "stop", "update", "connect", "disconnect", "enable", "hook",
+     "open")
+)  # fmt: skip
 """What starts or ends servers or agents, ends its process, or sets what signals do in it."""
 JOB_SECONDS = 300.0
 
