@@ -9,8 +9,6 @@ import pytest
 from tests.support.waiting import eventually
 from tests.support.writable_program import WritableProgram
 
-from vault_agent.cli.command import Exit
-
 NOTES = {
     "Garden/Frost.md": "# Frost\n\nSee [[Fleece]] and [[Nowhere]].\n",
     "Garden/Fleece.md": "# Fleece\n\nKeeps frost off.\n",
@@ -81,14 +79,6 @@ def test_a_missing_note_may_be_named_as_elsewhere(served: WritableProgram):
     assert served.done("delete", "No such note", "--missing-ok", "--yes") == (
         "unchanged No such note.md\n"
     )
-
-
-def test_a_second_start_says_that_this_vault_is_served(served: WritableProgram):
-    address = served.endpoint.rpartition(":")[2]
-    ended = served.run("serve", "--port", address)
-    assert ended.returncode == Exit.BUSY
-    assert "This vault is served already, at " in ended.stderr
-    assert "serve both" not in ended.stderr
 
 
 def test_a_port_of_another_vault_is_in_use(served: WritableProgram, tmp_path: Path):

@@ -21,9 +21,10 @@ except ModuleNotFoundError:  # `make browser` installs it; its tests are skipped
     Error = expect = sync_playwright = None
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, ProxySettings, Route
+    from playwright.sync_api import Browser, Locator, Page, ProxySettings, Route
 
-__all__ = ["Elsewhere", "Error", "expect", "find_browser", "held", "started_browser", "wait"]
+__all__ = ["Elsewhere", "Error", "expect", "find_browser", "held", "started_browser", "tab_to",
+           "wait"]  # fmt: skip
 
 _NAMES = (
     "chromium-headless-shell",  # has no windows and no profile: a third less processor time
@@ -161,6 +162,16 @@ def held(page: Page, pattern: str) -> Iterator[None]:
     for route in routes:  # none if it was loaded already
         with suppress(Error):  # asked no more, or sent on already
             route.continue_()
+
+
+def tab_to(page: Page, wanted: Locator) -> None:
+    """Press Tab until something has the focus."""
+    expect(wanted).to_be_enabled()
+    for _ in range(40):
+        if wanted.evaluate("each => each === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError("Tab does not reach it")
 
 
 def wait(page: Page, happened: Callable[[], object]) -> None:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.support.program import Program
 from tests.support.waiting import eventually
-from tests.web.browsers import expect, held
+from tests.web.browsers import expect, held, tab_to
 from tests.web.conftest import serve
 from tests.web.desk import Desk
 from tests.web.test_everybody import RULES, violations
 from tests.web.vault import PICTURE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Page
 
 
 NOTES = {
@@ -256,16 +256,6 @@ def test_a_note_is_renamed_moved_deleted_and_brought_back_by_keys_alone(desk: De
     tab_to(page, first.get_by_role("button", name="Undo"))
     page.keyboard.press("Enter")
     desk.until("stock/Zinc gutter.md", "Of zinc.")
-
-
-def tab_to(page: Page, wanted: Locator) -> None:
-    """Press Tab until something has the focus."""
-    expect(wanted).to_be_enabled()
-    for _ in range(12):
-        if wanted.evaluate("each => each === document.activeElement"):
-            return
-        page.keyboard.press("Tab")
-    pytest.fail("Tab does not reach it")
 
 
 def test_the_palette_shows_files(desk: Desk):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.support.program import Program
 from tests.support.waiting import eventually
-from tests.web.browsers import expect
+from tests.web.browsers import expect, tab_to
 from tests.web.watched import Watch
 
 if TYPE_CHECKING:
@@ -195,15 +195,6 @@ def busy(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator
         program.close()
 
 
-def tab_to(page: Page, name: str) -> None:
-    """Press Tab until a button has the focus."""
-    for _ in range(40):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent.trim()") == name:
-            return
-    raise AssertionError(name)
-
-
 def test_a_job_is_started_and_cancelled_by_keys_alone(visit: Callable[..., Page], busy: Program):
     page = visit("/notes", program=busy)
     page.keyboard.press("Control+k")
@@ -211,17 +202,17 @@ def test_a_job_is_started_and_cancelled_by_keys_alone(visit: Callable[..., Page]
     expect(page.get_by_role("option", name="Show the jobs")).to_be_visible()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="History")).to_be_visible()
-    tab_to(page, "Rebuild the index")
+    tab_to(page, page.get_by_role("button", name="Rebuild the index"))
     page.keyboard.press("Enter")
     expect(page.get_by_role("progressbar", name="Read notes")).to_be_visible()
     # Also while the endpoint does not answer.
     expect(page.get_by_role("progressbar", name="Embed")).to_be_visible()
     expect(page.get_by_role("button", name="Index changes")).to_be_disabled()
     expect(page.get_by_role("button", name="Rebuild the index")).to_be_focused()
-    tab_to(page, "Cancel")
+    tab_to(page, page.get_by_role("button", name="Cancel", exact=True))
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_contain_text("The last complete index still serves.")
-    tab_to(page, "Cancel the job")
+    tab_to(page, page.get_by_role("button", name="Cancel the job"))
     page.keyboard.press("Enter")
     expect(page.locator(".card .line").first).to_contain_text("Cancelled")
     expect(page.get_by_role("button", name="Index changes")).to_be_enabled()
