@@ -110,7 +110,7 @@ def test_the_id_of_a_listed_task_means_it_wherever_it_is(served: WritableProgram
     served.data("index")
     assert "Listed.md:1:[ ] one\n" in served.done("tasks", "Listed.md")
     served.data("tasks", "done", "Listed.md:2")
-    served.data("tasks", "toggle", "Listed.md:2")
+    served.data("tasks", "toggle", "Listed:2")
     assert note.read_text() == "- [ ] one\n- [ ] two\n"
     one = served.data("tasks", "Listed.md")["tasks"][0]["taskId"]
     note.write_text("- [ ] new\n- [ ] one\n- [ ] two\n")

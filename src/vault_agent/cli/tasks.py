@@ -10,7 +10,7 @@ from typing import Any
 import asyncclick as click
 
 from vault_agent.cli.command import Exit, Invocation, Noun
-from vault_agent.cli.list import Listing, no_rows, note_filters, page_options
+from vault_agent.cli.list import Listing, note_filters, page_options
 from vault_agent.cli.names import client_here, find
 from vault_agent.cli.terminal import DAY, DAYS, clean, is_terminal, say, style, tell
 from vault_agent.cli.write import change, change_note, how_options
@@ -50,9 +50,7 @@ def show(invocation: Invocation, /, places: tuple[str, ...], **options: Any) -> 
         for tasks in listing.rows(partial(client.call, "GET /tasks", **options)):
             for task in tasks:
                 _show(task)
-    is_open = options["status"] == "open"
-    none = "No open tasks. All: vault-agent tasks --status all"
-    code = listing.close(none if is_open else no_rows("tasks"), "task")
+    code = listing.close("No such tasks. All: vault-agent tasks --status all", "task")
     if code == Exit.NOT_FOUND and not invocation.json:
         verbs = ", ".join(command.commands)
         tell(f"Commands of tasks: {verbs}. To take back a change: vault-agent undo")
@@ -96,17 +94,15 @@ def _add_verb(verb: str, status: str, summary: str) -> None:
     @how_options()
     def set_status(invocation: Invocation, /, task: str, **options: Any) -> int | None:
         body: dict[str, Any] = {"status": status}
-        unnamed = click.UsageError("name the task by its note and line, as in Plan.md:12")
-        if task.isdecimal():  # the number of a search result
-            raise unnamed
+        note, _, line = task.rpartition(":")
+        is_id = _TASK_ID.fullmatch(task)
+        if not is_id and not (note and line.isdecimal()):
+            raise click.UsageError("name the task by its note and line, as in Plan.md:12")
         with client_here(invocation) as client:
-            if _TASK_ID.fullmatch(task):
+            if is_id:
                 body["taskId"] = task
             else:
-                place = find(invocation, client, task)
-                if place.line is None:
-                    raise unnamed
-                body |= {"noteId": place.note_id, "line": place.line}
+                body |= {"noteId": find(invocation, client, note).note_id, "line": int(line)}
             return change(invocation, client, "POST /write/tasks/set", body, options)
 
 
