@@ -167,6 +167,7 @@ async def test_misuse_errors_do_not_repeat_values(run: Run, line: str):
         ("--foo", 'No such option: "--foo".'),
         ("a\x1b[31mb", 'No such command: "a\\x1b[31mb".'),
         ("list -n 0", "not a number from 1"),
+        ("tags -n 5000", "not a number from 1 to 1000"),
         ("list --sort", "`vault-agent list --help`"),
         ("context frost", "`context` takes no argument."),
         ("links --broken", 'No such option: "--broken" (did you mean links check?).'),

@@ -36,7 +36,11 @@ _MISSING = "CONTEXT_NOTE_NOT_FOUND"
     help="The section, the prompt with the section, or all as JSON. Default: section.",
 )
 @click.option(
-    "--max-tokens", type=int, default=4000, show_default=True, help="A section's, 200 to 32000."
+    "--max-tokens",
+    type=click.IntRange(200, 32_000),
+    default=4000,
+    show_default=True,
+    help="Of a section.",
 )
 @click.option("--strict", is_flag=True, help="Fail if a note to read is missing.")
 def command(
@@ -76,7 +80,7 @@ def _tasks(file: Path | None, name: str | None, options: dict[str, Any]) -> list
     queries = [{"kind": "read", "query": name} for name in options["reads"]]
     queries += [{"kind": "search", "query": words} for words in options["searches"]]
     if (file is None) == (not queries):
-        raise click.UsageError("Give either --task-file, or --search and --read")
+        raise click.UsageError("Give either --task-file, or at least one --search or --read")
     if file is None:
         if options["form"] == "prompt" or name is not None:
             raise click.UsageError("--task and --format prompt need --task-file")

@@ -98,8 +98,8 @@ def _rule(kind: click.ParamType[Any]) -> str:
             return f"not one of {', '.join(map(str, choices))}"
         case _ if kind is DAY:
             return f"not a date: {DAYS}"
-        case click.IntRange(min=least, max=None):
-            return f"not a number from {least}"
+        case click.IntRange(min=least, max=most):
+            return f"not a number from {least}{'' if most is None else f' to {most}'}"
         case click.types.IntParamType():
             return "not a valid integer"
         case _:

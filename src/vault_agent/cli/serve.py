@@ -42,8 +42,8 @@ _SECONDS_TO_LOCK: Final = 3.0
 
 @click.command("serve", cls=Command)
 @click.option("--vault-root", type=click.Path(), help="The folder of notes.")
-@click.option("--host", metavar="ADDRESS", help="Address to listen on. Default: 127.0.0.1.")
-@click.option("--port", type=int, help="Port to listen on. Default: 8787.")
+@click.option("--host", metavar="ADDRESS", help="Address to listen on. Default: server.host.")
+@click.option("--port", type=int, help="Port to listen on. Default: server.port.")
 @click.option("--index-dir", type=click.Path(), help="Folder for the indexes.")
 @click.option(
     "--watch/--no-watch", default=None, help="Notice changes of notes. Default: watch.enabled."
