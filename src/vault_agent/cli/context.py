@@ -40,7 +40,7 @@ _MISSING = "CONTEXT_NOTE_NOT_FOUND"
     type=click.IntRange(200, 32_000),
     default=4000,
     show_default=True,
-    help="Of a section.",
+    help="The most tokens of a section.",
 )
 @click.option("--strict", is_flag=True, help="Fail if a note to read is missing.")
 def command(
