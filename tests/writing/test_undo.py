@@ -43,6 +43,14 @@ async def test_every_write_can_be_undone_and_done_again(vault: Vault):
         await vault.undo(last.write_id)
 
 
+@pytest.mark.parametrize("since", ["one\n", "secret\n"])
+async def test_undo_tells_nothing_of_a_note_that_was_denied_since(vault: Vault, since: str):
+    await vault.create("A.md", "one\n", caller=AGENT)
+    vault.put("A.md", since)
+    with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
+        await vault.undo(caller=replace(AGENT, deny=("A.md",)))
+
+
 async def test_undo_goes_back_write_by_write(vault: Vault):
     vault.put("A.md", "0\n")
     for number in (1, 2, 3):

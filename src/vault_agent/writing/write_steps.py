@@ -189,6 +189,8 @@ class WriteSteps:
         logged, warnings = self._to_take_back(write_id, write)
         if at_once is not None and len(logged.changes) > at_once:
             raise NeedsJob
+        for change in logged.changes:  # before a file is looked at: it may be denied since
+            self._check_paths(write, change)
         try:
             transaction = plan_undo(root, self._executor.disk, self._executor.log, logged)
         except Touched as touched:
@@ -358,20 +360,22 @@ class WriteSteps:
             raise Disturbed
 
     def _check(self, root: VaultRoot, write: Write, change: VaultChange) -> None:
-        """Check the paths and the size of a change.
-
-        Only deletions and their undo may touch the trash.
-        """
+        """Check the paths and the size of a change."""
         executor = self._executor
-        for path in filter(None, (change.path, change.target)):
-            in_trash = path.startswith(f"{TRASH}/")
-            if not (in_trash and (write.right is Right.DELETE or write.operation == UNDO)):
-                executor.permission.check_path(write.caller, path, is_dir=change.is_of_folder)
+        self._check_paths(write, change)
         if change.after is not None and len(change.after) > (change.size_before or 0):
             executor.check_size(change.path, change.after)
         if change.kind is ChangeKind.EDIT:
             with suppress(OSError, CannotOpen):  # it comes into being before
                 executor.disk.check(root, change.path, edits=True)
+
+    def _check_paths(self, write: Write, change: VaultChange) -> None:
+        """Check the paths of a change. Only deletions and their undo may touch the trash."""
+        permission = self._executor.permission
+        for path in filter(None, (change.path, change.target)):
+            in_trash = path.startswith(f"{TRASH}/")
+            if not (in_trash and (write.right is Right.DELETE or write.operation == UNDO)):
+                permission.check_path(write.caller, path, is_dir=change.is_of_folder)
 
     def _free_in_trash(self, root: VaultRoot, path: str) -> str:
         marks = ("" if number == 1 else f" {number}" for number in count(1))
