@@ -76,24 +76,15 @@ class Checks:
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from this index."""
         warnings: list[Warning] = []
+        indexing = self._jobs.is_indexing
         if self._unreachable and not self._is_void and not self._watched:
             warnings.append(self._unreachable)
         if self.stale:
-            warnings.append(
-                Warning.of(
-                    "INDEX_STALE",
-                    "Notes have changed since the last run.",
-                    indexing=self._jobs.is_indexing,
-                )
-            )
+            what = "Notes have changed since the last run."
+            warnings.append(Warning.of("INDEX_STALE", what, indexing=indexing))
         if self._runs.incomplete:
-            warnings.append(
-                Warning.of(
-                    "INDEX_INCOMPLETE",
-                    "The last index run did not finish.",
-                    indexing=self._jobs.is_indexing,
-                )
-            )
+            what = "The last index run did not finish."
+            warnings.append(Warning.of("INDEX_INCOMPLETE", what, indexing=indexing))
         return tuple(warnings)
 
     def compare_if_due(self) -> None:
