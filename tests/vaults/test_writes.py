@@ -68,7 +68,8 @@ async def found(vault: OpenVault, text: str) -> list[str]:
     "a note is read that was just made, and the index is late",
     "the read waits for the index, and finds the note",
 )
-async def test_a_note_that_was_just_made_is_there(root: Path):
+async def test_a_note_that_was_just_made_is_there(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("vault_agent.vaults.index_queue.DEFAULT_WAIT_MS", PATIENT_MS)
     async with opened(root) as vault:
         late = replace(CREATE, wait_ms=0)
         made = await vault.writing.create("New/Jam.md", late, b"quinces\n")
