@@ -443,7 +443,7 @@ async def test_a_file_is_moved_in_the_vault_of_the_project_or_the_one_that_is_na
     assert moves == [f"/vaults/{vault}/write/move"] * 2
     first, second = server.bodies
     assert first["path"] == "Beds/One.md"
-    assert "noteId" in second
+    assert second["path"] == "Kitchen/Stock.md"  # what the name means
 
 
 async def test_a_file_that_no_vault_has_is_not_looked_for_in_the_trash(

@@ -90,6 +90,9 @@ def test_the_copy_of_an_undo_is_a_new_note(server: WritableProgram):
     server.done("write", "Rye", "-t", "one\n")
     server.done("edit", "replace", "Rye.md", "one", "two")
     server.write("Rye.md", "three\n")
+    server.write("New today.md", "a\n")  # the index does not have it
+    server.done("edit", "replace", "New today.md", "a", "b")
+    assert server.done("undo").startswith("undone New today.md  ")
     copied = server.run("undo", "--copy")
     assert copied.stdout.startswith("created Rye (before undo).md  +1 -0  ")
     assert "Nothing was taken back: the text before is beside it." in copied.stderr

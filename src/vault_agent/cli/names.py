@@ -257,8 +257,8 @@ class NamedPlace(NamedTuple):
 
     @property
     def body(self) -> dict[str, str]:
-        """The fields of a request that name the file. An ID stays if the note moves."""
-        return {"noteId": self.note_id} if self.note_id else {"path": self.path or ""}
+        """The fields of a request that name the file. The index may not have the ID yet."""
+        return {"path": self.path} if self.path else {"noteId": self.note_id}
 
 
 def seems_file(text: str) -> bool:
@@ -432,10 +432,8 @@ def named_file(invocation: Invocation, client: Client, name: str) -> NamedPlace:
     if seems_file(name) and (attachment := find_attachment(invocation, client, name)):
         return NamedPlace("", path=attachment)
     try:
-        place = find(invocation, client, name)
+        return find(invocation, client, name)
     except VaultAgentError as error:
         if error.code not in _UNKNOWN or not is_note(name):
             raise
         return NamedPlace("", path=choose_vault(invocation, client, name))
-    is_file = place.path is not None and not is_note(place.path)
-    return place._replace(note_id="") if is_file else place
