@@ -124,7 +124,7 @@ def fitting(lines: list[str], last: list[str], max_bytes: int) -> str:
     """Return the lines that fit, and the last ones, which always do."""
     kept = count_fitting(lines, last, max_bytes)
     if kept < len(lines):
-        last = [f"[{len(lines) - kept} more do not fit into the reply]", *last]
+        last = [f"[{len(lines) - kept} more, for which the reply has no room]", *last]
     return "\n".join([*lines[:kept], *last])
 
 
