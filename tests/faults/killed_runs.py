@@ -43,7 +43,7 @@ class Step(NamedTuple):
 
 _ENGINE = "vault_agent.store.fulltext.writer"
 _COMMIT, _MERGE = f"{_ENGINE}.FulltextWriter.commit", f"{_ENGINE}.FulltextWriter.merge"
-_PUBLISH = "vault_agent.store.directory.IndexDirectory.publish"
+_PUBLISH = "vault_agent.store.directory.IndexDirectory.make_current"
 _VECTORS = "vault_agent.store.vectors.VectorStore"
 _ADD = "vault_agent.store.index.writer.NoteWriter.add"
 STEPS = {

@@ -199,7 +199,7 @@ async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
     "step",
     [
         "vault_agent.store.fulltext.writer.FulltextWriter.commit",
-        "vault_agent.store.directory.IndexDirectory.publish",
+        "vault_agent.store.directory.IndexDirectory.make_current",
     ],
 )
 async def test_a_cancelled_run_keeps_its_lock_until_its_threads_end(
