@@ -340,7 +340,7 @@ async def test_a_caller_learns_nothing_of_notes_outside_its_folders(vault: Vault
 
 @pytest.mark.fault(
     "Writing",
-    "an agent moves a folder that holds notes which it must not see",
+    "an agent moves a folder, which may hold notes that are denied or excluded",
     "`NOTE_NOT_FOUND`, as for a folder that is not there",
 )
 async def test_an_agent_moves_no_folder_for_it_may_hold_what_it_does_not_see(vault: Vault):
@@ -352,7 +352,9 @@ async def test_an_agent_moves_no_folder_for_it_may_hold_what_it_does_not_see(vau
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
             await vault.move(folder, "a/moved", caller=agent)
     assert vault.tree() == before
-    await vault.move("a/in", "a/moved", caller=Author("agent"))
+    with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
+        await vault.move("a/in", "a/moved", caller=Author(client="mcp:x"))
+    await vault.move("a/in", "a/moved")
 
 
 async def test_a_refused_move_leaves_no_folder(vault: Vault):

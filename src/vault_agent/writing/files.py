@@ -90,9 +90,8 @@ class Files:
     ) -> Written:
         """Move a note, an attachment or a folder, and rewrite the links that would lead elsewhere.
 
-        The hash of a file is required; a folder has none. A caller who sees only a part of the
-        vault moves no folder. With / at
-        the end of `to` it moves into that folder under its own name.
+        The hash of a file is required; a folder has none, and only a person moves it. With / at the
+        end of `to` it moves into that folder under its own name.
 
         Raises:
             NeedsJob: if `control` wants a job for a move of this size.
@@ -107,7 +106,7 @@ class Files:
             rewrite_links,
             lambda note: self.writing.may_write(write.caller, note),
             partial(sees, write.caller),
-            bool(write.caller.folders or write.caller.deny),
+            not write.caller.is_person,
             control or MoveControl(),
             partial(check_hash, write),
         )

@@ -83,7 +83,8 @@ class MoveRequest:
         rewrite_links: whether links are changed so that they lead where they did.
         may_write: whether the caller may change the note at a path.
         may_see: whether a reply to the caller may depend on a file.
-        files_only: whether a folder is not moved: a caller may not see all that is in it.
+        files_only: whether a folder is not moved: what is denied or excluded in it could be seen
+            at its new place.
         control: how it is watched and stopped.
         check_hash: called with the SHA-256 of a file. It raises if that is not expected.
         most_notes: the largest number of notes to rewrite.
