@@ -17,7 +17,7 @@ from pydantic_core import to_jsonable_python
 
 from vault_agent.config import rules as checks_of
 from vault_agent.config import sections
-from vault_agent.config.setting_names import SECTIONS, Key
+from vault_agent.config.setting_names import Key
 from vault_agent.config.settings import Config
 
 if TYPE_CHECKING:
@@ -53,12 +53,15 @@ _EMPTY: dict[str, Any] = {
 """What the example shows for settings that have no default."""
 
 _USUAL = Key._field_defaults
+_SECTIONS = {  # all but the tables of agents, of which there may be any number
+    name: field.annotation for name, field in Config.model_fields.items() if name != "agents"
+}
 
 
 def page() -> str:
     """Return the page."""
     parts = [_HEAD]
-    for section in SECTIONS:
+    for section in _SECTIONS:
         parts += [f"## `[{section}]`", wrapped(_about(section))]
         rows = [(f"`{key.name}`", _shown(key), _meaning(key)) for key in _keys(section)]
         parts.append(table(("Key", "Default", "Meaning"), rows))
@@ -68,7 +71,7 @@ def page() -> str:
 def example() -> str:
     """Return the example. Each setting is a comment."""
     parts = [_EXAMPLE]
-    for section in SECTIONS:
+    for section in _SECTIONS:
         parts.append(f"[{section}]")
         for key in _keys(section):
             default = _EMPTY[key.name] if _default(key) is None else _default(key)
@@ -81,13 +84,11 @@ def rows() -> str:
     """Return the names and rows of all settings as JSON, with what differs from the usual."""
     lines = []
     docstrings = _docstrings()
-    for section, group in Config.model_fields.items():
-        if section == "agents":  # any number of tables
-            continue
-        for option, field in group.annotation.model_fields.items():
+    for section, group in _SECTIONS.items():
+        for option, field in group.model_fields.items():
             annotation = str(field.annotation)
             row = {
-                **_texts(docstrings[group.annotation.__name__, option]),
+                **_texts(docstrings[group.__name__, option]),
                 **(field.json_schema_extra or {}),
                 "secret": "SecretStr" in annotation,
                 "path": "Path" in annotation,

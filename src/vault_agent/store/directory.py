@@ -19,7 +19,7 @@
         writes.db  writes/before/  the log of writes, and bytes of files by their hash
         graph.positions            where the notes are in the drawing of the graph
         secret  sessions.ended     what sessions of the web page are checked with
-        agents/{name}/             what an agent sees: the same files, but for the log of writes
+        agents/{name}/             what an agent sees: the same, without vectors and writes
 
 `current` is replaced atomically, and only after the generation is complete and on disk.
 """

@@ -113,7 +113,7 @@ class Indexer:
     async def embed(
         self, request: Embed | ShareVectors, on_event: Callable[[RunEvent], object]
     ) -> EmbeddingCounts:
-        """Embed the chunks without a vector, or copy vectors for them.
+        """Embed the chunks without a vector, or let an agent's index use the owner's vectors.
 
         Index runs continue meanwhile, in another process.
 

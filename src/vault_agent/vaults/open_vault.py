@@ -128,8 +128,8 @@ class OpenVault:
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owners_vault is None
         embed_later = EmbedLater(self.runs.embed, vault.background.spawn, enabled=embeds)
-        # In an agent's vault this never starts, and the owner's watch knows what has changed. But
-        # replies have its warnings: the owner's watch counts notes that an agent does not see.
+        # The `own_watch` of an agent's vault never starts: `self.watch` is the owner's. But replies
+        # have the warnings of `own_watch`, as the owner's counts notes that an agent does not see.
         own_watch = Watch(vault, self.runs, embed_later, config.watch)
         self.watch: Watch = own_watch if owners_vault is None else owners_vault.watch
         self._queue = IndexQueue(
