@@ -56,7 +56,7 @@ def test_a_hit_opens_at_the_hit_and_leads_to_the_next(desk: Desk):
     page = desk.open("/notes?q=how+to+show+tomatoes")
     page.locator(".row", has_text="A note to find").click()
     in_view(page, "part 80 has tomatoes")
-    counts = page.locator(".results")
+    counts = page.locator(".hits")
     words = marked(page)
     assert "tomatoes" in words
     assert "to" not in words, words

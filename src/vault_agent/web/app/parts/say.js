@@ -53,7 +53,7 @@ export async function copy(text) {
 
 export const Said = () => html`
   <div class="visually-hidden" role="status" aria-live="polite">${said.value}</div>
-  <div class="toasts">
+  <div class="toasts" role="region" aria-label="Messages">
     ${toasts.value.map(
       (each) => html`<div class="toast" key=${each.id}>
         <span>${each.text}</span>
