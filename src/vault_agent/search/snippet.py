@@ -503,7 +503,8 @@ def _promising_words(
     if len(lowered) != len(text):  # `İ` becomes two characters
         yield from located_terms(text)
         return
-    for match in _FOLDED_WORD.finditer(text):
+    # The pattern would try each word of ASCII.
+    for match in _FOLDED_WORD.finditer("" if text.isascii() else text):
         offset = match.start()
         for terms, start, end in located_terms(match[0]):
             yield terms, offset + start, offset + end
