@@ -102,26 +102,26 @@ class Runs:
         `INDEXER_FAILED`.
         """
 
-        def serve() -> None:
+        def note_served() -> None:
             if (meta := self._vault.index.meta) is not None:
                 on_served(IndexState("indexed", meta.generation, meta.revision))
 
         request = UpdateIndex(self._vault.spec, paths=tuple(paths))
-        await self._run(request, lambda event: self._hear(event, serve))
-        serve()  # nothing was to be published
+        await self._run(request, lambda event: self._hear(event, note_served))
+        note_served()  # nothing was to be published
 
     async def index_watched(
         self, paths: tuple[str, ...] | None, on_served: Callable[[], object]
     ) -> None:
         """Index the paths that a watch names, or everything. `on_served`: searches see it."""
 
-        def serve() -> None:
+        def note_served() -> None:
             if paths is None:
                 self._note_all_served()
             on_served()
 
         request = UpdateIndex(self._vault.spec, paths=paths, by_watch=True)
-        await self._run(request, lambda event: self._hear(event, serve))
+        await self._run(request, lambda event: self._hear(event, note_served))
         if paths is None:
             self._note_all_read()
 

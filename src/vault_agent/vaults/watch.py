@@ -266,19 +266,20 @@ class Watch:
     async def _look(self) -> None:
         """Index the paths that wait, or everything."""
         began = time.monotonic()
-        paths = None if WHOLE_VAULT in self._waiting or began >= self._whole_at else self._waiting
+        is_whole = WHOLE_VAULT in self._waiting or began >= self._whole_at
+        paths = None if is_whole else tuple(self._waiting)
         self._indexing, self._waiting = self._waiting, {}
         try:
-            await self._runs.index_watched(None if paths is None else tuple(paths), self._serve)
+            await self._runs.index_watched(paths, self._note_served)
         except Exception as error:  # noqa: BLE001 - the watch goes on
             self._fail(error)
         else:
-            self._finish(began, whole=paths is None)
+            self._finish(began, whole=is_whole)
         self._indexing = {}
         self._times["run"] = timestamp()
         self._tell()
 
-    def _serve(self) -> None:
+    def _note_served(self) -> None:
         """Note that searches see what is being indexed."""
         self._indexing = {}
         self._embed_later.soon()
