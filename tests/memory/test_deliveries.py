@@ -98,7 +98,7 @@ async def test_a_note_that_a_person_adds_comes_next_and_a_changed_one_again(desk
         path = desk.root / QUEUE
         path.write_text(path.read_text().replace("is 3", "is 4"))
         vault = await app.vaults.open("project:shop")
-        await vault.runs.index_writes([QUEUE])
+        await vault.runs.index_paths([QUEUE])
         await indexed(vault)
         shown = await app.deliveries.refresh("abcdefgh-1", apply=True)
         changed = {note.path: note.changed for note in shown.before}

@@ -75,7 +75,7 @@ class Vaults:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
         vault = await self.app.vaults.open(name)
-        await vault.runs.index_writes([path])
+        await vault.runs.index_paths([path])
 
     def copies(self) -> list[str]:
         return sorted(
@@ -107,7 +107,7 @@ async def test_a_promoted_note_is_found_from_another_project(vaults: Vaults):
     assert done.created
     assert done.copy.path == COPY
     vault = await vaults.app.vaults.open("global")
-    await vault.runs.index_writes([COPY])
+    await vault.runs.index_paths([COPY])
     found = await vaults.app.several.search(
         ["project:other", "global"], SearchQuery("streamed output regex")
     )
@@ -363,7 +363,7 @@ async def test_a_section_is_promoted_alone_and_both_sides_say_so(vaults: Vaults)
     assert (original["promoted"], original.get("promoted_to")) == (True, None)
     assert original["links"] == ["modules/costs", f"global:{DECISIONS}"]
     vault = await vaults.app.vaults.open("global")
-    await vault.runs.index_writes([DECISIONS])
+    await vault.runs.index_paths([DECISIONS])
     again = await vaults.promote(section="Key Decisions")
     assert (again.created, again.copy.path) == (False, DECISIONS)
     await vaults.refused("PROMOTE_SECRETS", section="Open Questions")
@@ -386,7 +386,7 @@ async def test_a_section_that_is_there_is_warned_of_and_leaves_the_marks_of_the_
     await vaults.promote(force=True)
     await vaults.promote(section="Key Decisions", force=True)
     vault = await vaults.app.vaults.open("global")
-    await vault.runs.index_writes([DECISIONS])
+    await vault.runs.index_paths([DECISIONS])
     await vaults.undo(section="Key Decisions")
     original = vaults.original()
     assert (original["promoted"], original["promoted_to"]) == (True, f"global:{COPY}")

@@ -285,7 +285,7 @@ async def test_headings_blocks_tags_and_folders_are_suggested(page):
 async def test_new_names_are_suggested_after_a_run(own_page, tmp_path: Path):
     assert await suggestions(own_page, "q=brandnew") == []
     (tmp_path / "vault" / "Brandnew.md").write_text("x")
-    await own_page.engine.runs.index_writes(["Brandnew.md"])
+    await own_page.engine.runs.index_paths(["Brandnew.md"])
     await eventually_async(lambda: suggestions(own_page, "q=brandnew"))
 
 
@@ -318,7 +318,7 @@ async def test_positions_are_those_of_the_graph(own_page, tmp_path: Path):
         assert reply.status == 304
     # After a run there is another picture, in which the known notes are where they were.
     (tmp_path / "vault" / "New.md").write_text("[[Frost]]")
-    await own_page.engine.runs.index_writes(["New.md"])
+    await own_page.engine.runs.index_paths(["New.md"])
     body, _ = await layout_of(own_page)
     graph = await data(own_page, "/graph")
     assert len(graph["nodes"]["id"]) == count + 1

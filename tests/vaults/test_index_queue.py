@@ -20,7 +20,7 @@ class Runs:
         self.paths: list[tuple[str, ...]] = []
         self.failure: Failed | None = None
 
-    async def index_writes(
+    async def index_paths(
         self, paths: Sequence[str], on_served: Callable[[IndexState], object]
     ) -> None:
         self.paths.append(tuple(paths))

@@ -155,7 +155,7 @@ async def test_names_and_aliases_come_before_ids_and_types(world: RegisteredVaul
         (root / "modules" / "d.md").write_text("# D\n")
         (root / "notes" / "id.md").write_text("# No id\n")
         (root / "notes" / "alias.md").unlink()
-        await vault.runs.index_writes(["modules/d.md", "notes/id.md", "notes/alias.md"])
+        await vault.runs.index_paths(["modules/d.md", "notes/id.md", "notes/alias.md"])
         expected = ["notes/module-a.md", "modules/b.md", "modules/c.md", "modules/d.md"]
         assert await targets(vault, "links.md") == expected
 

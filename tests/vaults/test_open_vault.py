@@ -107,7 +107,7 @@ async def test_a_run_of_paths_is_searchable_and_not_a_job(root: Path):
         jobs = await vault.jobs.list()
         (root / "New.md").write_text("# New\n\nquinces\n")
         served: list[IndexState] = []
-        await vault.runs.index_writes(["New.md"], served.append)
+        await vault.runs.index_paths(["New.md"], served.append)
         assert (await vault.search(SearchQuery("quinces"))).results
         assert await vault.jobs.list() == jobs
         state = served[-1]
@@ -123,7 +123,7 @@ async def test_waiting_for_a_revision_ends_with_the_run_that_publishes_it(root: 
         await asyncio.sleep(0.05)
         assert not waiting.done()
         (root / "New.md").write_text("quinces")
-        await vault.runs.index_writes(["New.md"])
+        await vault.runs.index_paths(["New.md"])
         await asyncio.wait_for(waiting, PATIENCE)
 
 
@@ -391,7 +391,7 @@ async def test_a_saved_note_takes_one_request_and_publishes_once(root: Path, end
         for text in ("# Rye\n\nsour\n", "# Rye\n\nsourer\n"):
             before = len(endpoint.requests)
             (root / "Rye.md").write_text(text)
-            await vault.runs.index_writes(["Rye.md"])
+            await vault.runs.index_paths(["Rye.md"])
             made, events = await embed(vault)
             assert made == EmbeddingCounts(1, 1, 0)
             assert [len(texts) for texts in endpoint.requests[before:]] == [1]
@@ -399,7 +399,7 @@ async def test_a_saved_note_takes_one_request_and_publishes_once(root: Path, end
 
         before = len(endpoint.requests)
         (root / "Rye.md").unlink()
-        await vault.runs.index_writes(["Rye.md"])
+        await vault.runs.index_paths(["Rye.md"])
         made, events = await embed(vault)
         assert made == EmbeddingCounts(0, 1, 0)
         assert len(endpoint.requests) == before
@@ -410,7 +410,7 @@ async def test_the_model_is_checked_again_after_a_failure(root: Path, endpoint: 
     async with opened_with(root, endpoint) as vault:
         endpoint.always = misbehaviour.status(401)
         (root / "Rye.md").write_text("# Rye\n\nsour\n")
-        await vault.runs.index_writes(["Rye.md"])
+        await vault.runs.index_paths(["Rye.md"])
         made, _ = await embed(vault)
         assert made == EmbeddingCounts(0, 1, 1)
 
@@ -430,7 +430,7 @@ async def test_the_state_names_folders_whose_notes_are_excluded(root: Path):
     async with opened(root) as vault:
         assert warned(await vault.health()) == named
         (root / "Rye.md").write_text("# Rye\n")
-        await vault.runs.index_writes(["Rye.md"])
+        await vault.runs.index_paths(["Rye.md"])
         assert warned(await vault.health()) == named
         assert (await vault.health()).status == "ok"
         assert vault.excluded_folder("build/Plan.md") == "build"

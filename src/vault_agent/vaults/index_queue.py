@@ -1,4 +1,7 @@
-"""The index follows what this server writes, so that a reply can wait until searches find it."""
+"""Indexes what this server writes, so that a reply can wait until searches find it.
+
+In an agent's vault, it indexes what the runs of the owner's index are about.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ GATHER_SECONDS = 0.02
 
 
 class IndexQueue:
-    """Runs of the index for the paths of writes, one after the other."""
+    """Runs of the index for paths that are handed to it, one after the other."""
 
     def __init__(
         self,
@@ -93,7 +96,7 @@ class IndexQueue:
                 revision.set_result(state)
 
         try:
-            await self._runs.index_writes(paths, on_served)
+            await self._runs.index_paths(paths, on_served)
         except Exception as error:
             self._on_failure(paths)
             if not isinstance(error, VaultAgentError | OSError):

@@ -71,8 +71,9 @@ class IndexedVault:
 class Runs:
     """Runs the indexing of one vault, and serves what it has published.
 
-    `index_writes` is for our own writes, `index_watched` for the watch, `index_changes` for a
-    request that needs the notes of now, and `index_all` for a job, which embeds too.
+    `index_paths` is for our own writes and, in an agent's vault, for what the owner's runs are
+    about. `index_watched` is for the watch, `index_changes` for a request that needs the notes of
+    now, and `index_all` for a job, which embeds too.
     """
 
     def __init__(self, vault: IndexedVault, embeddings: Embeddings) -> None:
@@ -93,10 +94,10 @@ class Runs:
         self.on_refresh: Callable[[], object] = lambda: None
         """Called each time that another revision may be served."""
 
-    async def index_writes(
+    async def index_paths(
         self, paths: Sequence[str], on_served: Callable[[IndexState], object] = lambda _: None
     ) -> None:
-        """Index what writes have changed. `on_served` is called once searches see it.
+        """Index files that have changed. `on_served` is called once searches see them.
 
         Waits for earlier runs. It is not a job, and does not embed. Raises what `index` raises, and
         `INDEXER_FAILED`.
