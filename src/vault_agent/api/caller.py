@@ -44,7 +44,7 @@ class Caller:
         return Author(
             name=self.name if self.kind is CallerKind.AGENT else "",
             client=self.client,
-            folders=self.scope.folders or None,
+            folders=self.scope.folders or None,  # who sees all has no limit of its own
             deny=self.scope.deny,
             allow=self.rights,
         )

@@ -128,8 +128,8 @@ class OpenVault:
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owners_vault is None
         embed_later = EmbedLater(self.runs.embed, vault.background.spawn, enabled=embeds)
-        # The `own_watch` of an agent's vault never starts: `self.watch` is the owner's. But replies
-        # have the warnings of `own_watch`, as the owner's counts notes that an agent does not see.
+        # The `own_watch` of an agent's vault never starts, so its replies have no warnings of a
+        # watch: the owner's, which is `self.watch`, counts notes that the agent does not see.
         own_watch = Watch(vault, self.runs, embed_later, config.watch)
         self.watch: Watch = own_watch if owners_vault is None else owners_vault.watch
         self._queue = IndexQueue(
