@@ -17,6 +17,7 @@ from vault_agent.markdown.sanitise import KNOWN_ELEMENTS
 from vault_agent.text.names import CONTROLS, MOVING
 from vault_agent.text.placeholders import PLACEHOLDER, without_unfilled
 from vault_agent.text.terms import (
+    ASCII_WORD,
     continues,
     fold_kana,
     is_pair,
@@ -39,11 +40,6 @@ _ITEM, _BREAK = "\ue002", "\ue003"  # and where an item or a paragraph begins
 # A word with a character outside ASCII. The lookbehind lets the engine try each word once.
 _FOLDED_WORD = re.compile(
     r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*+[^\x00-\x7f](?:[^\x00-\x7f]|[A-Za-z0-9_])*"
-)
-# From the beginning of a word, or of a part of a name in camelCase.
-_ASCII_WORD = re.compile(
-    r"(?:(?<![^\W_])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))"
-    r"(?:[A-Za-z](?:\+\+|#)(?![\w+#])|[A-Za-z0-9]+)"
 )
 _MARKS = re.compile("[\ue000-\ue003]")
 _GRAMMAR = 0.2  # terms with less than this share of the best term's information are ignored
@@ -511,7 +507,7 @@ def _promising_words(
     begun = {at for start in _beginnings(tuple(wanted)) for at in _occurrences(lowered, start)}
     end = 0
     for start in sorted(begun):
-        if start >= end and (word := _ASCII_WORD.match(text, start)):
+        if start >= end and (word := ASCII_WORD.match(text, start)):
             end = word.end()
             yield word_terms(word[0]), start, end
 

@@ -278,14 +278,18 @@ def word_terms(word: str) -> tuple[str, ...]:
     return tuple(terms(word))
 
 
+_SIGNED = r"[A-Za-z](?:\+\+|\#)(?![\w+#])"  # C++ and C#
 _WORD = re.compile(
     f"(?P<unspaced>[{_HAN_AND_KANA}]+|[{_HANGUL}]+|[{_SOUTH_EAST_ASIAN}]+)"
     f"|{_EMOJI.pattern}"
-    f"|[A-Za-z](?:\\+\\+|\\#)(?![\\w+#])"
+    f"|{_SIGNED}"
     f"|(?:(?![{_HAN_AND_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}_])[\\w\u0300-\u036f\u0483-\u0489"
     "\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0dff\u0f18-\u0fc6"
     "\u200c\u200d\u00ad])+"
 )
+
+ASCII_WORD = re.compile(rf"(?:(?<![^\W_])|(?={_CAMEL_BORDER.pattern}))(?:{_SIGNED}|[A-Za-z0-9]+)")
+"""A word of ASCII from its beginning, or from that of a part of a name in `camelCase`."""
 
 
 def located_terms(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
