@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from vault_agent.errors import counted
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.text.names import is_note, lies_in
 from vault_agent.vault import platform
@@ -186,7 +187,7 @@ def is_utf8(name: str) -> bool:
 
 def _notes_excluded(path: str, count: int, *, complete: bool) -> Notice:
     name = path.rpartition("/")[2]
-    notes = f"{'' if complete else 'at least '}{count:,} note{'' if count == 1 else 's'}"
+    notes = f"{'' if complete else 'at least '}{counted(count, 'note')}"
     what = f"A folder with {notes} was excluded because of its name."
     details = {"path": path, "count": count, "complete": complete, "pattern": f"!{name}/"}
     return Notice.of("NOTES_EXCLUDED", what, details)
