@@ -120,3 +120,28 @@ def test_ctrl_c_during_startup_prints_no_traceback(
         assert code in (0, 130, -signal.SIGINT), err
         assert "cli/run.py" not in err
         assert "Exception in" not in err
+
+
+# An extension module puts an error of its own in the place of a KeyboardInterrupt.
+REPLACED = """
+import signal
+from vault_agent.cli import main, run
+
+def require_utf8(arguments):
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise ValueError
+
+run.require_utf8 = require_utf8
+main.main()
+"""
+
+
+async def test_ctrl_c_that_becomes_another_error_is_no_failure(environment: dict[str, str]):
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", REPLACED, env=environment, stderr=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(PATIENCE):
+        _, err = await process.communicate()
+    assert (process.returncode, err) == (130, b"")

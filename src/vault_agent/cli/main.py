@@ -76,7 +76,7 @@ def _end_at_ctrl_c() -> None:
     A KeyboardInterrupt during an import or at exit would print a traceback, or crash an extension
     module that is being imported. If SIGINT is ignored from the start (`nohup`), it stays ignored.
     """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -39,6 +39,7 @@ from vault_agent.errors import Failed, InvalidRequest, VaultAgentError
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
+    from types import FrameType
 
 
 _ROWS = read_table("commands.toml")
@@ -178,12 +179,21 @@ program = _Program(
 )
 
 
+_interrupts: list[int] = []
+"""The number of the signal, once for each Ctrl-C."""
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    _interrupts.append(number)
+    signal.default_int_handler(number, frame)
+
+
 def run(arguments: list[str]) -> int:
     """Run one command line to its end and return the exit code."""
     prepare_streams()
     try:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, _interrupt)
         code = _driven(_run(arguments))
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
@@ -244,6 +254,8 @@ async def _run(arguments: list[str]) -> int:
     except (_ReaderGone, BrokenPipeError, click.Abort):
         raise
     except Exception as defect:  # noqa: BLE001 - its text may contain private data, so it is not shown
+        if _interrupts:  # in place of a KeyboardInterrupt, as pydantic raises it during an import
+            raise KeyboardInterrupt from None
         error = _unwritten(defect) or _internal(defect)
     else:
         return result if isinstance(result, int) else Exit.SUCCESS
