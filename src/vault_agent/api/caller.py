@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CallerKind(StrEnum):
-    """The kinds of callers."""
+    """The kinds of callers. An unnamed agent is an `OWNER` that has `rights` and calls by MCP."""
 
     OWNER = "owner"
     AGENT = "agent"
@@ -25,17 +25,21 @@ class CallerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The owner of the vault, an agent with a name, or a session of the web page."""
+    """Who calls: the owner, also by a session of the web page, an unnamed or a named agent.
+
+    An unnamed agent calls `/mcp`, sees what the owner sees, and writes within `rights`. A named
+    agent calls `/mcp/NAME`, and sees `scope` alone.
+    """
 
     kind: CallerKind
-    name: str = ""
+    name: str = ""  # of a named agent; `web` for the page
     scope: Scope = EVERYTHING  # what it may see
-    rights: frozenset[Right] | None = None  # what it may write; None: everything, as the owner
-    client: str = "http"  # the program, for the log of writes: `cli`, `http`, `web`, `mcp:{name}`
+    rights: frozenset[Right] | None = None  # what it may write; None: everything, as the owner may
+    client: str = "http"  # the program, for the log of writes, as `Author.client`
 
     @property
     def may_do_everything(self) -> bool:
-        """Whether this caller may run every operation: the owner, also on the web page."""
+        """Whether this caller may run every operation: all may but a named agent."""
         return self.kind is not CallerKind.AGENT
 
     @property
@@ -51,7 +55,9 @@ class Caller:
 
 
 OWNER = Caller(CallerKind.OWNER)
-"""The caller of a request with the server's key, or of any request where none is configured."""
+"""The caller of a request with the server's key, or of any request where none is configured.
+
+`server/mcp.py` makes an agent of it for a request to `/mcp` or `/mcp/NAME`."""
 
 PAGE = Caller(CallerKind.WEB, "web", client="web")
 """The caller of a request with the token of a session of the web page."""
@@ -61,7 +67,7 @@ PAGE = Caller(CallerKind.WEB, "web", client="web")
 class CallContext:
     """The server, the vault that an operation is about, and who calls it.
 
-    For an agent, the vault has only what the agent sees.
+    For a named agent, the vault has only what the agent sees.
     """
 
     app: App

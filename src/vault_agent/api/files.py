@@ -24,7 +24,7 @@ from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteBody(NoteBody):
-    """The body of `POST /write/delete`. The note, or a person's folder, goes to `.trash/`."""
+    """The body of `POST /write/delete`. The file, or the owner's folder, goes to `.trash/`."""
 
     confirm: bool = False
     """Must be true."""

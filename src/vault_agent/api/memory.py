@@ -117,7 +117,7 @@ def _promotion_of(call: CallContext) -> Promotion:
 
 
 def _author(caller: Caller) -> Author:
-    """Return the owner as one who writes. Only the owner promotes, whatever tools may write."""
+    """Return a caller that promotes, with all rights: only named agents may not promote."""
     return Author(client=caller.client)
 
 

@@ -198,7 +198,7 @@ def disconnect(invocation: Invocation, name: str) -> None:
 def require_agent(invocation: Invocation, name: str | None) -> None:
     """Refuse an agent that the settings do not have. Those of a server elsewhere are not known.
 
-    None is the owner.
+    None is an unnamed agent.
 
     Raises:
         NotFound: `AGENT_NOT_FOUND`.

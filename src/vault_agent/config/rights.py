@@ -42,7 +42,9 @@ def allowed_rights(
 def tool_settings(
     layers: Sequence[Layer], agent: str | None
 ) -> tuple[str, frozenset[Right]] | None:
-    """Return the toolset and the rights of the owner or an agent; None if there is no such agent.
+    """Return the toolset and the rights of an agent; None if there is none of this name.
+
+    `agent` is None for an unnamed one.
 
     Raises:
         ValueError: if a setting of the agent is wrong. The server names it.

@@ -17,7 +17,7 @@ class Prompt(NamedTuple):
 
     `toolsets` has the toolsets with the tools that the text names, and for each what stands in the
     text for other names in braces. `needs` is the right that it needs, `setting` the one that
-    enables it, and `owner` whether only clients of the owner have it.
+    enables it, and `owner` whether named agents lack it.
     """
 
     description: str

@@ -35,7 +35,7 @@ class ClientTools(NamedTuple):
         toolset: the name of its toolset.
         rights: what it may write, such as `create`.
         switched_on: the settings that are on, such as `memory.enabled`.
-        agent: whether it is an agent, which lacks what only the owner has.
+        agent: whether it is a named agent, which lacks what is of the `owner`.
     """
 
     toolset: str
@@ -44,7 +44,7 @@ class ClientTools(NamedTuple):
     agent: bool
 
     def has(self, needs: str | None, *, owner: bool = False) -> bool:
-        """Whether it has what a setting enables, None for none, or what only the owner has."""
+        """Whether it has what a setting enables, None for none. `owner`: named agents lack it."""
         return (needs is None or needs in self.switched_on) and not (owner and self.agent)
 
 
@@ -60,7 +60,7 @@ class Tool(NamedTuple):
         destructive: whether a write of it can change what is there.
         idempotent: whether the same call again changes nothing more.
         needs: the setting that enables it, such as `memory.enabled`; None if it always is.
-        owner: whether only clients of the owner have it, not agents with limits.
+        owner: whether named agents lack it.
     """
 
     name: str
@@ -111,7 +111,7 @@ def tools_for(client: ClientTools) -> list[Tool]:
 
 
 def own_tool(name: str) -> Tool:
-    """Return one of our tools as the owner has it, who may do everything."""
+    """Return one of our tools as a client with all rights has it."""
     tool = _tool(OWN, name, tuple(Right))
     assert tool is not None  # noqa: S101 - it is in the table, and has its right
     return tool

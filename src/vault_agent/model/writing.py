@@ -28,7 +28,7 @@ DEFAULT_WAIT_MS = 2_000
 
 
 class Right(StrEnum):
-    """What an agent needs to be allowed for a write: a value of `write.allow`."""
+    """What an agent must be allowed to do for a write: a value of `write.allow`."""
 
     CREATE = "create"
     APPEND = "append"
@@ -43,24 +43,24 @@ class Right(StrEnum):
 class Author:
     """Who writes, and the limits of that caller. They narrow the settings, never widen them."""
 
-    name: str = ""  # of the agent; "" for the owner
-    client: str = "http"  # `cli`, `http`, `web` or `mcp:{name}`
+    name: str = ""  # of a named agent; "" for all others
+    client: str = "http"  # `cli`, `http`, `web`; of an agent `mcp:{program}` or `mcp`
     folders: tuple[str, ...] | None = None  # "" is the whole vault; None: those of the settings
     deny: tuple[str, ...] = ()  # folders and notes
-    allow: frozenset[Right] | None = None  # None: all, as the owner has
+    allow: frozenset[Right] | None = None  # None: all, which the owner has
 
     @property
     def is_owner(self) -> bool:
-        """Whether this is the owner, whose number of writes is not limited."""
+        """Whether this is the owner or an unnamed agent, whose number of writes is not limited."""
         return not self.name
 
     @property
     def is_person(self) -> bool:
-        """Whether this is the owner in person, and no agent without a name."""
+        """Whether this is the owner, and no agent."""
         return self.is_owner and self.client in PERSON
 
     def may_take_back(self, logged: LoggedWrite) -> bool:
-        """Whether a write of the log is for this caller to take back: all for a person."""
+        """Whether this caller may take back a write of the log: the owner all, an agent its own."""
         if self.name:
             return logged.agent == self.name
         return self.is_person or (not logged.agent and logged.client == self.client)
@@ -68,8 +68,7 @@ class Author:
 
 BY_OWNER = Author()
 PERSON = ("cli", "http", "web")
-"""The clients through which the owner works in person. An MCP client is an agent's, also without
-a name of its own: it takes back its own writes, and not the person's."""
+"""The clients of the owner. All others are of agents: an unnamed one is known by its client."""
 SERVER = "server"
 """The client of `Write.by_itself` in the log. No caller has it, so nobody undoes them unasked."""
 
@@ -356,7 +355,7 @@ class LoggedWrite:
     seq: int = 0  # its number in the log
     write_id: str
     at: int  # milliseconds since 1970
-    agent: str  # "" for the owner
+    agent: str  # a named agent; "" for the others, which `client` tells apart
     client: str
     operation: str
     state: WriteState = WriteState.PREPARED
@@ -389,9 +388,9 @@ class LogEntry:
     time: str
     """ISO 8601, UTC."""
     agent: str
-    """Empty for the owner."""
+    """A named agent, or empty."""
     client: str
-    """`cli`, `http`, `web`, `mcp:{name}`, or `server`."""
+    """`cli`, `http`, `web`, `mcp:{program}` or `mcp` of an agent, or `server`."""
     operation: str
     state: WriteState
     files: tuple[WrittenFile, ...]

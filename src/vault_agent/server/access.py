@@ -107,14 +107,13 @@ class Access:
         agent: str | None = None,
         sessions: PageSessions | None = None,
     ) -> Caller:
-        """Return the web page or the owner, or raise UNAUTHORIZED.
-
-        The key of an agent is accepted on its path `/mcp/NAME` alone. For it too OWNER is returned,
-        and `server/mcp.py` replaces that by the agent.
+        """Return PAGE for the web page, else OWNER, or raise UNAUTHORIZED.
 
         There must be exactly one Authorization header with the key. With `sessions`, a token of a
         session of the web page is accepted as well; SESSION_ENDED says that it was one. `agent` is
-        the agent that the path names, if any. Its key is accepted too.
+        the named agent of the path `/mcp/NAME`, if any: its key is accepted there alone.
+
+        OWNER is returned for agents too. `server/mcp.py` makes agents of it, by the path.
 
         The error is always the same. Digests are compared, so the time reveals nothing about the
         key, and any text can be compared.

@@ -114,7 +114,7 @@ async def _post(request: web.Request) -> web.StreamResponse:
 
 
 def _caller(request: web.Request) -> Caller:
-    """Return the owner, or the agent that the path names."""
+    """Return the named agent of the path, or for `/mcp` itself an unnamed one."""
     config = request.app[CONFIG]
     name = request.match_info.get("agent")
     if name is None:
@@ -141,7 +141,10 @@ def _client(request: web.Request) -> str:
 
 
 def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
-    """Return what a client may write: nothing if writing is off, or off in its folders."""
+    """Return what an agent may write: nothing if writing is off, or off in its folders.
+
+    `agent` is None for an unnamed one.
+    """
     write = config.write
     if not write.enabled:
         return frozenset()
@@ -205,7 +208,7 @@ async def _answered(
 
 
 async def _require_folder(config: Config, agent: AgentSettings | None) -> None:
-    """Refuse an agent whose folder is not there. The owner and the other agents go on.
+    """Refuse a named agent whose folder is not there. Other agents go on.
 
     Raises:
         Misconfigured: `AGENT_FOLDER_NOT_FOUND`.

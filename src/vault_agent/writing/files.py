@@ -90,8 +90,8 @@ class Files:
     ) -> Written:
         """Move a note, an attachment or a folder, and rewrite the links that would lead elsewhere.
 
-        The hash of a file is required; a folder has none, and only a person moves it. With / at the
-        end of `to` it moves into that folder under its own name.
+        The hash of a file is required; a folder has none, and only the owner moves it. With / at
+        the end of `to` it moves into that folder under its own name.
 
         Raises:
             NeedsJob: if `control` wants a job for a move of this size.
@@ -164,7 +164,7 @@ class Files:
     ) -> Written | None:
         """Move a file or a folder to `.trash/`, or remove a file.
 
-        Links to it stay and are counted in the reply. Only a person deletes folders.
+        Links to it stay and are counted in the reply. Only the owner deletes folders.
 
         Return None if there is no such file and `missing_ok`.
 

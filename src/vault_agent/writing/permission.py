@@ -22,7 +22,7 @@ _MINUTE = 60.0
 
 
 class Permission:
-    """The gates of every write: a folder must be opened, and rights narrow an agent."""
+    """The gates of every write: the folder must be open, and an agent needs the right."""
 
     def __init__(self, limits: WriteLimits, exclusions: Exclusions) -> None:
         self._limits = limits
@@ -58,7 +58,7 @@ class Permission:
         return _lies_in_one(path, self._limits.folders) and sees(caller, path)
 
     def count(self, caller: Author) -> None:
-        """Count a write of an agent. The owner has no limit.
+        """Count a write of a named agent. Other callers have no limit.
 
         Raises:
             Busy: `TOO_MANY_REQUESTS` with `details.retryAfter`, in seconds.

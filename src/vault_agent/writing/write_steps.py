@@ -143,7 +143,7 @@ class WriteSteps:
         return self.edit(existing, write, plan, root)
 
     def remove(self, path: str, write: Write, root: VaultRoot, *, permanent: bool) -> Done:
-        """Move a file to the trash, or remove it; or move a folder there, if a person asks."""
+        """Move a file to the trash, or remove it; or move a folder there, if the owner asks."""
         self._executor.permission.check_path(write.caller, path)
         if permanent:
             _check_kept(root, path)
@@ -248,10 +248,10 @@ class WriteSteps:
     ) -> tuple[LoggedWrite, tuple[Warning, ...]]:
         """Return the write that an undo is about: the one with the ID, or the caller's own last.
 
-        A person may take back any write by its ID, and an agent only its own.
+        The owner may take back any write by its ID, and an agent only its own.
 
-        The owner is told whose the last write is, if it is somebody else's. An agent is not: that
-        would name notes outside its folders.
+        If the last write is somebody else's, the caller is told whose. A named agent is not told:
+        that would name notes outside its folders.
 
         Raises:
             NotFound: `WRITE_NOT_FOUND`.
