@@ -1,6 +1,6 @@
 """Watching a vault: the system's events name paths, and runs of the index look at them.
 
-A thread hears the events (`vault.watch`). All else is one loop: it takes the paths that wait, and
+A thread hears the events (`vault.events`). All else is one loop: it takes the paths that wait, and
 looks at the whole vault at times, because events may be lost.
 """
 
@@ -19,8 +19,8 @@ from vault_agent.model.health import WatchState, WatchStatus
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.crash import describe_crash
+from vault_agent.vault.events import WatchFailed, follow_changes
 from vault_agent.vault.platform import file_system, folder_at, is_shared
-from vault_agent.vault.watch import WatchFailed, follow_changes
 from vault_agent.vaults.jobs import timestamp
 
 if TYPE_CHECKING:
