@@ -166,7 +166,7 @@ async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
     vault = Vault(tmp_path)
     await vault.index()
     spec = vault.spec()
-    current = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
+    current = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
     await current.refresh()
 
     begun, go_on = threading.Event(), threading.Event()

@@ -45,7 +45,7 @@ async def test_a_damaged_current_file_is_detected_and_repaired(tmp_path: Path, c
     held = await vault.dump()
     (vault.directory.path / "current").write_bytes(content)
     spec = vault.spec()
-    index = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
+    index = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
     await index.refresh()
     assert index.refusal.code == "INDEX_INCOMPATIBLE"
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):

@@ -250,7 +250,7 @@ async def test_a_run_in_another_vault_at_the_same_path_changes_nothing(
     other = tmp_path / "other"
     other.mkdir()
     (other / "Other.md").write_text("another vault")
-    vault.identity = vault.spec().vault
+    vault.identity = vault.spec().identity
     vault.root.rename(tmp_path / "moved")
     vault.root.symlink_to(other)
     with pytest.raises(Misconfigured, match="VAULT_NOT_FOUND"):

@@ -30,7 +30,7 @@ async def served(vault: Vault) -> AsyncIterator[CurrentIndex]:
     spec = vault.spec()
     index = CurrentIndex(
         vault.directory,
-        vault=spec.vault,
+        vault=spec.identity,
         fingerprint=spec.fingerprint,
         vectors=vault.directory.vectors,
     )

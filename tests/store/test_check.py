@@ -33,7 +33,7 @@ async def vault(tmp_path: Path) -> Vault:
 async def refused(vault: Vault) -> bool:
     """Open an index as a server does, and read all of it."""
     spec = vault.spec()
-    index = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
+    index = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
     try:
         await index.refresh()
         async with index.snapshot() as snapshot:
@@ -64,7 +64,7 @@ async def test_damage_that_is_valid_sql_is_detected(vault: Vault, statement: str
 
 async def test_a_reader_keeps_its_revision_to_the_end(vault: Vault):
     spec = vault.spec()
-    index = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
+    index = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
     await index.refresh()
     async with index.snapshot() as snapshot:
         vault.write("New.md", "new")

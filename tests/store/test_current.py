@@ -43,7 +43,7 @@ async def serving(vault: Vault) -> CurrentIndex:
     vault.write("A.md", "# A\n\nsome words\n")
     await vault.index()
     spec = vault.spec()
-    index = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
+    index = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
     await index.refresh()
     return index
 

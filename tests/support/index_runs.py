@@ -100,7 +100,7 @@ class Vault:
         return IndexSpec(
             root=str(self.root),
             directory=str(self.directory.path),
-            vault=self.identity or identify(str(self.root.resolve())),
+            identity=self.identity or identify(str(self.root.resolve())),
             exclusions=Exclusions(self.exclude, self.scope),
             max_note_bytes=MAX_NOTE_BYTES,
             fields=self.fields,

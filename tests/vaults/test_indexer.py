@@ -41,7 +41,7 @@ from vault_agent.vaults.runs import Background
 SPEC = IndexSpec(
     root="/vault",
     directory="/index",
-    vault="id",
+    identity="id",
     exclusions=Exclusions(),
     max_note_bytes=1,
     parallel=1,

@@ -208,7 +208,7 @@ async def real_keeper() -> AsyncIterator[tuple[Indexer, list[tuple[str, CrashRep
 SPEC = IndexSpec(
     root="/nowhere",
     directory="/\0secret canary",  # no folder can have this name
-    vault="id",
+    identity="id",
     exclusions=Exclusions(),
     max_note_bytes=1,
     parallel=1,

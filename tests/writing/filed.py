@@ -30,7 +30,7 @@ class Vault(opened.Vault):
         super().__init__(folder, limits)
         spec = self.indexed.spec()
         self.index = CurrentIndex(
-            self.indexed.directory, vault=spec.vault, fingerprint=spec.fingerprint
+            self.indexed.directory, vault=spec.identity, fingerprint=spec.fingerprint
         )
         self.files: Files
 

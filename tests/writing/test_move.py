@@ -27,7 +27,7 @@ async def indexed(vault: Vault) -> AsyncIterator[tuple[Snapshot, VaultRoot]]:
     """Index a vault, and open both."""
     await vault.index()
     spec = vault.spec()
-    index = CurrentIndex(vault.directory, vault=spec.vault, fingerprint=spec.fingerprint)
+    index = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
     await index.refresh()
     try:
         async with index.snapshot() as snapshot:

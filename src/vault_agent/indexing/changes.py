@@ -73,7 +73,7 @@ def read_stored(
         return None
     with open_reader(directory.database(number)) as connection:
         meta = read_meta(connection)
-        check_compatible(meta, vault=spec.vault, fingerprint=spec.fingerprint)
+        check_compatible(meta, vault=spec.identity, fingerprint=spec.fingerprint)
         if paths is not None:
             paths = outermost((*paths, *_other_spellings(connection, paths)))
         files = stored_notes.files(connection, paths=paths) + stored_notes.files(
@@ -107,7 +107,7 @@ def compare(spec: IndexSpec) -> Compared:
     stored = read_stored(IndexDirectory(Path(spec.directory)), spec)
     if stored is None:
         return Compared(stale=False)
-    with VaultRoot.open(spec.root, spec.exclusions, identity=spec.vault) as root:
+    with VaultRoot.open(spec.root, spec.exclusions, identity=spec.identity) as root:
         scanned = scan(root)
     return Compared(stale=diff(stored.entries(), spec.to_index(scanned), scanned.unlisted).differs)
 

@@ -108,7 +108,7 @@ async def _index(
     spec = request.spec
     with (
         directory.writing(),
-        VaultRoot.open(spec.root, spec.exclusions, identity=spec.vault) as root,
+        VaultRoot.open(spec.root, spec.exclusions, identity=spec.identity) as root,
     ):
         directory.sweep(keep=directory.current())
         changes = find_changes(root, directory, request, report)
@@ -271,7 +271,7 @@ class _IndexRun:
             generation=target.generation,
             identity=self._base.identity if self._base else secrets.randbits(63),
             revision=target.revision,
-            vault=self._spec.vault,
+            vault=self._spec.identity,
             fingerprint=self._spec.fingerprint,
             next_rowid=writer.next_rowid,
             notes=totals.notes,

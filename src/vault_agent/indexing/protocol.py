@@ -185,7 +185,7 @@ class IndexSpec:
 
     root: str
     directory: str  # of the index
-    vault: str  # identity of the root
+    identity: str  # of the vault: a hash of its resolved root
     exclusions: Exclusions = field(compare=False)  # a pickled copy is another object
     max_note_bytes: int
     parallel: int  # batches in flight

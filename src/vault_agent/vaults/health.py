@@ -142,7 +142,7 @@ class Checks:
         return Health(
             status="error" if refusal else "degraded" if meta is None or warnings else "ok",
             version=__version__,
-            vault=ServedVault(spec.vault, _readable(PurePath(spec.root).name)),
+            vault=ServedVault(spec.identity, _readable(PurePath(spec.root).name)),
             index=IndexHealth(
                 available=meta is not None,
                 stale=self.stale,

@@ -108,7 +108,7 @@ class OpenVault:
         """Whether the server may change notes, but not those of this vault."""
         self.embedder = shared.embedder
         self.spec = vault.spec
-        self.identity = vault.spec.vault
+        self.identity = vault.spec.identity
         """A hash of its resolved root."""
         self.scope = vault.spec.exclusions.scope
         """The part of the folder that it is about: all, or what an agent sees."""
@@ -420,7 +420,7 @@ async def open_vault(
     spec = IndexSpec(
         root=path,
         directory=str(directory.path),
-        vault=identity,
+        identity=identity,
         exclusions=exclusions,
         max_note_bytes=config.index.max_note_bytes,
         attachments=config.index.attachments,
@@ -495,7 +495,7 @@ async def _make(
     source = directory if owners_vault is None else IndexDirectory(owners_vault.index_folder)
     index = CurrentIndex(
         directory,
-        vault=spec.vault,
+        vault=spec.identity,
         fingerprint=spec.fingerprint,
         vectors=None if shared.embedder is None else source.vectors,
         scope=spec.exclusions.scope,

@@ -110,7 +110,7 @@ class Pages:
         self._read = read
         self._open_root = vault.open_root
         self._allowance = allowance
-        self._keys = FileKeys(secret, vault.spec.vault, address)
+        self._keys = FileKeys(secret, vault.spec.identity, address)
 
     async def html(self, note_id: str, *, embeds: int) -> RenderedNote:
         """Return a note as HTML, with embedded notes up to a depth."""

@@ -65,7 +65,7 @@ class IndexedVault:
 
     def open_root(self) -> VaultRoot:
         """Open the vault's folder, unless it was unmounted, moved or replaced since the start."""
-        return VaultRoot.open(self.spec.root, self.spec.exclusions, identity=self.spec.vault)
+        return VaultRoot.open(self.spec.root, self.spec.exclusions, identity=self.spec.identity)
 
 
 class Runs:
