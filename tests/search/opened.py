@@ -23,10 +23,7 @@ async def opened(vault: Vault) -> AsyncIterator[Snapshot]:
     """Yield a snapshot of the vault's index."""
     spec = vault.spec()
     current = CurrentIndex(
-        vault.directory,
-        vault=spec.identity,
-        fingerprint=spec.fingerprint,
-        scope=spec.exclusions.scope,
+        vault.directory, vault=spec.identity, fingerprint=spec.fingerprint, scope=vault.scope
     )
     await current.refresh()
     try:

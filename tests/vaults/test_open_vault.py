@@ -118,7 +118,7 @@ async def test_a_run_of_paths_is_searchable_and_not_a_job(root: Path):
 
 async def test_waiting_for_a_revision_ends_with_the_run_that_publishes_it(root: Path):
     async with opened(root) as vault:
-        meta = vault._vault.index.meta
+        meta = vault._core.index.meta
         waiting = asyncio.create_task(vault.runs.wait_for(meta.generation, meta.revision + 1))
         await asyncio.sleep(0.05)
         assert not waiting.done()

@@ -174,7 +174,7 @@ async def test_a_failing_run_is_tried_again(root: Path, monkeypatch: pytest.Monk
     *python, main = indexer.COMMAND
     monkeypatch.setattr(indexer, "COMMAND", (*python, impatient + main))
     async with watched(root) as vault:
-        directory = vault._vault.directory
+        directory = vault._core.directory
         with directory.writing():
             (root / "New.md").write_text("quinces")
             await eventually_async(lambda: vault.watch._failures)

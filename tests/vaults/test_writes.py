@@ -145,14 +145,14 @@ async def test_the_watch_publishes_nothing_for_own_writes(root: Path):
         await eventually_async(lambda: vault.watch.status().last_scan_at)
         for number in range(5):
             await vault.writing.create(f"{number}.md", CREATE, b"quinces\n")
-        before = vault.checks._vault.index.meta
+        before = vault.checks._core.index.meta
         assert before is not None
         (root / "Bread.md").write_text("# Bread\n\nsemolina\n")
         await eventually_async(
             lambda: found(vault, "semolina"), lambda paths: paths == ["Bread.md"]
         )
         await eventually_async(lambda: not vault.watch.status().pending)
-        after = vault.checks._vault.index.meta
+        after = vault.checks._core.index.meta
         assert after.revision == before.revision + 1
 
 
@@ -173,7 +173,7 @@ async def test_writes_are_news(root: Path):
 )
 async def test_a_second_server_does_not_write(root: Path, tmp_path: Path):
     async with opened(root) as vault:
-        with pytest.raises(Busy, match="INDEX_LOCKED"), vault._vault.directory.changing_notes():
+        with pytest.raises(Busy, match="INDEX_LOCKED"), vault._core.directory.changing_notes():
             pass
     directory = IndexDirectory(next((tmp_path / "data/indexes").iterdir()))
     with directory.changing_notes(), pytest.raises(Busy, match="INDEX_LOCKED"):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vault_agent.model.jobs import Job
     from vault_agent.vaults.index_queue import IndexQueue
     from vault_agent.vaults.jobs import Jobs
-    from vault_agent.vaults.runs import IndexedVault, Runs
+    from vault_agent.vaults.runs import Runs, VaultCore
     from vault_agent.vaults.watch import Watch
     from vault_agent.vaults.write_access import WriteAccess
 
@@ -46,9 +46,9 @@ class Checks:
     """
 
     def __init__(
-        self, vault: IndexedVault, runs: Runs, jobs: Jobs, watch: Watch, queue: IndexQueue
+        self, core: VaultCore, runs: Runs, jobs: Jobs, watch: Watch, queue: IndexQueue
     ) -> None:
-        self._vault = vault
+        self._core = core
         self._runs = runs
         self._jobs = jobs
         self._watch = watch
@@ -91,7 +91,7 @@ class Checks:
         """Start a comparison of vault and index, at most one in `STALE_CHECK_SECONDS`."""
         now = time.monotonic()
         is_due = self._is_void or now >= self._next_comparison
-        if not is_due or self._jobs.is_indexing or self._vault.index.meta is None:
+        if not is_due or self._jobs.is_indexing or self._core.index.meta is None:
             return
         if self._watched or self._queue.is_busy:
             return
@@ -101,12 +101,12 @@ class Checks:
                 self._compared_after = self._runs.whole
             self._next_comparison = now + STALE_CHECK_SECONDS
             self._comparing = True
-            self._vault.background.spawn(self._compare)
+            self._core.background.spawn(self._compare)
 
     async def _compare(self) -> None:
         queue, changes = self._queue, self._queue.count
         is_steady = not queue.is_busy
-        compare = partial(self._vault.indexer.ask, Compare(self._vault.spec))
+        compare = partial(self._core.indexer.ask, Compare(self._core.spec))
         stale, unreachable = False, None
         try:
             stale = (await compare()).stale
@@ -128,7 +128,7 @@ class Checks:
     def health(self, config: Config, writing: WriteAccess) -> Health:
         """Return the state of the vault for `GET /health`."""
         running, runs, watch = self._jobs.running, self._runs, self._watch
-        index, spec, embeddings = self._vault.index, self._vault.spec, runs.embeddings
+        index, spec, embeddings = self._core.index, self._core.spec, runs.embeddings
         meta, refusal, latest = index.meta, index.refusal, index.latest
         about_embeddings = embeddings.warnings(indexing=running is not None)
         has_embedder = embeddings.embedder is not None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.health import Checks
     from vault_agent.vaults.index_queue import IndexQueue
     from vault_agent.vaults.jobs import Jobs
-    from vault_agent.vaults.runs import IndexedVault, Runs
+    from vault_agent.vaults.runs import Runs, VaultCore
     from vault_agent.vaults.shared import Read
     from vault_agent.vaults.watch import Watch
 
@@ -54,7 +54,7 @@ class IndexReader:
 
     def __init__(
         self,
-        vault: IndexedVault,
+        core: VaultCore,
         runs: Runs,
         jobs: Jobs,
         checks: Checks,
@@ -64,7 +64,7 @@ class IndexReader:
         waits: bool = False,
     ) -> None:
         """Make it of its parts. With `waits`, reads wait for the changes that are being indexed."""
-        self._vault = vault
+        self._core = core
         self._runs = runs
         self._jobs = jobs
         self._checks = checks
@@ -134,7 +134,7 @@ class IndexReader:
         if self._waits:
             await self._queue.catch_up()
         self._checks.compare_if_due()
-        index = self._vault.index
+        index = self._core.index
         try:
             async with index.snapshot() as snapshot:
                 yield snapshot
@@ -163,8 +163,8 @@ class TypingHelp:
     ones meanwhile: nobody waits while they type.
     """
 
-    def __init__(self, vault: IndexedVault, read: Read, allowance: Allowance) -> None:
-        self._vault = vault
+    def __init__(self, core: VaultCore, read: Read, allowance: Allowance) -> None:
+        self._core = core
         self._read = read
         self._allowance = allowance
         self._names: NameCatalog | None = None
@@ -176,7 +176,7 @@ class TypingHelp:
 
         async def answer(now: Snapshot) -> list[Suggestion]:
             names = await self._known(now)
-            return await suggest(now, names, query, self._vault.open_root, self._allowance)
+            return await suggest(now, names, query, self._core.open_root, self._allowance)
 
         return await self._read(answer)
 
@@ -198,7 +198,7 @@ class TypingHelp:
                     self._names = await read_names(now)
                 return self._names
         if kept.revision != now.revision and not self._reading.statistics().locked:
-            self._vault.background.spawn(self._renew)
+            self._core.background.spawn(self._renew)
         return kept
 
     async def _renew(self) -> None:

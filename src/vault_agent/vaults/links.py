@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
     from vault_agent.search.graph import Graph
     from vault_agent.store.current import Snapshot
-    from vault_agent.vaults.runs import IndexedVault
+    from vault_agent.vaults.runs import VaultCore
     from vault_agent.vaults.shared import Read
 
 Entry = TypeVar("Entry")
@@ -45,15 +45,15 @@ class Links:
     """Reads the links of one vault. What it builds is kept until the next revision.
 
     Args:
-        vault: the vault.
+        core: what the parts of this vault share.
         read: answers from the current snapshot, and again if a run replaces it meanwhile.
         warnings: returns the warnings of every reply from the index.
     """
 
     def __init__(
-        self, vault: IndexedVault, read: Read, warnings: Callable[[], tuple[Warning, ...]]
+        self, core: VaultCore, read: Read, warnings: Callable[[], tuple[Warning, ...]]
     ) -> None:
-        self._vault = vault
+        self._core = core
         self._read = read
         self.warnings = warnings
         self._graphs = graph.Graphs()
@@ -149,7 +149,7 @@ class Links:
         async with self._clustering:
             if self._clusters is None or self._clusters.revision != whole.revision:
                 self._clusters = None
-                answer: Clusters = await self._vault.indexer.ask(Cluster(self._vault.spec))
+                answer: Clusters = await self._core.indexer.ask(Cluster(self._core.spec))
                 if answer.revision != whole.revision:
                     raise SnapshotOutdated
                 self._clusters = answer
@@ -173,16 +173,16 @@ class GraphLayout:
     """Keeps the positions of one revision, and asks the keeper for those of another.
 
     Args:
-        vault: the vault.
+        core: what the parts of this vault share.
         revision: returns the revision that is served.
         ahead: whether the first positions are computed before anybody asks for them.
     """
 
     def __init__(
-        self, vault: IndexedVault, revision: Callable[[], Awaitable[str]], *, ahead: bool
+        self, core: VaultCore, revision: Callable[[], Awaitable[str]], *, ahead: bool
     ) -> None:
-        self._vault = vault
-        self._file = vault.directory.positions  # the keeper writes it
+        self._core = core
+        self._file = core.directory.positions  # the keeper writes it
         self._revision = revision
         self._kept: Layout | None = None
         self._computing: asyncio.Event | None = None  # set when it has ended
@@ -223,12 +223,12 @@ class GraphLayout:
     def _start(self) -> asyncio.Event:
         if self._computing is None:
             self._computing = asyncio.Event()
-            self._vault.background.spawn(self._run)
+            self._core.background.spawn(self._run)
         return self._computing
 
     async def _run(self) -> None:
         try:
-            await self._vault.indexer.ask(LayOut(self._vault.spec))
+            await self._core.indexer.ask(LayOut(self._core.spec))
             self._ahead = False
         finally:
             if self._computing is not None:

@@ -40,7 +40,7 @@ from vault_agent.vaults.indexer import Indexer
 from vault_agent.vaults.jobs import IndexBody, Jobs
 from vault_agent.vaults.links import GraphLayout, Links
 from vault_agent.vaults.pages import Pages
-from vault_agent.vaults.runs import NOTES_EXCLUDED, Background, IndexedVault, Runs
+from vault_agent.vaults.runs import NOTES_EXCLUDED, Background, Runs, VaultCore
 from vault_agent.vaults.secret import Secret
 from vault_agent.vaults.watch import WHOLE_VAULT, Watch
 from vault_agent.vaults.write_access import WriteAccess
@@ -85,7 +85,7 @@ class OpenVault:
         self,
         config: Config,
         shared: Shared,
-        vault: IndexedVault,
+        core: VaultCore,
         store: JobStore,
         address: str,
         *,
@@ -100,45 +100,45 @@ class OpenVault:
         """The open vaults of agents that see some of this one."""
         self._owners_vault = owners_vault
         self.address = address
-        self._vault = vault
+        self._core = core
         self._known = shared.vaults
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
         self.is_excepted_from_writing = shared.may_write and not config.write.enabled
         """Whether the server may change notes, but not those of this vault."""
         self.embedder = shared.embedder
-        self.spec = vault.spec
-        self.identity = vault.spec.identity
+        self.spec = core.spec
+        self.identity = core.spec.identity
         """A hash of its resolved root."""
-        self.scope = vault.spec.exclusions.scope
+        self.scope = core.spec.exclusions.scope
         """The part of the folder that it is about: all, or what an agent sees."""
-        self.index_folder = vault.directory.path
+        self.index_folder = core.directory.path
         """Where its index lies, with those of its agents."""
-        self.secret = Secret(vault.directory.path / "secret")
-        self.ended_sessions = vault.directory.path / "sessions.ended"
-        self.events = vault.events
-        self.indexer = vault.indexer
-        self.open_root = vault.open_root
+        self.secret = Secret(core.directory.path / "secret")
+        self.ended_sessions = core.directory.path / "sessions.ended"
+        self.events = core.events
+        self.indexer = core.indexer
+        self.open_root = core.open_root
 
         # The parts that keep the index up to date.
-        self.jobs = Jobs(store, partial(vault.on_crash, "server"), vault.events.add, shared.turn)
+        self.jobs = Jobs(store, partial(core.on_crash, "server"), core.events.add, shared.turn)
         source = None if owners_vault is None else str(owners_vault.index_folder)
-        embeddings = Embeddings(shared, vault.index, vault.indexer, vault.spec.directory, source)
-        self.runs = Runs(vault, embeddings)
+        embeddings = Embeddings(shared, core.index, core.indexer, core.spec.directory, source)
+        self.runs = Runs(core, embeddings)
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owners_vault is None
-        embed_later = EmbedLater(self.runs.embed, vault.background.spawn, enabled=embeds)
+        embed_later = EmbedLater(self.runs.embed, core.background.spawn, enabled=embeds)
         # The `own_watch` of an agent's vault never starts, so its replies have no warnings of a
         # watch: the owner's, which is `self.watch`, counts notes that the agent does not see.
-        own_watch = Watch(vault, self.runs, embed_later, config.watch)
+        own_watch = Watch(core, self.runs, embed_later, config.watch)
         self.watch: Watch = own_watch if owners_vault is None else owners_vault.watch
         self._queue = IndexQueue(
-            self.runs, vault.background, embed_later, on_failure=own_watch.look_at
+            self.runs, core.background, embed_later, on_failure=own_watch.look_at
         )
-        self.checks = Checks(vault, self.runs, self.jobs, self.watch, self._queue)
+        self.checks = Checks(core, self.runs, self.jobs, self.watch, self._queue)
 
         reader = IndexReader(
-            vault=vault,
+            core=core,
             runs=self.runs,
             jobs=self.jobs,
             checks=self.checks,
@@ -150,7 +150,7 @@ class OpenVault:
         self.snapshot, self.warnings = reader.snapshot, reader.warnings
         self.writes: WriteAccess = (
             WriteAccess(
-                vault=vault,
+                core=core,
                 queue=self._queue,
                 index=reader,
                 allowance=shared.texts,
@@ -159,14 +159,14 @@ class OpenVault:
             if owners_vault is None
             else owners_vault.writes
         )
-        self.links = Links(vault, self.read, self.checks.warnings)
+        self.links = Links(core, self.read, self.checks.warnings)
         ahead = config.web.enabled and owners_vault is None
-        self.graph_layout = GraphLayout(vault, self.links.revision, ahead=ahead)
+        self.graph_layout = GraphLayout(core, self.links.revision, ahead=ahead)
         self.runs.on_refresh = self._follow_revision
-        self.typing = TypingHelp(vault, self.read, shared.texts)
-        self.pages = Pages(vault, self.read, self.secret, address, shared.texts)
+        self.typing = TypingHelp(core, self.read, shared.texts)
+        self.pages = Pages(core, self.read, self.secret, address, shared.texts)
         self.allowance = shared.texts
-        self.roots = (vault.spec.root, str(config.vault.root))
+        self.roots = (core.spec.root, str(config.vault.root))
         self.scans = anyio.Semaphore(_SCANS)
 
     @property
@@ -259,7 +259,7 @@ class OpenVault:
 
     def excluded_folder(self, path: str) -> str | None:
         """Return the name of a folder above a path that is excluded by default, or None."""
-        reason = self._vault.spec.exclusions.reason(path)
+        reason = self._core.spec.exclusions.reason(path)
         return reason[0] if reason is not None and reason[1] is Verdict.DEFAULT else None
 
     async def submit(
@@ -294,13 +294,13 @@ class OpenVault:
         A damaged generation is rebuilt once: if that fails, the reason stands in its job. Only if
         the disk was to blame, the next look or request begins again.
         """
-        index = self._vault.index
+        index = self._core.index
         latest = index.latest
         self.links.forget(latest.revision if latest is not None else None)
         self.graph_layout.renew()
         if index.damaged not in (None, self._rebuilt):
             self._rebuilt = index.damaged
-            self._vault.background.spawn(self._rebuild)
+            self._core.background.spawn(self._rebuild)
 
     async def _rebuild(self) -> None:
         """Rebuild the index, after the job that runs."""
@@ -326,7 +326,7 @@ class OpenVault:
 
     async def start(self, *, behind: bool) -> None:
         """Serve the existing index, or start to build the first one. Renew one that is `behind`."""
-        index = self._vault.index
+        index = self._core.index
         await index.refresh()
         finished = await self.jobs.list_finished()
         complete = [
@@ -345,7 +345,7 @@ class OpenVault:
             self.watch.start()
 
     async def _index_at_start(self, *, behind: bool) -> None:
-        index = self._vault.index
+        index = self._core.index
         rebuilds = self.address != DEFAULT or self._owners_vault is not None
         if index.refusal is None:
             if index.meta is None or behind:
@@ -360,7 +360,7 @@ class OpenVault:
 
         None: it stops, so no client shall find it any more.
         """
-        folder = self._vault.directory.path
+        folder = self._core.directory.path
         await asyncio.to_thread(note_address, folder, address, until_idle=until_idle)
 
     def _tell_agents(self, request: UpdateIndex) -> None:
@@ -370,12 +370,12 @@ class OpenVault:
 
     def follow_run(self, request: UpdateIndex) -> None:
         """Index what a run of the owner's index is about."""
-        excludes = self._vault.spec.exclusions.excludes
+        excludes = self._core.spec.exclusions.excludes
         paths = [WHOLE_VAULT]
         if request.paths is not None:
             paths = [path for path in request.paths if not excludes(path, is_dir=True)]
         if request.rebuild:
-            self._vault.background.spawn(self._rebuild)
+            self._core.background.spawn(self._rebuild)
         elif paths and not request.reads_attachments:
             self._queue.add(paths)
 
@@ -385,7 +385,7 @@ class OpenVault:
 
     def use_vectors_of_owner(self) -> None:
         """Use the vectors that the owner's index has now, as soon as it can be written."""
-        self._vault.background.spawn(self.runs.embed)
+        self._core.background.spawn(self.runs.embed)
 
 
 MAX_PARALLEL = 4
@@ -504,10 +504,8 @@ async def _make(
     stack.push_async_callback(index.close)
     background = Background(lambda report: shared.on_crash("server", report))
     await stack.enter_async_context(background)
-    indexed = IndexedVault(
-        spec, directory, index, indexer, background, EventStream(), shared.on_crash
-    )
-    vault = OpenVault(config, shared, indexed, store, address, owners_vault=owners_vault)
+    core = VaultCore(spec, directory, index, indexer, background, EventStream(), shared.on_crash)
+    vault = OpenVault(config, shared, core, store, address, owners_vault=owners_vault)
     stack.push_async_callback(vault.jobs.close)
     return vault
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.model.pages import RenderedNote
     from vault_agent.system.workers import Allowance
     from vault_agent.vault.attachments import OpenAttachment
-    from vault_agent.vaults.runs import IndexedVault
+    from vault_agent.vaults.runs import VaultCore
     from vault_agent.vaults.secret import Secret
     from vault_agent.vaults.shared import Read
 
@@ -45,14 +45,14 @@ class FileKeys:
     def __init__(
         self,
         secret: Secret,
-        vault: str,
+        identity: str,
         address: str = DEFAULT,
         *,
         now: Callable[[], float] = time.time,
     ) -> None:
         """Take the secret, the vault's identity, and what requests call it."""
         self._secret = secret
-        self._vault = vault
+        self._identity = identity
         # What the paths of its routes begin with.
         self._prefix = "" if address == DEFAULT else f"/vaults/{quote(address, safe=':')}"
         self._now = now
@@ -84,7 +84,7 @@ class FileKeys:
             )
 
     def _mac(self, path: str, expiry: int) -> str:
-        key = self._secret.key(f"files of the web page {self._vault}")
+        key = self._secret.key(f"files of the web page {self._identity}")
         signed = f"{expiry}\n{path}".encode("utf-8", "surrogatepass")
         mac = hmac.digest(key, signed, hashlib.sha256)
         return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
@@ -97,7 +97,7 @@ class Pages:
     """Renders the notes of one vault.
 
     Args:
-        vault: the vault.
+        core: what the parts of this vault share.
         read: answers from the current snapshot, and again if a run replaces it meanwhile.
         secret: what addresses of files are signed with.
         address: what requests call the vault.
@@ -105,12 +105,12 @@ class Pages:
     """
 
     def __init__(
-        self, vault: IndexedVault, read: Read, secret: Secret, address: str, allowance: Allowance
+        self, core: VaultCore, read: Read, secret: Secret, address: str, allowance: Allowance
     ) -> None:
         self._read = read
-        self._open_root = vault.open_root
+        self._open_root = core.open_root
         self._allowance = allowance
-        self._keys = FileKeys(secret, vault.spec.identity, address)
+        self._keys = FileKeys(secret, core.spec.identity, address)
 
     async def html(self, note_id: str, *, embeds: int) -> RenderedNote:
         """Return a note as HTML, with embedded notes up to a depth."""

@@ -42,16 +42,16 @@ _UNAVAILABLE = "EMBEDDING_UNAVAILABLE"
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedVault:
-    """A vault and its index, with what serves both.
+class VaultCore:
+    """What the parts of an open vault share, such as `Runs`, `Watch` and `Links`.
 
     Args:
         spec: what of the vault is indexed, and how.
         directory: the folder of the index.
         index: the revision that is served.
-        indexer: runs the indexing processes.
+        indexer: starts the indexing processes, and sends them requests.
         background: runs tasks while the vault is open.
-        events: tells what has happened.
+        events: tells clients what has happened.
         on_crash: gets the name of a process and the report of its crash.
     """
 
@@ -76,7 +76,7 @@ class Runs:
     now, and `index_all` for a job, which embeds too.
     """
 
-    def __init__(self, vault: IndexedVault, embeddings: Embeddings) -> None:
+    def __init__(self, core: VaultCore, embeddings: Embeddings) -> None:
         self.embeddings = embeddings
         self.whole = 0
         """The number of runs that have read all notes."""
@@ -86,7 +86,7 @@ class Runs:
         """When the last run had read all notes; ISO 8601."""
         self.excluded: tuple[Warning, ...] = ()
         """Folders with notes that the last run of the whole vault skipped by their names."""
-        self._vault = vault
+        self._core = core
         self._refreshed = Signal()
         self._reading = anyio.Lock()  # of attachments
         self.on_begin: Callable[[UpdateIndex], object] = lambda _: None
@@ -104,10 +104,10 @@ class Runs:
         """
 
         def note_served() -> None:
-            if (meta := self._vault.index.meta) is not None:
+            if (meta := self._core.index.meta) is not None:
                 on_served(IndexState("indexed", meta.generation, meta.revision))
 
-        request = UpdateIndex(self._vault.spec, paths=tuple(paths))
+        request = UpdateIndex(self._core.spec, paths=tuple(paths))
         await self._run(request, lambda event: self._hear(event, note_served))
         note_served()  # nothing was to be published
 
@@ -121,14 +121,14 @@ class Runs:
                 self._note_all_served()
             on_served()
 
-        request = UpdateIndex(self._vault.spec, paths=paths, by_watch=True)
+        request = UpdateIndex(self._core.spec, paths=paths, by_watch=True)
         await self._run(request, lambda event: self._hear(event, note_served))
         if paths is None:
             self._note_all_read()
 
     async def index_changes(self) -> None:
         """Index all changes of the vault since the last run. It is not a job."""
-        request = UpdateIndex(self._vault.spec)
+        request = UpdateIndex(self._core.spec)
         await self._run(request, lambda event: self._hear(event, self._note_all_served))
         self._note_all_read()
 
@@ -152,8 +152,8 @@ class Runs:
                 `INDEX_NOT_FOUND` if it is gone.
         """
         while True:
-            meta = self._vault.index.meta
-            self._vault.index.check()
+            meta = self._core.index.meta
+            self._core.index.check()
             if meta is not None and (meta.generation, meta.revision) >= (generation, revision):
                 return
             await self._refreshed.wait()
@@ -182,9 +182,9 @@ class Runs:
             self._hear(event, self._note_all_served)
 
         # This job makes what is missing, and shows it.
-        await self._vault.indexer.stop_embedding(self._vault.spec.directory)
+        await self._core.indexer.stop_embedding(self._core.spec.directory)
         try:
-            request = UpdateIndex(self._vault.spec, rebuild=kind is JobKind.REINDEX)
+            request = UpdateIndex(self._core.spec, rebuild=kind is JobKind.REINDEX)
             run = await self._run(request, hear, then_read=False)
             indexed = True
         finally:
@@ -208,12 +208,12 @@ class Runs:
 
         Return the last run, or None if nothing was read.
         """
-        spec, run = self._vault.spec, None
+        spec, run = self._core.spec, None
         after: str | None = ""
         async with self._reading:
             while after is not None:
                 request = ReadAttachments(spec, after)
-                read = await self._vault.indexer.read_attachments(request, on_event)
+                read = await self._core.indexer.read_attachments(request, on_event)
                 if read.paths:
                     update = UpdateIndex(spec, paths=read.paths, reads_attachments=True)
                     run = await self._run(update, on_event, then_read=False)
@@ -230,14 +230,14 @@ class Runs:
         """Serve the newest complete state, and wake all who wait for it."""
         try:
             # Not cancelled: it opens files.
-            await to_its_end(self._vault.index.refresh())
+            await to_its_end(self._core.index.refresh())
         finally:
             self.announce()
 
     async def refuse(self, damage: IndexUnavailable, generation: int) -> None:
         """Stop serving a generation in which a read or a run has met damage."""
         if is_damage(damage):
-            await to_its_end(self._vault.index.refuse(damage, generation))
+            await to_its_end(self._core.index.refuse(damage, generation))
             self.announce()
 
     def announce(self) -> None:
@@ -257,7 +257,7 @@ class Runs:
         With `then_read`, attachments that wait for it are read in the background.
         """
         self.on_begin(request)
-        index, excluded = self._vault.index, []
+        index, excluded = self._core.index, []
 
         def hear(event: RunEvent) -> None:
             if isinstance(event, Warning) and event.code == NOTES_EXCLUDED:
@@ -265,7 +265,7 @@ class Runs:
             on_event(event)
 
         try:
-            run = await self._vault.indexer.run(request, hear)
+            run = await self._core.indexer.run(request, hear)
             if request.paths is None:
                 self.excluded = tuple(excluded)
             await self.refresh()
@@ -281,21 +281,21 @@ class Runs:
             await to_its_end(quietly(self.refresh()))
             raise
         finally:
-            await in_thread(sweep, self._vault.directory)
+            await in_thread(sweep, self._core.directory)
         if then_read and run.texts_differ:
-            self._vault.background.spawn(self._read_in_background)
+            self._core.background.spawn(self._read_in_background)
         return run
 
     def _hear(self, event: RunEvent, on_served: Callable[[], object] = lambda: None) -> None:
         """Serve what a process has published."""
         if isinstance(event, Published):
-            self._vault.background.spawn(self._serve, event.run, on_served)
+            self._core.background.spawn(self._serve, event.run, on_served)
 
     async def _serve(self, run: RunResult | None, on_served: Callable[[], object]) -> None:
         await self.refresh()
         if run is not None:
             on_served()  # who hears the news sees what it does
-            self._vault.events.add(revision_of(run))
+            self._core.events.add(revision_of(run))
 
     def _note_all_served(self) -> None:
         """Note that the revision which is served has all notes as they are on the disk."""

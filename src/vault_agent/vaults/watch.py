@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config.sections import WatchSettings
     from vault_agent.vaults.embeddings import EmbedLater
-    from vault_agent.vaults.runs import IndexedVault, Runs
+    from vault_agent.vaults.runs import Runs, VaultCore
 
 WHOLE_VAULT = ""
 """The path of the vault itself: a run of it looks at everything."""
@@ -48,9 +48,9 @@ class Watch:
     """The watch of one vault. Without `start` it is off."""
 
     def __init__(
-        self, vault: IndexedVault, runs: Runs, embed_later: EmbedLater, settings: WatchSettings
+        self, core: VaultCore, runs: Runs, embed_later: EmbedLater, settings: WatchSettings
     ) -> None:
-        self._vault = vault
+        self._core = core
         self._runs = runs
         self._embed_later = embed_later
         self._settings = settings
@@ -148,8 +148,8 @@ class Watch:
     def start(self) -> None:
         """Start to watch in the background."""
         self._is_on = True
-        self._vault.background.spawn(self._listen)
-        self._vault.background.spawn(self._work)
+        self._core.background.spawn(self._listen)
+        self._core.background.spawn(self._work)
 
     def look_at(self, paths: Collection[str]) -> None:
         """Look at these paths as if the system had reported changes there."""
@@ -166,7 +166,7 @@ class Watch:
 
     async def _listen(self) -> None:
         """Listen to events for as long as the system has them, and begin again after an error."""
-        root = self._vault.spec.root
+        root = self._core.spec.root
         if self._settings.mode == "auto" and is_shared(await in_thread(file_system, root)):
             self._polls = True
         while not self._polls:
@@ -194,7 +194,7 @@ class Watch:
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[Exception | None] = loop.create_future()
         stop = threading.Event()
-        spec = self._vault.spec
+        spec = self._core.spec
 
         def end(failure: Exception | None) -> None:
             if not ended.done():
@@ -244,7 +244,7 @@ class Watch:
             self._settled.set()
         if state is not self._told:
             self._told = state
-            self._vault.events.add(self.status())
+            self._core.events.add(self.status())
 
     # --- looking --------------------------------------------------------------------------------
 
@@ -305,6 +305,6 @@ class Watch:
         self._whole_at = self._not_before = time.monotonic() + pause
         self._waiting = {**self._indexing, **self._waiting}
         if not isinstance(error, VaultAgentError):
-            self._vault.on_crash("server", describe_crash(error))
+            self._core.on_crash("server", describe_crash(error))
         elif error.code == "VAULT_NOT_FOUND":
             self._is_away = True

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.system.workers import Allowance
     from vault_agent.vaults.index_queue import IndexQueue
     from vault_agent.vaults.jobs import ActiveJob, Jobs
-    from vault_agent.vaults.runs import IndexedVault
+    from vault_agent.vaults.runs import VaultCore
     from vault_agent.writing.files import IndexForWrites
 
 
@@ -42,14 +42,14 @@ class WriteAccess:
 
     def __init__(
         self,
-        vault: IndexedVault,
+        core: VaultCore,
         queue: IndexQueue,
         index: IndexForWrites,
         allowance: Allowance,
         settings: WriteSettings,
     ) -> None:
         """Make it of its parts. `allowance` is for work on notes of any content."""
-        self._vault = vault
+        self._core = core
         self._queue = queue
         self._index = index
         self._allowance = allowance
@@ -61,7 +61,7 @@ class WriteAccess:
     @property
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
-        return Files(self.writing, self._index, self._vault.open_root)
+        return Files(self.writing, self._index, self._core.open_root)
 
     @property
     def writing(self) -> VaultWriter:
@@ -107,7 +107,7 @@ class WriteAccess:
         if not (self._settings.enabled or by_itself):
             yield
             return
-        with self._vault.directory.changing_notes():
+        with self._core.directory.changing_notes():
             try:
                 self._writing = await asyncio.to_thread(self._open)
             except Unavailable as error:
@@ -139,23 +139,23 @@ class WriteAccess:
         return () if self._writing is None else self._writing.warnings()
 
     def _open(self) -> VaultWriter:
-        log = WriteLog.open(self._vault.directory.writes, self._vault.directory.bytes_before)
+        log = WriteLog.open(self._core.directory.writes, self._core.directory.bytes_before)
         settings = self._settings
         limits = WriteLimits(
             folders=tuple("" if folder == "." else folder for folder in settings.folders),
             quiet_seconds=settings.quiet_seconds,
             max_per_minute=settings.max_per_minute,
             undo_days=settings.undo_days,
-            dates=self._vault.spec.typed,
+            dates=self._core.spec.typed,
         )
-        executor = WriteExecutor(self._vault.open_root, log, limits, self._vault.spec.exclusions)
+        executor = WriteExecutor(self._core.open_root, log, limits, self._core.spec.exclusions)
         return VaultWriter(
             executor,
             self._queue.index,
             self._allowance,
             knows=self._index.knows,
-            on_written=self._vault.events.add,
-            on_crash=partial(self._vault.on_crash, "server"),
+            on_written=self._core.events.add,
+            on_crash=partial(self._core.on_crash, "server"),
         )
 
 
