@@ -50,7 +50,7 @@ _RERANKER = "http://127.0.0.1:8080/v1/rerank"
     metavar="RIGHTS",
     multiple=True,
     callback=lambda _context, _option, typed: typed_parts(",".join(typed)),
-    help="More rights of agents there, such as move,delete.",
+    help="More rights for agents, such as move,delete.",
 )
 @click.option("--model", metavar="NAME", help="The model, for embedding and rerank.")
 @click.option(

@@ -35,8 +35,6 @@ def _part_of_vault(path: str) -> str:
     return part
 
 
-Folder = Annotated[str, AfterValidator(vault_folder)]
-
 DeniedPath = Annotated[str, AfterValidator(_part_of_vault)]
 
 SeenFolders = Annotated[tuple[str, ...], BeforeValidator(seen_folders)]
@@ -46,10 +44,10 @@ WriteRights = Annotated[tuple[Right, ...], BeforeValidator(once)]
 
 
 class AgentSettings(BaseModel):
-    """What one agent sees and may write, and the hash of its key.
+    """What a named agent sees and may write, and the hash of its key.
 
-    Without a key it needs the owner's. The folders have no default: half of a file must not open
-    the whole vault. `folder` is their older name.
+    Without a key of its own it needs the server's. `folders` has no default: a half-written config
+    file must not give an agent the whole vault. `folder` is the older name of `folders`.
     """
 
     model_config = ConfigDict(
@@ -67,7 +65,7 @@ class AgentSettings(BaseModel):
 def missing_in(root: Path | None, folders: Iterable[str], rights: Collection[str]) -> list[str]:
     """Return the folders of an agent that a vault lacks; none if the vault itself is missing.
 
-    An agent with the right to create notes makes its own.
+    None either for an agent that may create notes: its first write makes them.
     """
     if root is None or "create" in rights or not is_folder(root):
         return []
@@ -75,7 +73,10 @@ def missing_in(root: Path | None, folders: Iterable[str], rights: Collection[str
 
 
 def as_on_disk(root: Path, folder: str) -> str:
-    """Return a folder with the names that the vault has on the disk, if they are equal names."""
+    """Return a folder of a vault as it is spelled on the disk.
+
+    A name stays as it is unless exactly one folder there has an equal name, as `fold` has it.
+    """
     place = root
     for name in folder.split("/"):
         equal = [entry for entry in place.glob("*/") if fold(entry.name) == fold(name)]

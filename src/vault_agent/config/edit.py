@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import tomlkit
 
 _PLACES = {"vault.root", "index.dir"}
-"""Settings of folders, of which the one must not hold the other."""
+"""Settings of folders: the index must not be inside the vault."""
 
 
 def in_full(key: Key, text: str) -> str:
@@ -84,7 +84,8 @@ def set_values(
 def has_setting(path: Path, name: str) -> bool:
     """Whether the file has a setting, even a wrong one, or one that only another version knows.
 
-    A name without a dot is that of a section, or of a setting outside of one, that it knows.
+    A name without a dot is that of a table or key at the top of the file. It counts only if this
+    version does not know it.
 
     Raises:
         Misconfigured: `CONFIG_INVALID` if the file is not TOML.
@@ -191,7 +192,7 @@ def add_agent(
 
 
 def change_agent(path: Path, name: str, changes: Mapping[str, str | list[str]]) -> None:
-    """Change settings of an agent, such as `write`, and keep its key. An empty list unsets one.
+    """Change settings of an agent, such as `write`, but not its key. An empty list unsets one.
 
     Raises:
         NotFound: `AGENT_NOT_FOUND`.

@@ -1,7 +1,7 @@
 """The settings that a client needs, one by one, without the slow import of pydantic.
 
-Nothing is decided here: what is not plainly valid by its row and by `rules` gets the full
-validation, which words what is wrong.
+A value that is not plainly valid by its row and by `rules` gets the full validation, which words
+the error.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def connection(layers: Sequence[Layer]) -> ServerAccess:
 def own_server(layers: Sequence[Layer]) -> ServerAccess | None:
     """Return the server that the settings name, or else the one that serves `vault.root` now.
 
-    None if neither is there: whatever else listens at the usual port may serve another vault, and
+    None if there is neither. A server that listens at the usual port may serve another vault, and
     may be another user's.
     """
     if names_any(layers, "server.endpoint"):

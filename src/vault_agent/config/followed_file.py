@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from vault_agent.config.settings import Config
 
 QUIET_SECONDS: Final = 2.0
-"""How long a file that is written in place must stay as it is. It may be a valid half till then,
-and give an agent more than the whole."""
+"""How long a file that is written in place must stay as it is. Until then, it may be half-written
+and valid, and give an agent more than the whole file does."""
 _NOTE: Final = "server.settings"
 
 
@@ -154,7 +154,7 @@ def _digest(text: str | None) -> str:
 
 
 def _state(file: Path) -> tuple[int, int, int] | None:
-    """Return what differs after a change of a file, None while there is no regular file."""
+    """Return a file's time, size and inode, or None while there is no regular file."""
     try:
         status = file.stat()
     except OSError:

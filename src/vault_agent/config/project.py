@@ -352,8 +352,8 @@ def trusted_entry(project: Project, entries: Iterable[Registered]) -> Registered
 def missing_entry(project: Project | None, entries: Iterable[Registered]) -> Registered | None:
     """Return the entry of a project around here whose vault is missing, else None.
 
-    `project` is what was found here: one that is nearer counts. Here is the current folder, or the
-    one that `VAULT_AGENT_PROJECT` names.
+    Here is the current folder, or the one that `VAULT_AGENT_PROJECT` names. If `project` was found
+    here, an entry counts only if it is nearer.
     """
     named = os.environ.get(PROJECT_ENV)
     here = Path(os.path.realpath(named or Path.cwd()))

@@ -1,7 +1,7 @@
-"""The one table of settings: a field for each, by section, above it their types and rules.
+"""The one table of settings: a class for each section, with a field for each setting.
 
-All else is made from it: `setting_names.json`, the example of the config file and the page of
-settings (`make docs`), and what `config set` checks.
+`make docs` makes `setting_names.json`, the example of the config file and the page of settings
+from it. `config set` checks values by it. The types of the fields are at the top.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from pydantic import (
 )
 
 from vault_agent.config import rules
-from vault_agent.config.agents import Folder as VaultFolder
 from vault_agent.config.agents import WriteRights
 from vault_agent.config.setting_names import DEFAULT_PORT, Toolset
 from vault_agent.model.search import Weights
@@ -48,6 +47,7 @@ def _secret_key(value: SecretStr) -> SecretStr:
 
 
 Folder = Annotated[Path, BeforeValidator(rules.folder)]
+VaultFolder = Annotated[str, AfterValidator(rules.vault_folder)]  # relative to the vault
 Count = Annotated[int, BeforeValidator(_number)]
 Number = Annotated[float, BeforeValidator(_number)]
 Switch = Annotated[bool, BeforeValidator(_switch)]
@@ -75,8 +75,8 @@ class SettingsSection(BaseModel):
     """A table of the config file.
 
     The docstring of a field says what the setting is, in one sentence, and in a second paragraph
-    what a user should know besides. Its `json_schema_extra` may have fields of `setting_names.Key`:
-    `of_server`, `needs` and `idle_without`.
+    what a user should know besides. The `json_schema_extra` of a field may have `of_server`,
+    `needs` and `idle_without` of `setting_names.Key`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -94,9 +94,9 @@ class VaultSettings(SettingsSection):
     An absolute path, or one that begins with `~`.
     """
     exclude: Patterns = ()
-    """Additional exclusions, as gitignore patterns.
+    """More files and folders to leave out, as gitignore patterns.
 
-    A pattern with `!` cancels a default exclusion.
+    A pattern that begins with `!` cancels a default exclusion.
     """
 
 
@@ -106,7 +106,7 @@ class ServerSettings(SettingsSection):
     endpoint: Url | None = Field(default=None, json_schema_extra={"of_server": False})
     """URL that clients use.
 
-    By default it is made from host and port.
+    By default it is made from `server.host` and `server.port`.
     """
     host: Host = "127.0.0.1"
     """Address that the server listens on.
@@ -121,12 +121,13 @@ class ServerSettings(SettingsSection):
     api_key: Secret | None = None
     """Key that every request must have.
 
-    At least 32 characters if other computers can reach the server.
+    Without it, requests need no key. It has at least 32 characters if other computers can reach the
+    server.
     """
     allowed_hosts: HostNames = ()
-    """More names by which clients call the server.
+    """More host names by which clients may call the server.
 
-    Exactly as clients write them: names of a LAN or a tailnet.
+    Exactly as clients write them, such as names of a LAN or a tailnet.
     """
     log_level: LogLevel = "warning"
     """Lowest level that is logged: debug, info, warning, error."""
@@ -138,24 +139,26 @@ class IndexSettings(SettingsSection):
     dir: Folder | None = None
     """Folder for the indexes.
 
-    Outside the vault. By default in the user's data folder: `config get index.dir` prints it.
+    It must be outside the vault. By default it is in your data folder: `config get index.dir`
+    prints it.
     """
     max_note_bytes: Count = Field(default=16 * MIB, ge=1, le=1024 * MIB)
-    """The text of larger notes is not searched.
+    """The most bytes of a note whose text is searched.
 
-    They are found by title and path, and can be read.
+    Larger notes are found by title and path, and can be read.
     """
     frontmatter_fields: Names = ()
     """Properties whose values are searched as text.
 
-    `*` is all of them. A name includes those nested in it. The values are never part of a result.
-    The index is rebuilt after a change.
+    `*` is all of them. A property includes those nested in it. The values are never part of a
+    result. A change of this setting rebuilds the index.
     """
     attachments: AttachmentKinds = ()
     """Kinds of attachments whose text is searched.
 
     They are `pdf`, `office`, `epub`, `html`, `text`, `code`, `csv`, `canvas` and `base`. Searches
-    find their passages; lists, links and counts stay those of notes. The next index run reads them.
+    find their passages; lists, links and counts are of notes alone. The next index run reads the
+    attachments.
     """
 
 
@@ -170,9 +173,9 @@ class WatchSettings(SettingsSection):
     `auto` takes events where the file system has them, and else `poll` (scans).
     """
     rescan_seconds: Count = Field(default=300, ge=30, le=86_400)
-    """Time between scans of the whole vault.
+    """Seconds between scans of the whole vault.
 
-    They find what events have missed.
+    Scans find what events have missed.
     """
 
 
@@ -192,11 +195,7 @@ class VaultsSettings(SettingsSection):
 
 
 class WriteSettings(SettingsSection):
-    """Changes of notes. None by default.
-
-    `folders` are those of the vault of `vault.root`. The vaults of projects and the global one may
-    be changed as a whole.
-    """
+    """Changes of notes: where, and by whom. None by default."""
 
     enabled: Switch = Field(
         default=False, json_schema_extra={"needs": ["write.folders or vaults.enabled"]}
@@ -206,58 +205,59 @@ class WriteSettings(SettingsSection):
     Every request needs a key then, and the server makes one at its start if there is none.
     """
     folders: WritableFolders = ()
-    """Where notes may be changed; . is the whole vault.
+    """Folders of vault.root where notes may be changed; . is all of it.
 
-    Folders of vault.root. Without any, that vault is never changed. Hidden and excluded folders
-    never are. The vaults of projects and the global one may be changed as a whole.
+    Without any, no note of `vault.root` is changed. Hidden and excluded folders are never changed.
+    The vaults of projects and the global one may be changed as a whole.
     """
     allow: WriteRights = (Right.CREATE, Right.APPEND, Right.EDIT)
-    """Rights of agents there, and of every client of the plain address `/mcp`.
+    """Rights of agents in `write.folders`, and in the vaults of projects and the global one.
 
-    `overwrite`, `move` and `delete` can hide text from a reader. `permanent` deletes without
-    `.trash/`; undo still works. Your commands and the web page have all rights.
+    A named agent, which calls `/mcp/NAME`, has only those that its own `write` names too. `delete`
+    moves a note to `.trash/`; `permanent` does not, but undo still works. You have all rights: by
+    commands, on the web page and over HTTP.
     """
     quiet_seconds: Number = Field(default=1.0, ge=0, le=60)
-    """A note that somebody else has just changed is waited for.
+    """Seconds for which a note is not changed after somebody else has changed it.
 
-    So many seconds after the change, at most 6.
+    A write waits for their end, at most 6 seconds. Then it is refused with `NOTE_BUSY`.
     """
     max_per_minute: Count = Field(default=60, ge=1, le=100_000)
-    """Most writes of one agent in a minute.
+    """Most writes of one named agent in a minute.
 
-    The owner has no limit.
+    You have no limit, and agents that call plain `/mcp` have none.
     """
     undo_days: Count = Field(default=30, ge=0, le=36_500)
     """Days for which a write can be undone.
 
-    0 keeps nothing.
+    With 0, no write can be undone.
     """
     template_folder: VaultFolder = "Templates"
-    """The folder of your templates."""
+    """The folder of your templates, in the vault."""
     tasks_format: Literal["auto", "emoji", "dataview"] = "auto"
     """How dates of tasks are written: auto, emoji or dataview.
 
-    `auto` writes them as the task has them.
+    A task that has a date keeps its format. For others, `auto` is emoji.
     """
 
 
 class SearchSettings(SettingsSection):
-    """The limits of searches."""
+    """How folders and age weigh in searches."""
 
     folders: FolderWeights = ()
-    """Folders whose notes count less or more in searches, such as Archive=0.5.
+    """Weights of folders, whose notes count less or more in searches, such as Archive=0.5.
 
-    The innermost folder of a note counts. The others have the weight 1.
+    The innermost of them around a note counts. Notes in none of them have the weight 1.
     """
     recency: Number = Field(default=0.0, ge=0, le=36_500)
-    """Half-life in days of what new notes are ahead in searches, or 0 for nothing.
+    """Half-life, in days, of the advantage of new notes in searches; 0 gives none.
 
-    At most, a note counts twice as much as a very old one.
+    A new note counts at most twice as much as a very old one.
     """
 
     @property
     def weights(self) -> Weights:
-        """How much notes count by their place and age."""
+        """How much notes count by their folder and age."""
         return Weights(rules.weights_of(self.folders), self.recency)
 
 
@@ -272,8 +272,8 @@ class EmbeddingSettings(SettingsSection):
     endpoint: EmbeddingUrl = "http://127.0.0.1:11434/v1/embeddings"
     """OpenAI-compatible embeddings URL of a local provider, or built-in.
 
-    On this computer, or in the private network if that is allowed. Note text is sent only there.
-    `built-in` is the model of the extra `meaning`.
+    On this computer, or in the private network with `embedding.allow_private_network_endpoint`.
+    Note text is sent only there. `built-in` is the model of the extra `meaning`.
     """
     model: ModelName | None = None
     """Model name to send to the provider."""
@@ -285,14 +285,14 @@ class EmbeddingSettings(SettingsSection):
     allow_private_network_endpoint: Switch = False
     """Whether the provider may be on another computer in the private network."""
     concurrency: Count = Field(default=2, ge=1, le=32)
-    """Concurrent requests.
+    """Most requests to the provider at once.
 
-    Fewer while the endpoint is overloaded, and during searches.
+    During searches, one at a time is sent.
     """
     timeout_seconds: Number = Field(default=60.0, gt=0, le=3600)
-    """Timeout of a request in seconds.
+    """Seconds that an index run waits for the reply to a request.
 
-    It is that of an index run. A search waits for one second.
+    A search waits for one second, or ten with the built-in model.
     """
     query_prefix: Prefix | None = None
     """Text added before a query, for models that need it.
@@ -314,16 +314,16 @@ class RerankSettings(SettingsSection):
     endpoint: Url | None = None
     """URL of a local reranker, such as http://127.0.0.1:8080/v1/rerank.
 
-    On this computer, or in the private network if that is allowed. The passages of the best 30
-    results are sent there, and nowhere else.
+    On this computer, or in the private network with `embedding.allow_private_network_endpoint`.
+    The passages of the best 30 results are sent there, and nowhere else.
     """
     model: ModelName | None = None
-    """Model name to send to it.
+    """Model name to send to the reranker.
 
     Servers with one model need none.
     """
     timeout_seconds: Number = Field(default=2.0, gt=0, le=60)
-    """Seconds that a search waits for it.
+    """Seconds that a search waits for the reranker.
 
     After that, the results stay in their usual order.
     """
@@ -362,9 +362,9 @@ class McpSettings(SettingsSection):
     enabled: Switch = False
     """Whether agents may call the server at /mcp."""
     toolset: Toolset = "vault-agent"
-    """Whose names and arguments the tools have.
+    """The tools that agents get: our own, or those of another server.
 
-    Four are those of other servers.
+    All but `vault-agent` have the names and arguments of another server's tools.
     """
 
 
@@ -381,7 +381,7 @@ class WebSettings(SettingsSection):
     )
     """Whether `serve` opens the web page."""
     diagrams: Switch = False
-    """Whether the web page draws diagrams of Mermaid.
+    """Whether the web page draws Mermaid diagrams.
 
     Otherwise it shows their source.
     """
@@ -401,25 +401,25 @@ class MemorySettings(SettingsSection):
     Notes of projects may be promoted then, and every request needs a key.
     """
     include_global: Switch = True
-    """Whether the global vault is recalled too.
+    """Whether notes of the global vault are recalled too.
 
-    Its patterns, snippets, decisions and notes.
+    Only those of the types `pattern`, `snippet`, `decision` and `note`.
     """
     exclude_types: Names = ()
     """Types of notes that are never recalled."""
     auto_inject: Switch = True
-    """Whether agents' hooks get notes without asking.
+    """Whether agents get notes without asking, by their hooks.
 
-    An index of them, at the start of a session and at prompts that they are about.
+    They get a line for each note, at the start of a session and at prompts that the note is about.
     """
     show: Switch = True
-    """Whether the person is told which notes an agent gets."""
+    """Whether you are told which notes an agent gets."""
     hook_timeout_ms: Count = Field(
         default=800, ge=50, le=10_000, json_schema_extra={"of_server": False}
     )
     """Milliseconds after which an agent's hook gives up.
 
-    It prints nothing then.
+    The hook prints nothing then.
     """
 
 
@@ -429,12 +429,13 @@ class JournalSettings(SettingsSection):
     enabled: Switch = Field(default=False, json_schema_extra={"idle_without": ["vaults.enabled"]})
     """Whether a session leaves a journal in its project's vault.
 
-    It reaches only vaults of projects. Every request needs a key then.
+    Other vaults get no journals. Every request needs a key then.
     """
     ask: Switch = False
     """Whether journals are written only when you ask for them.
 
-    The next start of an agent says so. `vault-agent memory journal make` writes them.
+    The next start of an agent says how many sessions wait for one. `vault-agent memory journal
+    make --all` writes them.
     """
     command: Program | None = None
     """A program that writes journals, such as `claude -p` or `ollama run MODEL`.
@@ -448,7 +449,7 @@ class JournalSettings(SettingsSection):
     Absolute, below `~`, or relative to a project, which is `.`.
     """
     redact_patterns: SecretPatterns = ()
-    """More secrets, as regular expressions.
+    """More secrets to remove, as regular expressions in the syntax of Python.
 
-    In the syntax of Python. Known forms are always removed.
+    Secrets of known forms are always removed.
     """

@@ -84,7 +84,7 @@ class Weights(NamedTuple):
     """How much more or less notes count by their place and age. By default, nothing changes."""
 
     folders: Mapping[str, float] = {}
-    half_life: float = 0.0  # in days, of what new notes are ahead; 0: nothing
+    half_life: float = 0.0  # in days, of the advantage of new notes; 0: none
 
 
 UNWEIGHTED = Weights()
