@@ -496,13 +496,13 @@ async def test_a_new_note_names_the_links_that_it_takes_over(vault: Vault):
     put(vault, B="\n[[New]]", C="[[a/New]] [[Missing]]")
     async with vault.snapshot(up_to_date=True):
         pass
-    done = await vault.files.with_bystanders(await vault.create("New.md", ""))
+    done = await vault.files.with_link_warnings(await vault.create("New.md", ""))
     [warning] = done.warnings
     assert warning.code == "LINKS_LEAD_ELSEWHERE"
     assert warning.details["links"] == [{"path": "B.md", "line": 2}]
     async with vault.snapshot(up_to_date=True):  # the same once the note is indexed
         pass
-    again = await vault.files.with_bystanders(done)
+    again = await vault.files.with_link_warnings(done)
     assert again.warnings[1:] == (warning,)
 
 

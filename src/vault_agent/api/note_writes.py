@@ -226,7 +226,7 @@ async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Writte
     writing, blank = call.vault.writing, request.blank_line
     match mode:
         case "create":
-            result = await call.vault.files.with_bystanders(
+            result = await call.vault.files.with_link_warnings(
                 await writing.create(
                     note_path(path), write, notes.whole(content, request.frontmatter)
                 ),

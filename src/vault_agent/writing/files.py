@@ -222,7 +222,7 @@ class Files:
             )
         return await self.writing.create(path, write, content)
 
-    async def with_bystanders(self, reply: Written, caller: Author = BY_OWNER) -> Written:
+    async def with_link_warnings(self, reply: Written, caller: Author = BY_OWNER) -> Written:
         """Add a warning to the reply of a new file if links to other files now lead to it."""
         if not (reply.created and reply.changed):
             return reply
