@@ -12,8 +12,8 @@ from tests.cli.fake import Run
 from tests.cli.test_restart import started
 from tests.support.folders import below
 
-from vault_agent.cli.uninstall import remove_spare
-from vault_agent.text.names import SPARE
+from vault_agent.cli.uninstall import remove_temp_folder
+from vault_agent.text.names import TEMP_FOLDER
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="homes are set otherwise there")
 
@@ -55,9 +55,9 @@ async def test_all_that_was_set_up_is_removed_and_the_rest_stays(
     for kept in ("writes/before/aa", "vectors/1.rows"):
         (index / kept).parent.mkdir(parents=True, exist_ok=True)
         (index / kept).write_bytes(b"x")
-    spare = notes / ".vault-agent.tmp"
-    spare.mkdir()
-    (spare / ".gitignore").write_text("*\n")
+    temp_folder = notes / ".vault-agent.tmp"
+    temp_folder.mkdir()
+    (temp_folder / ".gitignore").write_text("*\n")
     asked = await run_apart("uninstall")
     assert asked.code == 2
     assert "My Notes, with the undo of writes, with embeddings" in " ".join(asked.out.split())
@@ -67,7 +67,7 @@ async def test_all_that_was_set_up_is_removed_and_the_rest_stays(
     assert "your notes" in asked.out.partition("This stays:")[2]
     done = await run_apart("uninstall", "--settings", "--yes")
     assert done.code == 0, done.err
-    assert not spare.exists()
+    assert not temp_folder.exists()
     assert done.out.endswith("-m pip uninstall vault-agent\n")
     removed = done.out.partition("This stays:")[0].splitlines()[1:]
     assert f"Removed {len(removed)} things." in done.out
@@ -102,29 +102,29 @@ async def test_files_of_others_in_the_data_folder_stay(
 async def test_a_text_that_a_crash_has_left_stays(
     home: Path, run: Run, run_apart: Run, notes: Path
 ):
-    spare = notes / ".vault-agent.tmp"
-    spare.mkdir()
-    (spare / ".va-0123456789abcdef.tmp").write_text("saved by a person\n")
+    temp_folder = notes / ".vault-agent.tmp"
+    temp_folder.mkdir()
+    (temp_folder / ".va-0123456789abcdef.tmp").write_text("saved by a person\n")
     done = await run_apart("uninstall", "--yes")
     assert done.code == 1
     assert "The folder for temporary files stays: Directory not empty" in done.err
-    assert (spare / ".va-0123456789abcdef.tmp").read_text() == "saved by a person\n"
+    assert (temp_folder / ".va-0123456789abcdef.tmp").read_text() == "saved by a person\n"
 
 
 def test_the_folder_is_removed_only_while_it_has_nothing_of_others(tmp_path: Path):
-    assert not remove_spare(tmp_path)
-    folder = tmp_path / SPARE
+    assert not remove_temp_folder(tmp_path)
+    folder = tmp_path / TEMP_FOLDER
     folder.mkdir()
     ignored, other = folder / ".gitignore", folder / ".va-0123456789abcdef.tmp"
     for file, text in ((other, "a text of a person\n"), (ignored, "changed by a person\n")):
         ignored.write_text("*\n")
         file.write_text(text)
         with pytest.raises(OSError, match=file.name):
-            remove_spare(tmp_path)
+            remove_temp_folder(tmp_path)
         assert file.read_text() == text
         file.unlink()
     ignored.write_text("*\n")
-    assert remove_spare(tmp_path)
+    assert remove_temp_folder(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -133,8 +133,8 @@ def test_the_folder_behind_a_link_stays(tmp_path: Path):
     elsewhere.mkdir()
     vault.mkdir()
     (elsewhere / ".gitignore").write_text("*\n")
-    (vault / SPARE).symlink_to(elsewhere)
-    assert not remove_spare(vault)
+    (vault / TEMP_FOLDER).symlink_to(elsewhere)
+    assert not remove_temp_folder(vault)
     assert (elsewhere / ".gitignore").exists()
 
 

@@ -29,7 +29,7 @@ from vault_agent.model.writing import (
 from vault_agent.store.write_log import WriteLog
 from vault_agent.system.crash import CrashReport
 from vault_agent.system.workers import Allowance
-from vault_agent.text.names import SPARE
+from vault_agent.text.names import TEMP_FOLDER
 from vault_agent.vault import folder
 from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.root import VaultRoot
@@ -127,7 +127,7 @@ class Vault:
 
     def tree(self) -> dict[str, bytes]:
         """Return all files with their bytes, also temporary ones."""
-        ignored = self.root / SPARE / ".gitignore"
+        ignored = self.root / TEMP_FOLDER / ".gitignore"
         return {
             path.relative_to(self.root).as_posix(): path.read_bytes()
             for path in self.root.rglob("*")

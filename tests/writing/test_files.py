@@ -25,7 +25,7 @@ from vault_agent.errors import (
 )
 from vault_agent.markdown.address import PartAddress
 from vault_agent.model.writing import Author, Right, WriteLimits
-from vault_agent.text.names import SPARE
+from vault_agent.text.names import TEMP_FOLDER
 from vault_agent.writing import write_steps
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
@@ -365,7 +365,7 @@ async def test_a_refused_move_leaves_no_folder(vault: Vault):
         with pytest.raises((InvalidRequest, Forbidden, Conflict)):
             await vault.move("Old.md", to)
     assert vault.tree() == before
-    assert {path.name for path in vault.root.iterdir()} == {"B.md", "Old.md", "x`y", SPARE}
+    assert {path.name for path in vault.root.iterdir()} == {"B.md", "Old.md", "x`y", TEMP_FOLDER}
 
 
 async def test_deletion_counts_links_and_undo_brings_the_note_back(vault: Vault):

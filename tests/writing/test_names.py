@@ -8,7 +8,7 @@ from tests.writing.opened import Vault, write
 from vault_agent.errors import InvalidRequest, VaultAgentError
 from vault_agent.markdown.edit import append
 from vault_agent.model.writing import Right, WriteLimits
-from vault_agent.text.names import SPARE
+from vault_agent.text.names import TEMP_FOLDER
 from vault_agent.vault.paths import note_path
 from vault_agent.writing import notes
 
@@ -46,7 +46,7 @@ async def test_a_refused_name_leaves_nothing(vault: Vault, path: str, code: str)
         await vault.writing.create(note_path(path), CREATE, b"text")
     assert refused.value.code == code
     assert vault.tree() == {"été.md": b"mine"}
-    assert {each.name for each in vault.root.iterdir()} == {"été.md", SPARE}
+    assert {each.name for each in vault.root.iterdir()} == {"été.md", TEMP_FOLDER}
 
 
 @pytest.mark.fault(

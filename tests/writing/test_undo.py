@@ -11,7 +11,7 @@ from tests.writing.opened import QUIET, Vault, lingering, move, write
 
 from vault_agent.errors import Conflict, Forbidden, NotFound
 from vault_agent.model.writing import Author, Right, VaultChange, WriteState
-from vault_agent.text.names import SPARE
+from vault_agent.text.names import TEMP_FOLDER
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.plan import Transaction
 
@@ -264,7 +264,7 @@ async def folders(vault: Vault) -> set[str]:
     """Return the folders of a vault once no temporary file is left."""
     await eventually_async(vault.temporaries, lambda left: not left)
     made = (path for path in vault.root.rglob("*") if path.is_dir())
-    return {path.relative_to(vault.root).as_posix() for path in made} - {SPARE}
+    return {path.relative_to(vault.root).as_posix() for path in made} - {TEMP_FOLDER}
 
 
 @pytest.mark.fault(

@@ -19,7 +19,7 @@ from vault_agent.cli.servers import in_home
 from vault_agent.cli.terminal import DECLINED, agreed, clean, complain, envelope, say, tell
 from vault_agent.errors import Failed, VaultAgentError, counted
 from vault_agent.system.files import is_folder
-from vault_agent.text.names import IGNORE_ALL, SPARE
+from vault_agent.text.names import IGNORE_ALL, TEMP_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -155,18 +155,18 @@ def _of_service(invocation: Invocation) -> Iterator[Step]:
 def _of_vaults(invocation: Invocation, folders: list[Path]) -> Iterator[Step]:
     """Yield the folders for temporary files in vaults. Servers that use them are stopped before."""
     for vault in _vaults(invocation, folders):
-        if (vault / SPARE).is_dir():
-            what, place = "the folder for temporary files", in_home(vault / SPARE)
-            yield Step(what, place, partial(remove_spare, vault))
+        if (vault / TEMP_FOLDER).is_dir():
+            what, place = "the folder for temporary files", in_home(vault / TEMP_FOLDER)
+            yield Step(what, place, partial(remove_temp_folder, vault))
 
 
-def remove_spare(vault: Path) -> bool:
+def remove_temp_folder(vault: Path) -> bool:
     """Remove the folder for temporary files of a vault. Return whether there was one.
 
     Raises:
         OSError: ENOTEMPTY if it has anything but our file for git, which may be a person's text.
     """
-    folder = vault / SPARE
+    folder = vault / TEMP_FOLDER
     if folder.is_symlink() or not folder.is_dir():
         return False
     ignored = folder / ".gitignore"

@@ -181,8 +181,8 @@ class VaultChange:
         before: the bytes before, while they are in memory. The log keeps them by their hash.
         after: the bytes after it, as `before`.
         hash_before: the SHA-256 of the file, None if there is none or it is a folder.
-        temporary: the name of its temporary file in `SPARE`, or else beside it. A logged change
-            has one.
+        temporary: the name of its temporary file, in `TEMP_FOLDER` or beside the file itself. Every
+            logged change has one.
         links: how many links it rewrites.
         redo: makes an edit anew of other bytes, if somebody has changed the file since. It raises
             coded errors. Without it the edit is merged line by line, or the file is left alone.

@@ -19,7 +19,7 @@ NOTE_SUFFIXES = (".md", ".markdown")
 ID_MARK, TYPE_MARK = "\x01", "\x02"
 """What the keys of a note begin with among its aliases: its `id`, and its type with its name."""
 
-SPARE: Final = ".vault-agent.tmp"
+TEMP_FOLDER: Final = ".vault-agent.tmp"
 """The folder of a vault for temporary files. By its name and its `.gitignore`, others ignore it."""
 IGNORE_ALL: Final = b"*\n"
 """The content of that `.gitignore`."""

@@ -6,9 +6,10 @@ gets its name back. A displaced file stays for some seconds under a temporary na
 editor may have it open and save into it.
 
 Names of temporary files: `.va-{16 hex}.new` while it is written, which is always ours, and `.tmp`
-for a complete or a displaced one. Those of edits and deletions are in the folder `SPARE` of the
-vault. Where that is on another file system, they are beside the note. A new file, or one that gets
-another spelling, has its temporary name for a moment in its own folder, whose rights it takes over.
+for a complete or a displaced one. Those of edits and deletions are in the vault's folder
+`TEMP_FOLDER`. If a note is on another file system than that, they are beside the note. A new file,
+or one that gets another spelling, has its temporary name for a moment in its own folder, whose
+rights it takes over.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_agent.errors import Unavailable
 from vault_agent.model.identifiers import content_hash
-from vault_agent.text.names import IGNORE_ALL, SPARE
+from vault_agent.text.names import IGNORE_ALL, TEMP_FOLDER
 from vault_agent.vault.folder import (
     FileBytes,
     NotAFile,
@@ -74,15 +75,18 @@ class FileInUse(Exception):
     """Another program has the file open, and the system does not allow to replace it."""
 
 
-def open_spare(root: VaultRoot) -> Folder:
-    """Open the folder for temporary files. It is made if it is missing. Raises as `make_spare`."""
+def open_temp_folder(root: VaultRoot) -> Folder:
+    """Open the folder for temporary files, and make it if it is missing.
+
+    Raises as `make_temp_folder`.
+    """
     with suppress(CannotOpen):
-        return root.open_folder(SPARE)
-    make_spare(root)
-    return root.open_folder(SPARE)
+        return root.open_folder(TEMP_FOLDER)
+    make_temp_folder(root)
+    return root.open_folder(TEMP_FOLDER)
 
 
-def make_spare(root: VaultRoot) -> None:
+def make_temp_folder(root: VaultRoot) -> None:
     """Make the folder for temporary files, and the file in it for git.
 
     Raises:
@@ -91,14 +95,14 @@ def make_spare(root: VaultRoot) -> None:
     """
     with root.open_folder("") as top:
         with suppress(FileExistsError):
-            top.make_folder(SPARE)
-            with root.open_folder(SPARE) as spare:
-                spare.like(top)
+            top.make_folder(TEMP_FOLDER)
+            with root.open_folder(TEMP_FOLDER) as temp_folder:
+                temp_folder.like(top)
         try:
-            with root.open_folder(SPARE) as spare, suppress(FileExistsError):
-                spare.make(".gitignore", IGNORE_ALL)
+            with root.open_folder(TEMP_FOLDER) as temp_folder, suppress(FileExistsError):
+                temp_folder.make(".gitignore", IGNORE_ALL)
         except CannotOpen:
-            raise OSError(errno.EPERM, f"there is no folder {SPARE}") from None
+            raise OSError(errno.EPERM, f"there is no folder {TEMP_FOLDER}") from None
         top.sync()
 
 
@@ -112,13 +116,12 @@ def being_written(temporary: str) -> str:
     return temporary.removesuffix(".tmp") + ".new"
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A file of a folder, and its temporary file in the folder `spare`."""
+class Pair(NamedTuple):
+    """A file of a folder, and its temporary file in the folder `temp_folder`."""
 
     folder: Folder
     name: str
-    spare: Folder
+    temp_folder: Folder
     temporary: str
 
 
@@ -140,18 +143,18 @@ class Replacer:
             FileInUse: on Windows.
             OSError: the file is unchanged.
         """
-        spare, temporary = pair.spare, pair.temporary
+        temp_folder, temporary = pair.temp_folder, pair.temporary
         old = pair.folder.open_to_read(pair.name)
         try:
             if not _holds(old, before):
                 raise Changed
-            _make_temporary(spare, temporary, after, old)
-            ours = _identity(spare.stat(temporary))
+            _make_temporary(temp_folder, temporary, after, old)
+            ours = _identity(temp_folder.stat(temporary))
             try:
                 is_displaced = self._put(pair, old)
             except BaseException:
                 with suppress(OSError):
-                    spare.remove(temporary)
+                    temp_folder.remove(temporary)
                 raise
             if is_displaced:
                 _look(pair, before, after, ours)
@@ -163,16 +166,16 @@ class Replacer:
 
     def _put(self, pair: Pair, old: int) -> bool:
         """Put the complete temporary file in place. Return whether the displaced one is kept."""
-        folder, name, spare, temporary = pair.folder, pair.name, pair.spare, pair.temporary
+        folder, name, temp_folder, temporary = pair
         if folder.fd is None and os.name == "nt":
             new = being_written(temporary)
-            spare.replace(temporary, spare, new)
-            paths = [spare.call_path(file_name) for file_name in (new, temporary)]
+            temp_folder.replace(temporary, temp_folder, new)
+            paths = [temp_folder.call_path(file_name) for file_name in (new, temporary)]
             _when_free(lambda: replace_with_backup(folder.call_path(name), *paths))
             return True
         if self.way is Way.EXCHANGE:
             try:
-                folder.exchange(name, spare, temporary)
+                folder.exchange(name, temp_folder, temporary)
             except OSError as error:
                 if not is_unsupported(error):
                     raise
@@ -181,7 +184,7 @@ class Replacer:
                 return True
         if _identity(folder.stat(name)) != _identity(os.fstat(old)):
             raise Changed
-        spare.replace(temporary, folder, name)
+        temp_folder.replace(temporary, folder, name)
         return False
 
     def create(self, folder: Folder, name: str, temporary: str, data: bytes) -> None:
@@ -210,7 +213,7 @@ def _look(pair: Pair, before: bytes, after: bytes, ours: tuple[int, int]) -> Non
     """Read what was displaced. If it is not `before`, put it back and raise Changed."""
     failure: OSError | None = None
     try:
-        if content_hash(pair.spare.read(pair.temporary).data) == content_hash(before):
+        if content_hash(pair.temp_folder.read(pair.temporary).data) == content_hash(before):
             pair.folder.sync()
             return
     except OSError as error:
@@ -223,9 +226,9 @@ def _look(pair: Pair, before: bytes, after: bytes, ours: tuple[int, int]) -> Non
         pair.folder.sync()
     if failure is not None:
         with suppress(OSError):
-            pair.spare.remove(pair.temporary)
+            pair.temp_folder.remove(pair.temporary)
         raise failure
-    raise Changed(content_hash(after) if is_ours else _hash_of(pair.spare, pair.temporary))
+    raise Changed(content_hash(after) if is_ours else _hash_of(pair.temp_folder, pair.temporary))
 
 
 def _look_at_open(pair: Pair, old: int, before: bytes, ours: tuple[int, int]) -> None:
@@ -244,11 +247,11 @@ def _look_at_open(pair: Pair, old: int, before: bytes, ours: tuple[int, int]) ->
     except OSError as error:
         failure = _failure_of(error)
     temporary = temporary_name()
-    _make_temporary(pair.spare, temporary, read_all(old).data, old)
+    _make_temporary(pair.temp_folder, temporary, read_all(old).data, old)
     if _identity(pair.folder.stat(pair.name)) == ours:
-        pair.spare.replace(temporary, pair.folder, pair.name)
+        pair.temp_folder.replace(temporary, pair.folder, pair.name)
     else:
-        pair.spare.remove(temporary)
+        pair.temp_folder.remove(temporary)
     raise failure or Changed
 
 
@@ -334,7 +337,7 @@ def give_back(pair: Pair, hash_after: bytes) -> None:
     try:
         ours = _identity(folder.stat(name))
     except FileNotFoundError:
-        move_new(pair.spare, pair.temporary, folder, name)
+        move_new(pair.temp_folder, pair.temporary, folder, name)
     else:
         if _hash_of(folder, name) == hash_after:
             _put_back(pair, ours, hash_after)
@@ -347,27 +350,27 @@ def _put_back(pair: Pair, ours: tuple[int, int], hash_after: bytes) -> bool:
     Somebody may save again at any moment, also by a rename. What an exchange displaces is newer
     than what it puts in place, unless it is ours or was displaced before.
     """
-    folder, name, spare, displaced = pair.folder, pair.name, pair.spare, pair.temporary
+    folder, name, temp_folder, displaced = pair
     older = set()
     for _ in range(_SWAPS):
-        held = _identity(spare.stat(displaced))
+        held = _identity(temp_folder.stat(displaced))
         try:
-            folder.exchange(name, spare, displaced)
+            folder.exchange(name, temp_folder, displaced)
         except FileNotFoundError:  # the name was removed: what is not ours is kept
             if held != ours:
                 with suppress(FileExistsError):
-                    move_new(spare, displaced, folder, name)
-            if not spare.exists(displaced):
+                    move_new(temp_folder, displaced, folder, name)
+            if not temp_folder.exists(displaced):
                 raise Changed from None
             continue
         except OSError as error:
             if not is_unsupported(error):
                 raise
             if _identity(folder.stat(name)) == ours:
-                spare.replace(displaced, folder, name)
+                temp_folder.replace(displaced, folder, name)
             return False
-        displaced_now = _identity(spare.stat(displaced))
-        if displaced_now == ours and _hash_of(spare, displaced) == hash_after:
+        displaced_now = _identity(temp_folder.stat(displaced))
+        if displaced_now == ours and _hash_of(temp_folder, displaced) == hash_after:
             return True
         if displaced_now in older:
             return False
@@ -436,39 +439,39 @@ def probe(root: VaultRoot) -> Probe:
         CannotOpen: the vault cannot be opened.
     """
     try:
-        make_spare(root)
-        with root.open_folder(SPARE) as spare, root.open_folder("") as folder:
-            return _try_ways(folder, spare)
+        make_temp_folder(root)
+        with root.open_folder(TEMP_FOLDER) as temp_folder, root.open_folder("") as folder:
+            return _try_ways(folder, temp_folder)
     except OSError as error:
         raise _unsupported(error.strerror or "it failed") from None
 
 
-def _try_ways(folder: Folder, spare: Folder) -> Probe:
+def _try_ways(folder: Folder, temp_folder: Folder) -> Probe:
     """Return what is possible with a file in each of two folders."""
     name, temporary = temporary_name(), temporary_name()
     try:
-        spare.make(temporary, b"1")
+        temp_folder.make(temporary, b"1")
         with suppress(FileExistsError):
-            spare.make(temporary, b"")
+            temp_folder.make(temporary, b"")
             raise _unsupported("a new file can replace another one")
-        move_new(spare, temporary, folder, name)
+        move_new(temp_folder, temporary, folder, name)
         _expect(folder.read(name).data == b"1", "a renamed file has other bytes")
-        spare.make(temporary, b"2")
-        way = _way(folder, name, spare, temporary)
+        temp_folder.make(temporary, b"2")
+        way = _way(folder, name, temp_folder, temporary)
         folder.sync()
         return Probe(way, is_durable(file_system(folder.call_path("."), folder.fd)))
     finally:
-        for place, made in ((folder, name), (spare, temporary)):
+        for place, made in ((folder, name), (temp_folder, temporary)):
             with suppress(OSError):
                 remove_temporary(place, made)
 
 
-def _way(folder: Folder, name: str, spare: Folder, temporary: str) -> Way:
+def _way(folder: Folder, name: str, temp_folder: Folder, temporary: str) -> Way:
     try:
-        folder.exchange(name, spare, temporary)
+        folder.exchange(name, temp_folder, temporary)
     except OSError:
         return Way.RENAME
-    swapped = (folder.read(name).data, spare.read(temporary).data) == (b"2", b"1")
+    swapped = (folder.read(name).data, temp_folder.read(temporary).data) == (b"2", b"1")
     _expect(swapped, "an exchange of two files does not work")
     return Way.EXCHANGE
 

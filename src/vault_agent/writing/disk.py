@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from vault_agent.errors import Conflict, Failed, Forbidden, NotFound, VaultAgentError
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import ChangeKind
-from vault_agent.text.names import SPARE, fold, visible
+from vault_agent.text.names import TEMP_FOLDER, fold, visible
 from vault_agent.vault.folder import FileBytes, FileHash, NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import folders_of
@@ -27,7 +27,7 @@ from vault_agent.vault.replacing import (
     Replacer,
     being_written,
     move_new,
-    open_spare,
+    open_temp_folder,
     remove_temporary,
 )
 
@@ -80,8 +80,8 @@ class Disk:
 
     def read_temporary(self, root: VaultRoot, change: VaultChange) -> bytes | None:
         """Return the bytes of the temporary file of a change, or None if there is none."""
-        with place_of(root, change) as (spare, temporary):
-            return None if spare is None else _unless_missing(lambda: spare.read(temporary).data)
+        with place_of(root, change) as (folder, temporary):
+            return None if folder is None else _unless_missing(lambda: folder.read(temporary).data)
 
     # --- changing -------------------------------------------------------------------------------
 
@@ -106,10 +106,10 @@ class Disk:
             case ChangeKind.CREATE if after is not None:
                 self._create(root, change.path, temporary, after)
             case ChangeKind.REMOVE if before is not None:
-                _in_spare(root, change, lambda pair: _remove(pair, before))
+                _with_pair(root, change, lambda pair: _remove(pair, before))
                 return True
             case ChangeKind.EDIT if before is not None and after is not None:
-                return _in_spare(root, change, lambda pair: self._replace(pair, before, after))
+                return _with_pair(root, change, lambda pair: self._replace(pair, before, after))
             case _:
                 raise Changed  # its bytes are no longer kept
         return False
@@ -176,15 +176,15 @@ class Disk:
         if change.temporary is None:
             return
         self.sweep_unfinished(root, change)
-        with suppress(CannotOpen), place_of(root, change) as (spare, temporary):
-            if spare is not None:
-                remove_temporary(spare, temporary)
+        with suppress(CannotOpen), place_of(root, change) as (folder, temporary):
+            if folder is not None:
+                remove_temporary(folder, temporary)
 
     def sweep_unfinished(self, root: VaultRoot, change: VaultChange) -> None:
         """Remove the temporary files of a change that were still being written."""
         if change.temporary is None:
             return
-        for path in {SPARE, *(_folder_of(path) for path in (change.path, change.place))}:
+        for path in {TEMP_FOLDER, *(_folder_of(path) for path in (change.path, change.place))}:
             with suppress(CannotOpen), root.open_folder(path) as folder:
                 remove_temporary(folder, being_written(change.temporary))
 
@@ -205,7 +205,7 @@ def place_of(root: VaultRoot, change: VaultChange) -> Iterator[tuple[Folder | No
     """
     temporary = change.temporary or ""
     with ExitStack() as stack:
-        for path in (SPARE, _folder_of(change.path)) if temporary else ():
+        for path in (TEMP_FOLDER, _folder_of(change.path)) if temporary else ():
             folder = _unless_missing(partial(root.open_folder, path))
             if folder is not None and stack.enter_context(folder).exists(temporary):
                 yield folder, temporary
@@ -213,19 +213,19 @@ def place_of(root: VaultRoot, change: VaultChange) -> Iterator[tuple[Folder | No
         yield None, temporary
 
 
-def _in_spare(root: VaultRoot, change: VaultChange, step: Callable[[Pair], _T]) -> _T:
-    """Take a step with the folder for its temporary file: that of the vault, else the note's.
+def _with_pair(root: VaultRoot, change: VaultChange, step: Callable[[Pair], _T]) -> _T:
+    """Take a step with the file of a change and the folder for its temporary file.
 
-    The note's is for a folder on another file system than the vault.
+    This is `TEMP_FOLDER`, or the file's own folder if it is on another file system than that.
     """
     temporary = change.temporary or ""
-    with at(root, change.path) as (folder, name), open_spare(root) as spare:
+    with at(root, change.path) as (folder, name), open_temp_folder(root) as temp_folder:
         try:
-            return step(Pair(folder, name, spare, temporary))
+            return step(Pair(folder, name, temp_folder, temporary))
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-        remove_temporary(spare, temporary)  # it is never in both
+        remove_temporary(temp_folder, temporary)  # it is never in both
         return step(Pair(folder, name, folder, temporary))
 
 
@@ -303,13 +303,13 @@ def remove_folders(root: VaultRoot, made: Sequence[str]) -> None:
 
 
 def _remove(pair: Pair, before: bytes) -> None:
-    folder, name, spare, temporary = pair.folder, pair.name, pair.spare, pair.temporary
-    move_new(folder, name, spare, temporary)
-    if not _is(spare, temporary, before):
+    folder, name, temp_folder, temporary = pair
+    move_new(folder, name, temp_folder, temporary)
+    if not _is(temp_folder, temporary, before):
         with suppress(FileExistsError):  # somebody has made a new one, which is newer
-            move_new(spare, temporary, folder, name)
-        raise Changed(None if not spare.exists(temporary) else content_hash(before))
-    _sync_or_undo(folder, name, spare, temporary)
+            move_new(temp_folder, temporary, folder, name)
+        raise Changed(None if not temp_folder.exists(temporary) else content_hash(before))
+    _sync_or_undo(folder, name, temp_folder, temporary)
 
 
 def _respell(folder: Folder, name: str, temporary: str, to: str) -> None:

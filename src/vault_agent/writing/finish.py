@@ -107,7 +107,7 @@ class Finisher:
             return True
         if now is None:
             with self._open_displaced(root, change) as pair:
-                move_new(pair.spare, pair.temporary, pair.folder, pair.name)
+                move_new(pair.temp_folder, pair.temporary, pair.folder, pair.name)
             return False
         self.keep_beside(root, logged, change.path, removed)
         return True
@@ -238,10 +238,10 @@ class Finisher:
         The folder of the note is made again if somebody has removed it.
         """
         make_folders(root, change.path.rpartition("/")[0])
-        with at(root, change.path) as note, place_of(root, change) as (spare, temporary):
-            if spare is None:
+        with at(root, change.path) as note, place_of(root, change) as (folder, temporary):
+            if folder is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-            yield Pair(*note, spare, temporary)
+            yield Pair(*note, folder, temporary)
 
     def _revise(
         self, seq: int, position: int, change: VaultChange, before: bytes, after: bytes

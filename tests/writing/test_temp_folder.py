@@ -14,7 +14,7 @@ from tests.support.systems import linux, posix
 from tests.writing.opened import Vault, lingering, separate_file_systems, settled
 
 from vault_agent.model.writing import WriteLimits
-from vault_agent.text.names import SPARE
+from vault_agent.text.names import TEMP_FOLDER
 from vault_agent.vault.folder import copy_attributes
 
 
@@ -60,10 +60,10 @@ async def test_git_sees_no_temporary_file(closed: Vault, killed: Kill):
 
 async def test_the_folder_comes_back_when_it_is_removed(vault: Vault):
     vault.put("A.md", "one\n")
-    (vault.root / SPARE / ".gitignore").unlink()
-    (vault.root / SPARE).rmdir()
+    (vault.root / TEMP_FOLDER / ".gitignore").unlink()
+    (vault.root / TEMP_FOLDER).rmdir()
     await vault.append("A.md", "two\n")
-    assert (vault.root / SPARE / ".gitignore").read_text() == "*\n"
+    assert (vault.root / TEMP_FOLDER / ".gitignore").read_text() == "*\n"
     assert vault.bytes("A.md") == b"one\ntwo\n"
 
 
@@ -72,8 +72,8 @@ async def test_the_file_for_git_is_as_open_as_the_vault(closed: Vault):
     closed.root.chmod(0o750)
     async with closed.opened():
         pass
-    assert stat.S_IMODE((closed.root / SPARE).stat().st_mode) == 0o750
-    assert stat.S_IMODE((closed.root / SPARE / ".gitignore").stat().st_mode) == 0o640
+    assert stat.S_IMODE((closed.root / TEMP_FOLDER).stat().st_mode) == 0o750
+    assert stat.S_IMODE((closed.root / TEMP_FOLDER / ".gitignore").stat().st_mode) == 0o640
 
 
 @pytest.mark.fault(
@@ -89,7 +89,7 @@ async def test_a_displaced_save_is_found_where_this_and_earlier_versions_leave_i
     closed.put("Notes/A.md", "one\n")
     await killed(lambda: change(closed, permanent))
     [displaced] = map(closed.root.joinpath, closed.temporaries())
-    assert displaced.parent.name == SPARE
+    assert displaced.parent.name == TEMP_FOLDER
     displaced.write_bytes(b"saved by a person\n")
     if is_beside:
         displaced.rename(closed.root / "Notes" / displaced.name)
@@ -147,8 +147,8 @@ def test_a_new_file_has_no_attribute_of_the_folder_for_temporary_files(tmp_path:
 
 async def test_nothing_is_written_where_the_folder_cannot_be_made(closed: Vault):
     closed.put("A.md", "one\n")
-    closed.put(SPARE, "a file of a person\n")
+    closed.put(TEMP_FOLDER, "a file of a person\n")
     async with closed.opened():
         with pytest.raises(Exception, match="WRITE_UNSUPPORTED_HERE"):
             await closed.append("A.md", "two\n")
-    assert closed.tree() == {"A.md": b"one\n", SPARE: b"a file of a person\n"}
+    assert closed.tree() == {"A.md": b"one\n", TEMP_FOLDER: b"a file of a person\n"}
