@@ -36,7 +36,7 @@ from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.executor import WriteExecutor
 from vault_agent.writing.vault_writer import VaultWriter
 
-QUIET = WriteLimits(quiet_seconds=0, times=WriteTimes(closing=0.0, look=0.02))
+QUIET = WriteLimits(quiet_seconds=0, times=WriteTimes(closing=0.0, look_pause=0.02))
 
 
 def lingering(seconds: float) -> WriteLimits:

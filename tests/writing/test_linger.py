@@ -210,7 +210,9 @@ async def test_closing_looks_at_what_was_displaced_and_does_not_wait_for_its_tim
     assert closed.tree() == {"A.md": b"one, edited by a person\nours\n"}
 
 
-@pytest.mark.parametrize("limits", [replace(QUIET, times=WriteTimes(closing=0.0, look=PATIENCE))])
+@pytest.mark.parametrize(
+    "limits", [replace(QUIET, times=WriteTimes(closing=0.0, look_pause=PATIENCE))]
+)
 async def test_a_look_that_is_cancelled_before_it_begins_is_made_at_the_end(closed: Vault):
     begun, goes_on = threading.Event(), threading.Event()
 

@@ -79,7 +79,7 @@ class WriteTimes:
 
     linger: float = 2.0  # a replaced file is looked at again after this time
     closing: float = 0.3  # the same when the vault is closed: most editors save within milliseconds
-    look: float = 0.25  # pause between two looks
+    look_pause: float = 0.25  # between two looks at the displaced files
     quiet_wait: float = 6.0  # a write waits so long for a note that somebody else is changing
     away: float = 1.0  # and so long for a known note that is not there, as while an editor saves it
 

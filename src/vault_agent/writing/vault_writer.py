@@ -250,7 +250,7 @@ class VaultWriter:
         expire_at = time.monotonic() + _EXPIRE_SECONDS
         pause = _FIRST_PAUSE
         while True:
-            await anyio.sleep(pause if self._is_failing else self._times.look)
+            await anyio.sleep(pause if self._is_failing else self._times.look_pause)
             try:
                 await self.look()
                 if self._executor.is_interrupted:
@@ -384,7 +384,7 @@ class VaultWriter:
         while await self._threads.run(self._is_away, path):
             if time.monotonic() >= deadline or not await self._knows(path):
                 return
-            await anyio.sleep(self._times.look)
+            await anyio.sleep(self._times.look_pause)
 
     def _is_away(self, path: str) -> bool:
         try:
@@ -417,7 +417,7 @@ class VaultWriter:
             except Disturbed:
                 if time.monotonic() >= deadline:
                     raise
-                await anyio.sleep(self._times.look)
+                await anyio.sleep(self._times.look_pause)
 
     async def _run_locked(
         self,
