@@ -285,12 +285,12 @@ async def test_the_scope_of_a_caller_limits_the_notes_that_change(vault: Vault):
     before = vault.tree()
     agent = Author("agent", folders=("a",))
     with pytest.raises(Forbidden, match="LINKS_OUTSIDE_SCOPE"):
-        await vault.move("a/Old.md", "a/New", caller=agent)
+        await vault.move("a/Old.md", "a/New", author=agent)
     for to, code in (("b/Old", "WRITE_OUTSIDE_SCOPE"), ("../Old", "PATH_OUTSIDE_VAULT")):
         with pytest.raises(Forbidden, match=code):
-            await vault.move("a/Old.md", to, caller=agent)
+            await vault.move("a/Old.md", to, author=agent)
     assert vault.tree() == before
-    done = await vault.move("a/Old.md", "a/New", caller=agent, links=False)
+    done = await vault.move("a/Old.md", "a/New", author=agent, links=False)
     assert done.warnings == ()
     assert vault.bytes("b/B.md") == b"[[Old]]"
 
@@ -299,7 +299,7 @@ async def test_a_move_spells_out_no_path_outside_the_folders_of_a_caller(vault: 
     vault.put("b/Plan.md", "")
     before = put(vault, Old="", Probe="[[Plan]] ![[b/Plan]]")
     with pytest.raises(Forbidden, match="LINKS_OUTSIDE_SCOPE"):
-        await vault.move("Old.md", "Plan", caller=Author("agent", deny=("b",)))
+        await vault.move("Old.md", "Plan", author=Author("agent", deny=("b",)))
     assert vault.tree() == {**before, "b/Plan.md": b""}
 
 
@@ -311,7 +311,7 @@ async def test_a_move_to_a_denied_note_is_refused_alike_whether_it_is_there(
     vault.put("a/Old.md", "")
     vault.put("a/in/Old.md" if taken else "a/in/Other.md", "secret")
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-        await vault.move("a/Old.md", to, caller=Author("agent", deny=("a/in/Old.md",)))
+        await vault.move("a/Old.md", to, author=Author("agent", deny=("a/in/Old.md",)))
 
 
 async def test_a_caller_learns_nothing_of_notes_outside_its_folders(vault: Vault):
@@ -322,17 +322,17 @@ async def test_a_caller_learns_nothing_of_notes_outside_its_folders(vault: Vault
     )
     agent = Author("agent", folders=("a",))
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-        await vault.move("a/Old.md", "b/secret", caller=agent)  # not NAME_COLLISION
+        await vault.move("a/Old.md", "b/secret", author=agent)  # not NAME_COLLISION
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-        await vault.files.make_folder("B", opened.write("folder", Right.CREATE, caller=agent))
-    edit = opened.write("section", Right.EDIT, caller=agent)
+        await vault.files.make_folder("B", opened.write("folder", Right.CREATE, author=agent))
+    edit = opened.write("section", Right.EDIT, author=agent)
     renamed = await vault.files.rename_heading("a/Old.md", edit, PartAddress(("Log",)), "Diary")
-    moved = await vault.move("a/Old.md", "a/Free", caller=agent, links=False)
+    moved = await vault.move("a/Old.md", "a/Free", author=agent, links=False)
     await vault.move("a/Free.md", "a/Old")
     async with vault.snapshot(up_to_date=True):
         pass
     deleted = await vault.files.delete(
-        "a/Old.md", opened.write("delete", Right.DELETE, caller=agent)
+        "a/Old.md", opened.write("delete", Right.DELETE, author=agent)
     )
     assert deleted.broken_links == 0
     assert (*renamed.warnings, *moved.warnings, *deleted.warnings) == ()
@@ -350,10 +350,10 @@ async def test_an_agent_moves_no_folder_for_it_may_hold_what_it_does_not_see(vau
     agent = Author("agent", folders=("a",), deny=("a/in/private",))
     for folder in ("a/in", "a/none"):
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
-            await vault.move(folder, "a/moved", caller=agent)
+            await vault.move(folder, "a/moved", author=agent)
     assert vault.tree() == before
     with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
-        await vault.move("a/in", "a/moved", caller=Author(client="mcp:x"))
+        await vault.move("a/in", "a/moved", author=Author(client="mcp:x"))
     await vault.move("a/in", "a/moved")
 
 
@@ -404,9 +404,9 @@ async def test_a_folder_is_deleted_as_a_whole_and_comes_back_by_one_undo(vault: 
 
 async def test_only_a_person_deletes_folders(vault: Vault):
     vault.put("a/A.md", "1")
-    for caller in (Author("agent"), Author(client="mcp:one")):
+    for author in (Author("agent"), Author(client="mcp:one")):
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
-            await vault.delete("a", caller=caller)
+            await vault.delete("a", author=author)
     write = opened.write("delete", Right.PERMANENT)
     with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
         await vault.files.delete("a", write, permanent=True)
@@ -557,35 +557,35 @@ async def test_the_owner_does_everything_in_the_folders_and_an_agent_what_it_may
     async with vault.filing():
         for agent in (Author("agent", allow=editor), Author(client="mcp:editor", allow=editor)):
             with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
-                await vault.move("mine/A.md", "mine/D.md", caller=agent)
+                await vault.move("mine/A.md", "mine/D.md", author=agent)
             with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
-                await vault.delete("mine/B.md", caller=agent)
-        await vault.move("mine/A.md", "mine/D.md", caller=owner)
-        await vault.delete("mine/B.md", caller=owner)
+                await vault.delete("mine/B.md", author=agent)
+        await vault.move("mine/A.md", "mine/D.md", author=owner)
+        await vault.delete("mine/B.md", author=owner)
         with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-            await vault.delete("other/C.md", caller=owner)
-        permanent = opened.write("delete", Right.PERMANENT, caller=owner)
+            await vault.delete("other/C.md", author=owner)
+        permanent = opened.write("delete", Right.PERMANENT, author=owner)
         await vault.files.delete("mine/D.md", permanent, permanent=True)
     left = {".trash/mine/B.md": b"mine/B.md"}
     assert vault.tree() == {**left, "other/C.md": b"other/C.md"}
 
 
 @posix("hard links across folders")
-@pytest.mark.parametrize("caller", [Author("agent", folders=("a",)), Author("")])
+@pytest.mark.parametrize("author", [Author("agent", folders=("a",)), Author("")])
 async def test_nobody_changes_a_file_that_has_another_name(
-    vault: Vault, tmp_path: Path, caller: Author
+    vault: Vault, tmp_path: Path, author: Author
 ):
     outside = tmp_path / "outside.md"
     outside.write_text("[[a/Old]]\n")
     vault.put("a/Old.md", "")
     (vault.root / "a" / "Hard.md").hardlink_to(outside)
     for change in (
-        vault.append("a/Hard.md", "more", caller=caller),
-        vault.overwrite("a/Hard.md", "other", caller=caller),
-        vault.move("a/Old.md", "a/New", caller=caller),
+        vault.append("a/Hard.md", "more", author=author),
+        vault.overwrite("a/Hard.md", "other", author=author),
+        vault.move("a/Old.md", "a/New", author=author),
     ):
         with pytest.raises(Forbidden, match="FILE_NOT_WRITABLE"):
             await change
     assert outside.read_text() == "[[a/Old]]\n"
-    assert (await vault.move("a/Hard.md", "a/Moved", caller=caller)).changed
+    assert (await vault.move("a/Hard.md", "a/Moved", author=author)).changed
     assert outside.read_text() == "[[a/Old]]\n"

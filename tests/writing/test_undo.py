@@ -45,10 +45,10 @@ async def test_every_write_can_be_undone_and_done_again(vault: Vault):
 
 @pytest.mark.parametrize("since", ["one\n", "secret\n"])
 async def test_undo_tells_nothing_of_a_note_that_was_denied_since(vault: Vault, since: str):
-    await vault.create("A.md", "one\n", caller=AGENT)
+    await vault.create("A.md", "one\n", author=AGENT)
     vault.put("A.md", since)
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-        await vault.undo(caller=replace(AGENT, deny=("A.md",)))
+        await vault.undo(author=replace(AGENT, deny=("A.md",)))
 
 
 async def test_undo_goes_back_write_by_write(vault: Vault):
@@ -106,10 +106,10 @@ async def test_the_copy_of_an_undo_is_a_write_like_others(vault: Vault):
 async def test_the_copy_of_an_undo_needs_the_right_to_create(vault: Vault):
     vault.put("A.md", "one\n")
     agent = Author("agent", "mcp", allow=frozenset({Right.APPEND, Right.EDIT}))
-    await vault.append("A.md", "ours\n", caller=agent)
+    await vault.append("A.md", "ours\n", author=agent)
     vault.put("A.md", "one\nours, and theirs\n")
     with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
-        await vault.undo(copy=True, caller=agent)
+        await vault.undo(copy=True, author=agent)
     assert vault.tree().keys() - set(vault.temporaries()) == {"A.md"}
 
 
@@ -307,16 +307,16 @@ async def test_a_folder_that_somebody_uses_since_stays(vault: Vault):
 async def test_an_agent_takes_back_its_own_writes_by_their_ids_and_a_person_all(vault: Vault):
     person, other = Author(client="cli"), Author(client="mcp:editor")
     made = {
-        caller: await vault.create(f"{caller.client[-6:]}.md", "text\n", caller=caller)
-        for caller in (person, Author(client="web"), AGENT, other, Author(client="mcp:reader"))
+        author: await vault.create(f"{author.client[-6:]}.md", "text\n", author=author)
+        for author in (person, Author(client="web"), AGENT, other, Author(client="mcp:reader"))
     }
-    for caller in (AGENT, other):
-        for writer in made.keys() - {caller}:
+    for author in (AGENT, other):
+        for maker in made.keys() - {author}:
             with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
-                await vault.undo(made[writer].write_id, caller=caller)
-        assert (await vault.undo(made.pop(caller).write_id, caller=caller)).changed
+                await vault.undo(made[maker].write_id, author=author)
+        assert (await vault.undo(made.pop(author).write_id, author=author)).changed
     for written in made.values():
-        assert (await vault.undo(written.write_id, caller=person)).changed
+        assert (await vault.undo(written.write_id, author=person)).changed
 
 
 async def test_undo_without_an_id_takes_back_only_the_callers_own_last_write(vault: Vault):
@@ -324,10 +324,10 @@ async def test_undo_without_an_id_takes_back_only_the_callers_own_last_write(vau
     vault.put("B.md", "b\n")
     cli = Author(client="cli")
     other = Author(client="mcp:editor")  # an agent in the set-up without `[agents]`
-    await vault.append("A.md", "mine\n", caller=cli)
-    for caller in (AGENT, other):
-        theirs = await vault.append("B.md", f"of {caller.client}\n", caller=caller)
-    undone = await vault.undo(caller=cli)
+    await vault.append("A.md", "mine\n", author=cli)
+    for author in (AGENT, other):
+        theirs = await vault.append("B.md", f"of {author.client}\n", author=author)
+    undone = await vault.undo(author=cli)
     assert undone.path == "A.md"
     (warning,) = undone.warnings
     assert warning.code == "UNDO_NOT_LAST"
@@ -335,30 +335,30 @@ async def test_undo_without_an_id_takes_back_only_the_callers_own_last_write(vau
     assert "mcp:editor" in warning.message
     assert vault.bytes("B.md") == b"b\nof mcp:scribe\nof mcp:editor\n"
     with pytest.raises(NotFound, match="WRITE_NOT_FOUND") as caught:
-        await vault.undo(caller=cli)
+        await vault.undo(author=cli)
     assert caught.value.details["writeId"] == theirs.write_id
-    await vault.append("A.md", "mine\n", caller=cli)
-    assert (await vault.undo(caller=other)).path == "B.md"
-    assert (await vault.undo(caller=AGENT)).warnings == ()
+    await vault.append("A.md", "mine\n", author=cli)
+    assert (await vault.undo(author=other)).path == "B.md"
+    assert (await vault.undo(author=AGENT)).warnings == ()
     assert vault.bytes("B.md") == b"b\n"
     with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
-        await vault.undo(caller=other)
+        await vault.undo(author=other)
     assert vault.bytes("A.md") == b"a\nmine\n"
 
 
 async def test_the_command_line_takes_back_what_the_page_of_the_same_person_wrote(vault: Vault):
-    await vault.create("A.md", "a\n", caller=Author(client="web"))
-    undone = await vault.undo(caller=Author(client="cli"))
+    await vault.create("A.md", "a\n", author=Author(client="web"))
+    undone = await vault.undo(author=Author(client="cli"))
     assert (undone.path, undone.warnings) == ("A.md", ())
 
 
 async def test_an_agent_is_not_told_of_the_writes_of_others(vault: Vault):
     vault.put("A.md", "a\n")
-    await vault.append("A.md", "ours\n", caller=AGENT)
+    await vault.append("A.md", "ours\n", author=AGENT)
     await vault.create("Private.md", "theirs")
-    assert (await vault.undo(caller=AGENT)).warnings == ()
+    assert (await vault.undo(author=AGENT)).warnings == ()
     with pytest.raises(NotFound, match="WRITE_NOT_FOUND") as caught:
-        await vault.undo(caller=AGENT)
+        await vault.undo(author=AGENT)
     assert caught.value.details == {}
     assert "Private" not in caught.value.message
 

@@ -170,7 +170,7 @@ async def test_an_agent_learns_no_exclusion_outside_its_folders(tmp_path: Path):
     async with vault.opened():
         for path in ("private/A.md", "dist/A.md", "plain/A.md"):
             with pytest.raises(Forbidden, match="outside the folders that may be written"):
-                await vault.create(path, "x", caller=replace(AGENT, folders=("claude",)))
+                await vault.create(path, "x", author=replace(AGENT, folders=("claude",)))
 
 
 @pytest.mark.parametrize("limits", [replace(QUIET, folders=("claude", "Shared"))])
@@ -182,17 +182,17 @@ async def test_only_the_folders_of_the_settings_and_the_agent_are_written(vault:
         await vault.create("claudette/A.md", "x")
     await vault.create("Claude/A.md", "x")
     narrow = replace(AGENT, folders=("claude",), deny=("claude/Diary",))
-    await vault.append("Claude/A.md", "y", caller=narrow)
+    await vault.append("Claude/A.md", "y", author=narrow)
     for path in ("Shared/A.md", "claude/diary.md", "claude/Diary/A.md"):
         with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-            await vault.create(path, "x", caller=narrow)
+            await vault.create(path, "x", author=narrow)
 
 
 async def test_only_the_rights_that_are_given_are_used(vault: Vault):
     vault.put("A.md", "mine\n")
     maker = replace(AGENT, allow=frozenset({Right.CREATE}))
     with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED") as caught:
-        await vault.append("A.md", "x\n", caller=maker)
+        await vault.append("A.md", "x\n", author=maker)
     assert caught.value.details == {"right": "append"}
 
 
@@ -234,7 +234,7 @@ async def test_a_key_is_used_once(vault: Vault):
     assert replace(again, replayed=False, index=first.index) == first
     with pytest.raises(InvalidRequest, match="IDEMPOTENCY_KEY_REUSED"):
         await vault.create("B.md", "one\n", key="k", request=b"2")
-    await vault.create("C.md", "x", key="k", request=b"3", caller=AGENT)  # another caller's key
+    await vault.create("C.md", "x", key="k", request=b"3", author=AGENT)  # another author's key
     with pytest.raises(Conflict):
         await vault.create("A.md", "x", key="other", request=b"4")
     await vault.create("D.md", "x", key="other", request=b"5")  # the refused one has not used it
@@ -243,10 +243,10 @@ async def test_a_key_is_used_once(vault: Vault):
 async def test_a_key_shows_no_text_of_a_folder_that_was_taken_from_its_caller(vault: Vault):
     vault.put("Private/A.md", "one\n")
     told = {"key": "k", "request": b"1"}
-    first = await vault.append("Private/A.md", "two\n", caller=AGENT, **told)
+    first = await vault.append("Private/A.md", "two\n", author=AGENT, **told)
     assert "+two" in first.diff
     narrowed = replace(AGENT, folders=("Public",))
-    again = await vault.append("Private/A.md", "two\n", caller=narrowed, **told)
+    again = await vault.append("Private/A.md", "two\n", author=narrowed, **told)
     assert (again.replayed, again.write_id, again.diff) == (True, first.write_id, "")
 
 
@@ -263,11 +263,11 @@ async def test_one_key_at_the_same_time_is_one_write(vault: Vault):
 @pytest.mark.parametrize("limits", [replace(QUIET, max_per_minute=3)])
 async def test_an_agent_writes_only_so_often(vault: Vault):
     for number in range(3):
-        await vault.create(f"{number}.md", "x", caller=AGENT)
+        await vault.create(f"{number}.md", "x", author=AGENT)
     with pytest.raises(Busy, match="TOO_MANY_REQUESTS") as caught:
-        await vault.create("4.md", "x", caller=AGENT)
+        await vault.create("4.md", "x", author=AGENT)
     assert 1 <= caught.value.details["retryAfter"] <= 60
-    await vault.create("4.md", "x", dry_run=True, caller=AGENT)
+    await vault.create("4.md", "x", dry_run=True, author=AGENT)
     await vault.create("4.md", "x")
 
 
@@ -446,7 +446,7 @@ async def test_a_deleted_note_is_in_the_trash(vault: Vault):
 
 
 async def test_the_log_has_no_content(vault: Vault):
-    await vault.create("A.md", "secret canary\n", caller=AGENT)
+    await vault.create("A.md", "secret canary\n", author=AGENT)
     await vault.append("A.md", "secret bird\n", key="k", request=b"r")
     vault.writing._executor.log._connection.execute("PRAGMA wal_checkpoint")
     raw = b"".join(path.read_bytes() for path in vault.data.glob("writes.db*"))

@@ -169,7 +169,7 @@ def make_write(
     return Write(
         operation=operation,
         right=right,
-        caller=caller.author,
+        author=caller.author,
         expected_hash=request.expected_hash,
         # A dry run tells the hash of what its diff was made of.
         hash_required=hash_required and not request.dry_run,
@@ -230,7 +230,7 @@ async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Writte
                 await writing.create(
                     note_path(path), write, notes.whole(content, request.frontmatter)
                 ),
-                write.caller,
+                write.author,
             )
         case "append":
             plan = partial(edit.append, content=content, blank_line=blank)

@@ -343,7 +343,7 @@ async def _undo_last(writing: VaultWriter, path: str, write: Write) -> Written |
 
 
 def _write(operation: str, right: Right, writer: Author) -> Write:
-    return Write(operation=operation, right=right, caller=writer, retries=True, by_itself=True)
+    return Write(operation=operation, right=right, author=writer, retries=True, by_itself=True)
 
 
 # --- similar notes --------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ class Author:
         return self.is_owner and self.client in PERSON
 
     def may_take_back(self, logged: LoggedWrite) -> bool:
-        """Whether this caller may take back a write of the log: the owner all, an agent its own."""
+        """Whether this author may take back a write of the log: the owner all, an agent its own."""
         if self.name:
             return logged.agent == self.name
         return self.is_person or (not logged.agent and logged.client == self.client)
@@ -70,7 +70,7 @@ BY_OWNER = Author()
 PERSON = ("cli", "http", "web")
 """The clients of the owner. All others are of agents: an unnamed one is known by its client."""
 SERVER = "server"
-"""The client of `Write.by_itself` in the log. No caller has it, so nobody undoes them unasked."""
+"""The client of `Write.by_itself` in the log. No author has it, so nobody undoes them unasked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,8 @@ class Write:
 
     Args:
         operation: its name in the log, as `append`.
-        right: what the caller must be allowed to do.
-        caller: who writes.
+        right: what the author must be allowed to do.
+        author: who writes.
         expected_hash: the hash of the file, in hex, or at least its first 16 digits.
         hash_required: whether `expected_hash` must be given.
         dry_run: check everything and return the diff, but write nothing.
@@ -132,7 +132,7 @@ class Write:
 
     operation: str
     right: Right
-    caller: Author = BY_OWNER
+    author: Author = BY_OWNER
     expected_hash: str | None = None
     hash_required: bool = False
     dry_run: bool = False

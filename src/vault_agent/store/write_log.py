@@ -278,7 +278,7 @@ class WriteLog:
     # --- reading --------------------------------------------------------------------------------
 
     def with_key(self, agent: str, key: str) -> LoggedWrite | None:
-        """Return the write that a caller has asked for with a key."""
+        """Return the write that an author has asked for with a key."""
         return self._one("agent = ? AND key = ?", agent, key)
 
     def get(self, write_id: str) -> LoggedWrite | None:
@@ -290,13 +290,13 @@ class WriteLog:
         with self._reading() as connection:
             return int(connection.execute("SELECT max(seq) FROM write").fetchone()[0] or 0)
 
-    def last_of(self, caller: Author | None) -> LoggedWrite | None:
-        """Return the last write of one caller, or of anyone, that is done and is no undo."""
-        if caller is None:
+    def last_of(self, author: Author | None) -> LoggedWrite | None:
+        """Return the last write of one author, or of anyone, that is done and is no undo."""
+        if author is None:
             return self._one(_LAST)
-        if caller.name:
-            return self._one(f"{_LAST} AND agent = ? AND client <> ?", caller.name, SERVER)
-        clients = PERSON if caller.client in PERSON else (caller.client,)
+        if author.name:
+            return self._one(f"{_LAST} AND agent = ? AND client <> ?", author.name, SERVER)
+        clients = PERSON if author.client in PERSON else (author.client,)
         listed = ", ".join("?" * len(clients))
         return self._one(f"{_LAST} AND agent = '' AND client IN ({listed})", *clients)
 

@@ -144,14 +144,14 @@ class WriteExecutor:
                     raise
 
     def _replay(self, write: Write) -> Written | None:
-        earlier = self.log.with_key(write.caller.name, write.key or "")
+        earlier = self.log.with_key(write.author.name, write.key or "")
         if earlier is None:
             return None
         if earlier.request != write.request:
             raise InvalidRequest("IDEMPOTENCY_KEY_REUSED", "This key was used for another request.")
         reply = replies.load_reply(earlier.reply)
         change = earlier.changes[0]
-        if change.kind is ChangeKind.MOVE or not self.permission.allows(write.caller, change.path):
+        if change.kind is ChangeKind.MOVE or not self.permission.allows(write.author, change.path):
             return reply
         texts = [self.log.bytes_of(digest) for digest in (change.hash_before, change.hash_after)]
         if change.hash_before is not None and texts[0] is None:
@@ -211,8 +211,8 @@ class WriteExecutor:
         }
         return self.log.begin(
             new_write(
-                write.caller.name,
-                SERVER if write.by_itself else write.caller.client,
+                write.author.name,
+                SERVER if write.by_itself else write.author.client,
                 write.operation,
                 changes,
                 write_id=reply.write_id,
@@ -319,7 +319,7 @@ class WriteExecutor:
 
 
 def check_hash(write: Write, digest: bytes) -> None:
-    """Compare the hash of a file with what the caller expects.
+    """Compare the hash of a file with what the author expects.
 
     Raises:
         Conflict: `HASH_MISMATCH` with `details.currentHash`.

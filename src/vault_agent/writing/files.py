@@ -104,9 +104,9 @@ class Files:
             path,
             to,
             rewrite_links,
-            lambda note: self.writing.may_write(write.caller, note),
-            partial(sees, write.caller),
-            not write.caller.is_person,
+            lambda note: self.writing.may_write(write.author, note),
+            partial(sees, write.author),
+            not write.author.is_person,
             control or MoveControl(),
             partial(check_hash, write),
         )
@@ -151,7 +151,7 @@ class Files:
                 of_canvases, unread = links_to_parts(root, reader, path)
             return [*reader.links_to_parts(path), *of_canvases], unread
 
-        seen = partial(sees, write.caller)
+        seen = partial(sees, write.author)
         links, unread = await self._of_index(links_of) or ([], [])
         return await rename_heading(
             *(self.writing, path, write, address, text),
@@ -179,7 +179,7 @@ class Files:
             if missing_ok:
                 return None
             raise
-        seen = [row for row in lost or () if sees(write.caller, row.source)]
+        seen = [row for row in lost or () if sees(write.author, row.source)]
         what = "Links to this file that were not changed: {}."
         warnings = (*reply.warnings, *notice_of_links("LINKS_BROKEN", what, seen))
         return replace(reply, broken_links=len(seen), warnings=warnings)
@@ -192,7 +192,7 @@ class Files:
         """
 
         def plan() -> Transaction:
-            check_scope(lambda folder: self.writing.may_write(write.caller, folder), path)
+            check_scope(lambda folder: self.writing.may_write(write.author, folder), path)
             with self.open_root() as root:
                 if folder_exists(root, path):
                     return Transaction(path, ())
@@ -222,12 +222,12 @@ class Files:
             )
         return await self.writing.create(path, write, content)
 
-    async def with_link_warnings(self, reply: Written, caller: Author = BY_OWNER) -> Written:
+    async def with_link_warnings(self, reply: Written, author: Author = BY_OWNER) -> Written:
         """Add a warning to the reply of a new file if links to other files now lead to it."""
         if not (reply.created and reply.changed):
             return reply
         taken = await self._of_index(lambda reader: links_taken(reader, reply.path))
-        seen = [row for row in taken or () if sees(caller, row.source)]
+        seen = [row for row in taken or () if sees(author, row.source)]
         what = "Links to another file of this name that now lead to the new one: {}."
         warnings = notice_of_links("LINKS_LEAD_ELSEWHERE", what, seen)
         return replace(reply, warnings=(*reply.warnings, *warnings))

@@ -81,8 +81,8 @@ class MoveRequest:
         path: of a note, an attachment or a folder, exactly.
         to: the new path, with the name. For a file also a folder that exists: it moves into it.
         rewrite_links: whether links are changed so that they lead where they did.
-        may_write: whether the caller may change the note at a path.
-        may_see: whether a reply to the caller may depend on a file.
+        may_write: whether the author may change the note at a path.
+        may_see: whether a reply to the author may depend on a file.
         files_only: whether a folder is not moved: what is denied or excluded in it could be seen
             at its new place.
         control: how it is watched and stopped.
@@ -201,9 +201,9 @@ def _place(
 
 
 def _check(links: Affected, request: MoveRequest, count: int) -> None:
-    """Check that the caller may rewrite all links, and that files and links are not too many.
+    """Check that the author may rewrite all links, and that files and links are not too many.
 
-    A link to a file that the caller does not see would be rewritten with its path.
+    A link to a file that the author does not see would be rewritten with its path.
     """
     unseen = [path for path in links.targets if not request.may_see(path)]
     check_links((*links.notes, *unseen), request.may_write, request.may_see)
@@ -228,7 +228,7 @@ def _check(links: Affected, request: MoveRequest, count: int) -> None:
 def check_links(
     paths: Iterable[str], may_write: Callable[[str], bool], may_see: Callable[[str], bool]
 ) -> None:
-    """Check that the caller may rewrite links of or to these files. Those not seen are not counted.
+    """Check that the author may rewrite links of or to these files. Those not seen are not counted.
 
     Raises:
         Forbidden: `LINKS_OUTSIDE_SCOPE`.
@@ -297,7 +297,7 @@ def _again(snapshot: Snapshot, source: str, change: PathChange) -> Plan:
 
 
 def _may_rewrite(canvas: CanvasEdit, change: PathChange, request: MoveRequest) -> bool:
-    """Whether a canvas is rewritten. One that the caller may not write does not stop a move."""
+    """Whether a canvas is rewritten. One that the author may not write does not stop a move."""
     places = (canvas.path, change.moved.get(canvas.path, canvas.path))
     return request.rewrite_links and bool(canvas.splices) and all(map(request.may_write, places))
 
@@ -305,7 +305,7 @@ def _may_rewrite(canvas: CanvasEdit, change: PathChange, request: MoveRequest) -
 def notice_of_files(what: str, paths: Iterable[str]) -> list[Notice]:
     """Return a warning about files whose links are left, or nothing if there are none.
 
-    The caller may see all of them. `what` is a sentence with `{}` for their number.
+    The author may see all of them. `what` is a sentence with `{}` for their number.
     """
     listed = [*paths]
     details = {"count": len(listed), "paths": listed[:MAX_LISTED]}
@@ -316,7 +316,7 @@ def notice_of_files(what: str, paths: Iterable[str]) -> list[Notice]:
 def notice_of_links(code: str, what: str, links: Sequence[LinkFrom]) -> list[Notice]:
     """Return a warning about links with the places of some, or nothing if there are none.
 
-    The caller may see all of them. `what` is a sentence with `{}` for their number.
+    The author may see all of them. `what` is a sentence with `{}` for their number.
     """
     places = [{"path": row.source, "line": row.link.line} for row in links[:MAX_LISTED]]
     details = {"count": len(links), "links": places}

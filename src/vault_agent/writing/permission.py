@@ -1,4 +1,4 @@
-"""Who may write what, and where: the settings' folders and rights, narrowed by the caller's."""
+"""Who may write what, and where: the settings' folders and rights, narrowed by the author's."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class Permission:
         self._times: dict[str, deque[float]] = {}
 
     def check_right(self, write: Write) -> None:
-        """Check that the caller may do this at all.
+        """Check that the author may do this at all.
 
         Raises:
             Forbidden: `WRITE_NOT_ALLOWED` with `details.right`.
         """
-        right, mine = write.right, write.caller.allow
+        right, mine = write.right, write.author.allow
         if mine is not None and right not in mine:
             raise Forbidden(
                 "WRITE_NOT_ALLOWED", f"The right to {right} is not given.", {"right": right.value}
             )
 
-    def check_path(self, caller: Author, path: str, *, is_dir: bool = False) -> None:
+    def check_path(self, author: Author, path: str, *, is_dir: bool = False) -> None:
         """Check a path by its name alone.
 
         Raises:
@@ -49,24 +49,24 @@ class Permission:
             InvalidRequest: `INVALID_PATH`.
         """
         validate(path)
-        check_scope(partial(self.allows, caller), path)
+        check_scope(partial(self.allows, author), path)
         if (reason := self._exclusions.reason(path, is_dir=is_dir)) is not None:
             raise _excluded(*reason)
 
-    def allows(self, caller: Author, path: str) -> bool:
-        """Whether a path lies in the folders that this caller may write."""
-        return _lies_in_one(path, self._limits.folders) and sees(caller, path)
+    def allows(self, author: Author, path: str) -> bool:
+        """Whether a path lies in the folders that this author may write."""
+        return _lies_in_one(path, self._limits.folders) and sees(author, path)
 
-    def count(self, caller: Author) -> None:
-        """Count a write of a named agent. Other callers have no limit.
+    def count(self, author: Author) -> None:
+        """Count a write of a named agent. Other authors have no limit.
 
         Raises:
             Busy: `TOO_MANY_REQUESTS` with `details.retryAfter`, in seconds.
         """
-        if caller.is_owner:
+        if author.is_owner:
             return
         now = time.monotonic()
-        times = self._times.setdefault(caller.name, deque())
+        times = self._times.setdefault(author.name, deque())
         while times and times[0] <= now - _MINUTE:
             times.popleft()
         if len(times) >= self._limits.max_per_minute:
@@ -80,11 +80,11 @@ class Permission:
         times.append(now)
 
 
-def sees(caller: Author, path: str) -> bool:
-    """Whether a path lies in the folders that a caller sees."""
-    if caller.folders is not None and not _lies_in_one(path, caller.folders):
+def sees(author: Author, path: str) -> bool:
+    """Whether a path lies in the folders that an author sees."""
+    if author.folders is not None and not _lies_in_one(path, author.folders):
         return False
-    return not any(covers(fold(folder), fold(path)) for folder in caller.deny)
+    return not any(covers(fold(folder), fold(path)) for folder in author.deny)
 
 
 def _lies_in_one(path: str, folders: Iterable[str]) -> bool:

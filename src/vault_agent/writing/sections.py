@@ -121,7 +121,7 @@ def _without_hash(write: Write) -> Write:
 
 
 def _check_hash(note: bytes, section: SectionEdit, expected: str | None) -> None:
-    """Compare what the caller expects with the hashes of a note and of its section.
+    """Compare what the author expects with the hashes of a note and of its section.
 
     Raises:
         Conflict: `HASH_MISMATCH`.

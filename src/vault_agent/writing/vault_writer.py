@@ -148,7 +148,7 @@ class VaultWriter:
         None if `write` is done already under its key.
 
         Raises:
-            VaultAgentError: if the caller may not write, or nobody may.
+            VaultAgentError: if the author may not write, or nobody may.
         """
         await self._require_ready()
         return await self._threads.run(self._steps.last_write, write)
@@ -179,7 +179,7 @@ class VaultWriter:
         copy_beside: bool = False,
         at_once: int | None = None,
     ) -> Written:
-        """Take back a write: by default the caller's last one. It is itself a write.
+        """Take back a write: by default the author's last one. It is itself a write.
 
         A file that was changed since is merged line by line. Where that is not possible and
         `copy_beside` is set, the bytes before become a new file beside it, with the warning
@@ -196,9 +196,9 @@ class VaultWriter:
         step = partial(undo, copy_beside=copy_beside, at_once=at_once)
         return await self._run_locked(write, step, retries=True)
 
-    def may_write(self, caller: Author, path: str) -> bool:
-        """Whether a caller may change the note at a path, by its folder alone."""
-        return self._executor.permission.allows(caller, path)
+    def may_write(self, author: Author, path: str) -> bool:
+        """Whether an author may change the note at a path, by its folder alone."""
+        return self._executor.permission.allows(author, path)
 
     # --- the log --------------------------------------------------------------------------------
 
@@ -438,7 +438,7 @@ class VaultWriter:
         if path is None:
             lock = self._locks.everything()
         else:
-            key = () if write.key is None else (f"\0{write.caller.name}\0{write.key}",)
+            key = () if write.key is None else (f"\0{write.author.name}\0{write.key}",)
             lock = self._locks.names(fold(path), *key)
         async with lock:
             await self._require_ready()

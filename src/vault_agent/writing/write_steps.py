@@ -78,7 +78,7 @@ class WriteSteps:
     def read(self, path: str, write: Write) -> bytes:
         """Return the bytes of a file."""
         with self._executor.opened(write) as (root, _):
-            self._executor.permission.check_path(write.caller, path)
+            self._executor.permission.check_path(write.author, path)
             return self._executor.disk.find(root, path, edits=True).data
 
     def read_to_plan(self, path: str, write: Write, more_than: int) -> bytes | None:
@@ -89,7 +89,7 @@ class WriteSteps:
         with self._executor.opened(write) as (root, replayed):
             if replayed is not None:
                 return None
-            self._executor.permission.check_path(write.caller, path)
+            self._executor.permission.check_path(write.author, path)
             status = root.status(path)
             if status is None or status.st_size <= more_than:
                 return None
@@ -97,7 +97,7 @@ class WriteSteps:
 
     def edit(self, path: str, write: Write, plan: Plan, root: VaultRoot) -> Done:
         """Edit a note. Raises `Changed` or `Disturbed` if it is worth another try."""
-        self._executor.permission.check_path(write.caller, path)
+        self._executor.permission.check_path(write.author, path)
         if not is_note(path):
             raise missing()
         before = self._executor.find(root, path, write, edits=True)
@@ -124,9 +124,9 @@ class WriteSteps:
 
     def create(self, path: str, write: Write, content: bytes, root: VaultRoot) -> Done:
         """Create a file and its folders."""
-        self._executor.permission.check_path(write.caller, path)
+        self._executor.permission.check_path(write.author, path)
         real = place_for_new(root, path)
-        self._executor.permission.check_path(write.caller, real)
+        self._executor.permission.check_path(write.author, real)
         self._executor.check_size(real, content)
         change = VaultChange.create(real, content)
         return self._log_and_apply(root, write, real, [change], created=True)
@@ -144,14 +144,14 @@ class WriteSteps:
 
     def remove(self, path: str, write: Write, root: VaultRoot, *, permanent: bool) -> Done:
         """Move a file to the trash, or remove it; or move a folder there, if the owner asks."""
-        self._executor.permission.check_path(write.caller, path)
+        self._executor.permission.check_path(write.author, path)
         if permanent:
             _check_kept(root, path)
             before = self._executor.find(root, path, write, edits=False)
             change = VaultChange.remove(path, before)
             return self._log_and_apply(root, write, path, [change])
         target = self._free_in_trash(root, path)
-        if write.caller.is_person and folder_exists(root, path):
+        if write.author.is_person and folder_exists(root, path):
             move = VaultChange.move(path, target)
             return self._log_and_apply(root, write, path, [move], trash_path=target)
         file = self._executor.find_hash(root, path, write)
@@ -246,24 +246,24 @@ class WriteSteps:
     def _to_take_back(
         self, write_id: str | None, write: Write
     ) -> tuple[LoggedWrite, tuple[Warning, ...]]:
-        """Return the write that an undo is about: the one with the ID, or the caller's own last.
+        """Return the write that an undo is about: the one with the ID, or the author's own last.
 
         The owner may take back any write by its ID, and an agent only its own.
 
-        If the last write is somebody else's, the caller is told whose. A named agent is not told:
+        If the last write is somebody else's, the author is told whose. A named agent is not told:
         that would name notes outside its folders.
 
         Raises:
             NotFound: `WRITE_NOT_FOUND`.
         """
-        log, caller = self._executor.log, write.caller
+        log, author = self._executor.log, write.author
         if write_id is not None:
             logged = log.get(write_id)
-            if logged is None or not (write.by_itself or caller.may_take_back(logged)):
+            if logged is None or not (write.by_itself or author.may_take_back(logged)):
                 raise NotFound("WRITE_NOT_FOUND", "There is no such write of yours.")
             return logged, ()
-        logged = log.last_of(caller)
-        last = log.last_of(None) if caller.is_owner else None
+        logged = log.last_of(author)
+        last = log.last_of(None) if author.is_owner else None
         whose, details = ("", {}) if last is None else _whose(last)
         if logged is None:
             what = f"You have no write to take back.{whose}"
@@ -331,7 +331,7 @@ class WriteSteps:
         for change in changes:
             if change.kind is ChangeKind.MOVE and change.is_of_folder:
                 self._settle_below(root, change.path)
-        executor.permission.count(write.caller)
+        executor.permission.count(write.author)
         try:
             logged = executor.begin(root, write, reply, changes, undoes)
         except Failed:
@@ -375,7 +375,7 @@ class WriteSteps:
         for path in filter(None, (change.path, change.target)):
             in_trash = path.startswith(f"{TRASH}/")
             if not (in_trash and (write.right is Right.DELETE or write.operation == UNDO)):
-                permission.check_path(write.caller, path, is_dir=change.is_of_folder)
+                permission.check_path(write.author, path, is_dir=change.is_of_folder)
 
     def _free_in_trash(self, root: VaultRoot, path: str) -> str:
         marks = ("" if number == 1 else f" {number}" for number in count(1))
