@@ -555,7 +555,7 @@ async def test_the_owner_does_everything_in_the_folders_and_an_agent_what_it_may
     owner = Author(client="cli")
     editor = frozenset({Right.EDIT})
     async with vault.filing():
-        for agent in (Author("agent", allow=editor), Author(client="mcp:editor", allow=editor)):
+        for agent in (Author("agent", rights=editor), Author(client="mcp:editor", rights=editor)):
             with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):
                 await vault.move("mine/A.md", "mine/D.md", author=agent)
             with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):

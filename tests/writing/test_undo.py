@@ -105,7 +105,7 @@ async def test_the_copy_of_an_undo_is_a_write_like_others(vault: Vault):
 
 async def test_the_copy_of_an_undo_needs_the_right_to_create(vault: Vault):
     vault.put("A.md", "one\n")
-    agent = Author("agent", "mcp", allow=frozenset({Right.APPEND, Right.EDIT}))
+    agent = Author("agent", "mcp", rights=frozenset({Right.APPEND, Right.EDIT}))
     await vault.append("A.md", "ours\n", author=agent)
     vault.put("A.md", "one\nours, and theirs\n")
     with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED"):

@@ -190,7 +190,7 @@ async def test_only_the_folders_of_the_settings_and_the_agent_are_written(vault:
 
 async def test_only_the_rights_that_are_given_are_used(vault: Vault):
     vault.put("A.md", "mine\n")
-    maker = replace(AGENT, allow=frozenset({Right.CREATE}))
+    maker = replace(AGENT, rights=frozenset({Right.CREATE}))
     with pytest.raises(Forbidden, match="WRITE_NOT_ALLOWED") as caught:
         await vault.append("A.md", "x\n", author=maker)
     assert caught.value.details == {"right": "append"}

@@ -50,7 +50,7 @@ class Caller:
             client=self.client,
             folders=self.scope.folders or None,  # who sees all has no limit of its own
             deny=self.scope.deny,
-            allow=self.rights,
+            rights=self.rights,
         )
 
 

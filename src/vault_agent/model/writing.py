@@ -47,7 +47,7 @@ class Author:
     client: str = "http"  # `cli`, `http`, `web`; of an agent `mcp:{program}` or `mcp`
     folders: tuple[str, ...] | None = None  # "" is the whole vault; None: those of the settings
     deny: tuple[str, ...] = ()  # folders and notes
-    allow: frozenset[Right] | None = None  # None: all, which the owner has
+    rights: frozenset[Right] | None = None  # None: all, which the owner has
 
     @property
     def is_owner(self) -> bool:

@@ -35,7 +35,7 @@ class Permission:
         Raises:
             Forbidden: `WRITE_NOT_ALLOWED` with `details.right`.
         """
-        right, mine = write.right, write.author.allow
+        right, mine = write.right, write.author.rights
         if mine is not None and right not in mine:
             raise Forbidden(
                 "WRITE_NOT_ALLOWED", f"The right to {right} is not given.", {"right": right.value}
