@@ -38,15 +38,15 @@ class Caller:
     client: str = "http"  # the program, for the log of writes, as `Author.client`
 
     @property
-    def may_do_everything(self) -> bool:
-        """Whether this caller may run every operation: all may but a named agent."""
-        return self.kind is not CallerKind.AGENT
+    def is_named_agent(self) -> bool:
+        """Whether this is a named agent: it may not run every operation, as all others may."""
+        return self.kind is CallerKind.AGENT
 
     @property
     def author(self) -> Author:
         """This caller as one who writes."""
         return Author(
-            name=self.name if self.kind is CallerKind.AGENT else "",
+            name=self.name if self.is_named_agent else "",
             client=self.client,
             folders=self.scope.folders or None,  # who sees all has no limit of its own
             deny=self.scope.deny,

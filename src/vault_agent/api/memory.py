@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-from vault_agent.api.caller import CallContext, CallerKind
+from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Result, operation
 from vault_agent.errors import NotFound
 from vault_agent.model.fields import Heading, NoteId
@@ -44,13 +44,13 @@ async def _in_project(call: CallContext, project: str | None) -> CallContext:
     address = project and project_address(project)
     if address in (None, call.vault.address):
         return call
-    if call.caller.kind is CallerKind.AGENT:
+    if call.caller.is_named_agent:
         raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
     return replace(call, vault=await call.app.vaults.open(address))
 
 
 async def _recalled(call: CallContext, request: RecallQuery) -> Recalled:
-    query = replace(request, with_global=call.caller.may_do_everything)
+    query = replace(request, with_global=not call.caller.is_named_agent)
     if request.session_id is None:
         return await call.app.memory.recall(call.vault, query)
     deliveries = deliveries_of(call.app)
@@ -72,7 +72,7 @@ def deliveries_of(app: App) -> Deliveries:
 @operation(for_agents=True)
 async def note_search(call: CallContext, request: NoteQuery) -> Result[FoundNotes]:
     """Search the notes of a vault and of the global one, by words, files, tags and age."""
-    query = replace(request, alone=request.alone or not call.caller.may_do_everything)
+    query = replace(request, alone=request.alone or call.caller.is_named_agent)
     vault = (await _in_project(call, request.project)).vault
     return Result(await call.app.memory.search_notes(vault, query))
 

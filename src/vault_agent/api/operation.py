@@ -212,7 +212,7 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, request: S
         Forbidden: `VAULT_READ_ONLY` if it changes notes, and those of this vault never change.
         VaultAgentError: with the codes of the operation.
     """
-    if not (call.caller.may_do_everything or operation.for_agents):
+    if call.caller.is_named_agent and not operation.for_agents:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
     if operation.needs == _WRITE and call.vault.is_excepted_from_writing:
         if call.vault.name is not None:  # the default vault has none

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from vault_agent.api.caller import CallContext, CallerKind
+from vault_agent.api.caller import CallContext
 from vault_agent.api.cursors import (
     decode_cursor,
     encode_cursor,
@@ -98,7 +98,7 @@ def _several_of(call: CallContext, names: Sequence[str]) -> Several | None:
     if not names:
         return None
     call.app.vaults.require_several()
-    if call.caller.kind is CallerKind.AGENT:
+    if call.caller.is_named_agent:
         raise NotFound("VAULT_UNKNOWN", "There is no vault of this name.", remedy="")
     return call.app.several
 

@@ -114,7 +114,7 @@ class View:
     def client(self) -> ClientTools:
         """What decides which tools the client has."""
         switched_on = [setting for setting in SWITCHES if is_on(setting, self.vault.config)]
-        agent = not self.caller.may_do_everything
+        agent = self.caller.is_named_agent
         return ClientTools(self.toolset, self.rights, switched_on, agent)
 
     async def perform(

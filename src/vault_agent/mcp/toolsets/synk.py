@@ -119,7 +119,7 @@ async def _get(view: View, arguments: Mapping[str, Any]) -> Shown:
 
 async def _backlinks(view: View, note_id: str) -> tuple[list[str] | None, tuple[Warning, ...]]:
     """Return the notes that link to a note; None for an agent, which may not see all of them."""
-    if not view.caller.may_do_everything:
+    if view.caller.is_named_agent:
         return None, ()
     request = {"noteId": note_id, "limit": _BACKLINKS}
     try:
