@@ -80,7 +80,7 @@ class Disk:
 
     def read_temporary(self, root: VaultRoot, change: VaultChange) -> bytes | None:
         """Return the bytes of the temporary file of a change, or None if there is none."""
-        with place_of(root, change) as (folder, temporary):
+        with find_temporary(root, change) as (folder, temporary):
             return None if folder is None else _unless_missing(lambda: folder.read(temporary).data)
 
     # --- changing -------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Disk:
         if change.temporary is None:
             return
         self.sweep_unfinished(root, change)
-        with suppress(CannotOpen), place_of(root, change) as (folder, temporary):
+        with suppress(CannotOpen), find_temporary(root, change) as (folder, temporary):
             if folder is not None:
                 remove_temporary(folder, temporary)
 
@@ -198,10 +198,10 @@ def at(root: VaultRoot, path: str) -> Iterator[tuple[Folder, str]]:
 
 
 @contextmanager
-def place_of(root: VaultRoot, change: VaultChange) -> Iterator[tuple[Folder | None, str]]:
-    """Open the folder that has the temporary file of a change. Yield it and the file's name.
+def find_temporary(root: VaultRoot, change: VaultChange) -> Iterator[tuple[Folder | None, str]]:
+    """Find the temporary file of a change. Yield its folder, opened, and its name.
 
-    Earlier versions had it beside the note. The folder is None if there is no such file.
+    It is in `TEMP_FOLDER`, or beside the note. The folder is None if there is no such file.
     """
     temporary = change.temporary or ""
     with ExitStack() as stack:

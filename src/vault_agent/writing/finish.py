@@ -28,7 +28,7 @@ from vault_agent.vault.replacing import (
     move_new,
     temporary_name,
 )
-from vault_agent.writing.disk import at, make_folders, place_of, remove_folders
+from vault_agent.writing.disk import at, find_temporary, make_folders, remove_folders
 from vault_agent.writing.merge import merge_texts
 from vault_agent.writing.replies import new_id
 
@@ -238,7 +238,7 @@ class Finisher:
         The folder of the note is made again if somebody has removed it.
         """
         make_folders(root, change.path.rpartition("/")[0])
-        with at(root, change.path) as note, place_of(root, change) as (folder, temporary):
+        with at(root, change.path) as note, find_temporary(root, change) as (folder, temporary):
             if folder is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
             yield Pair(*note, folder, temporary)
