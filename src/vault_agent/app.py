@@ -118,7 +118,7 @@ async def open_app(
             may_write=config.write.enabled,
             reranker=reranker,
         )
-        await stack.enter_async_context(shared.texts)
+        await stack.enter_async_context(shared.allowance)
         vaults = await stack.enter_async_context(open_vaults(config, shared, lock))
         opened.append(vaults.default)
         if embedder is not None:

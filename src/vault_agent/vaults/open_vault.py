@@ -153,7 +153,7 @@ class OpenVault:
                 core=core,
                 queue=self._queue,
                 index=reader,
-                allowance=shared.texts,
+                allowance=shared.allowance,
                 settings=config.write,
             )
             if owners_vault is None
@@ -163,9 +163,9 @@ class OpenVault:
         ahead = config.web.enabled and owners_vault is None
         self.graph_layout = GraphLayout(core, self.links.revision, ahead=ahead)
         self.runs.on_refresh = self._follow_revision
-        self.typing = TypingHelp(core, self.read, shared.texts)
-        self.pages = Pages(core, self.read, self.secret, address, shared.texts)
-        self.allowance = shared.texts
+        self.typing = TypingHelp(core, self.read, shared.allowance)
+        self.pages = Pages(core, self.read, self.secret, address, shared.allowance)
+        self.allowance = shared.allowance
         self.roots = (core.spec.root, str(config.vault.root))
         self.scans = anyio.Semaphore(_SCANS)
 

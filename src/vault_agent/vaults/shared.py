@@ -52,7 +52,7 @@ class Shared:
     may_write: bool  # whether notes may be changed in any vault
     reranker: Reranker | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
-    texts: Allowance = field(default_factory=Allowance)  # for work on notes of any content
+    allowance: Allowance = field(default_factory=Allowance)  # limits work on large texts
 
 
 def project_address(name: str) -> str:

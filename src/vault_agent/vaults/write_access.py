@@ -48,7 +48,7 @@ class WriteAccess:
         allowance: Allowance,
         settings: WriteSettings,
     ) -> None:
-        """Make it of its parts. `allowance` is for work on notes of any content."""
+        """Make it of its parts. `allowance` limits work on large notes."""
         self._core = core
         self._queue = queue
         self._index = index
