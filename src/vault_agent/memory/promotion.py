@@ -93,7 +93,7 @@ class Promotion:
         self,
         vault: OpenVault,
         note_id: str,
-        writer: Author,
+        author: Author,
         *,
         section: str | None = None,
         folder: str | None = None,
@@ -116,23 +116,23 @@ class Promotion:
         """
         async with self._turn:
             shared = await self._global()
-            original = await self._original(vault, note_id, section, writer)
-            copy = await self._copy(original, shared, writer)
+            original = await self._original(vault, note_id, section, author)
+            copy = await self._copy(original, shared, author)
             if copy is not None:
                 has_marks = original.names_copy(copy.path)
-                done = () if has_marks else await self._mark(vault, original, copy.path, writer)
+                done = () if has_marks else await self._mark(vault, original, copy.path, author)
                 return Promoted(copy.shown, warnings=tuple(done))
             self._check_secrets(original)
             if not force:
                 await self._check_similar(original, shared)
             # Before anything is written: whether the original can be marked at all.
             await in_thread(marked, original.text.encode(), "x.md")
-            made, created, warnings = await self._create(original, shared, writer, folder)
-            warnings += await self._mark(vault, original, made.path, writer)
+            made, created, warnings = await self._create(original, shared, author, folder)
+            warnings += await self._mark(vault, original, made.path, author)
             return Promoted(made.shown, created=created, warnings=tuple(warnings))
 
     async def undo(
-        self, vault: OpenVault, note_id: str, writer: Author, *, section: str | None = None
+        self, vault: OpenVault, note_id: str, author: Author, *, section: str | None = None
     ) -> Demoted:
         """Take a promotion back: its copy goes to the trash, and the marks of the note go.
 
@@ -141,8 +141,8 @@ class Promotion:
         """
         async with self._turn:
             shared = await self._global()
-            original = await self._original(vault, note_id, section, writer)
-            copy = await self._copy(original, shared, writer)
+            original = await self._original(vault, note_id, section, author)
+            copy = await self._copy(original, shared, author)
             warnings: list[Warning] = []
             trash = None
             # A note says what somebody wrote into it, perhaps in a clone. The log of writes is the
@@ -152,10 +152,10 @@ class Promotion:
                 write.operation == PROMOTE and write.state is WriteState.DONE
                 for write in await writing.writes(path=copy.path)
             ):
-                removed = await writing.remove(copy.path, _write(UNDO, Right.DELETE, writer))
+                removed = await writing.remove(copy.path, _write(UNDO, Right.DELETE, author))
                 trash = removed.trash_path
                 warnings += removed.warnings
-            changed, more = await self._unmark(vault, original, writer, copy)
+            changed, more = await self._unmark(vault, original, author, copy)
             return Demoted(
                 changed=changed or trash is not None,
                 copy=copy.shown if copy is not None else None,
@@ -164,7 +164,7 @@ class Promotion:
             )
 
     async def supersede(
-        self, vault: OpenVault, note_id: str, writer: Author, *, superseded: bool
+        self, vault: OpenVault, note_id: str, author: Author, *, superseded: bool
     ) -> Marked:
         """Give a note `status: superseded`, so that it is not recalled, or take that back.
 
@@ -175,7 +175,7 @@ class Promotion:
         entry = self._vaults.entry_of(vault)
         if entry is None or not entry.has_note_types:
             raise Forbidden("VAULT_READ_ONLY", "Only notes that are recalled are superseded.")
-        write = _write(SUPERSEDE, Right.EDIT, writer)
+        write = _write(SUPERSEDE, Right.EDIT, author)
         async with self._turn:
             writing, path = await self._writable(vault, note_id)
             status = read_keys(await writing.read(path, write)).get(STATUS)
@@ -211,11 +211,11 @@ class Promotion:
             )
 
     async def _create(
-        self, original: Original, shared: OpenVault, writer: Author, folder: str | None
+        self, original: Original, shared: OpenVault, author: Author, folder: str | None
     ) -> tuple[_Copy, bool, list[Warning]]:
         """Create the copy under a free name, or find one that a crash has left without marks."""
         place = place_of_copy(original, folder)
-        write = _write(PROMOTE, Right.CREATE, writer)
+        write = _write(PROMOTE, Right.CREATE, author)
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         identifier = new_note_id(type_of_copy(original), now[:10])
         note = await in_thread(copy_of, original, identifier=identifier, now=now)
@@ -226,7 +226,7 @@ class Promotion:
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
-                left = await self._read_copy(shared, str(error.details.get("path", path)), writer)
+                left = await self._read_copy(shared, str(error.details.get("path", path)), author)
                 if left is not None and left.key == original.key:
                     return left, False, []
                 continue
@@ -234,9 +234,9 @@ class Promotion:
         raise Conflict("NAME_COLLISION", "The folder has too many notes of this name.")
 
     async def _mark(
-        self, vault: OpenVault, original: Original, path: str, writer: Author
+        self, vault: OpenVault, original: Original, path: str, author: Author
     ) -> Sequence[Warning]:
-        write = _write(PROMOTE, Right.EDIT, writer)
+        write = _write(PROMOTE, Right.EDIT, author)
         whole = not original.section
         change = await vault.writes.own_writer.edit(
             original.path, write, lambda note: marked(note, path, whole=whole)
@@ -244,14 +244,14 @@ class Promotion:
         return change.warnings
 
     async def _unmark(
-        self, vault: OpenVault, original: Original, writer: Author, copy: _Copy | None
+        self, vault: OpenVault, original: Original, author: Author, copy: _Copy | None
     ) -> tuple[bool, Sequence[Warning]]:
         """Remove the marks of a note: as the log knows what was there before, else by their names.
 
         Return whether it had any.
         """
         path, writing = original.path, vault.writes.own_writer
-        write = _write(UNDO, Right.EDIT, writer)
+        write = _write(UNDO, Right.EDIT, author)
         if original.section:
             if copy is None:
                 return False, ()
@@ -259,7 +259,7 @@ class Promotion:
             return change.changed, change.warnings
         if not await in_thread(is_marked, original.text.encode()):
             return False, ()
-        undone = await _undo_last(writing, path, _write(PROMOTE, Right.EDIT, writer))
+        undone = await _undo_last(writing, path, _write(PROMOTE, Right.EDIT, author))
         if undone is not None:
             note = await writing.read(path, write)
             if not await in_thread(is_marked, note):
@@ -285,7 +285,7 @@ class Promotion:
         return vault
 
     async def _original(
-        self, vault: OpenVault, note_id: str, section: str | None, writer: Author
+        self, vault: OpenVault, note_id: str, section: str | None, author: Author
     ) -> Original:
         entry = self._vaults.entry_of(vault)
         if entry is not None and entry.role is Role.GLOBAL:
@@ -295,7 +295,7 @@ class Promotion:
         if entry is None or entry.role is not Role.PROJECT:
             raise Forbidden("VAULT_READ_ONLY", "Only notes of a project's vault are promoted.")
         writing, path = await self._writable(vault, note_id)
-        note = await writing.read(path, _write(PROMOTE, Right.EDIT, writer))
+        note = await writing.read(path, _write(PROMOTE, Right.EDIT, author))
         original = await in_thread(read_original, note, path, entry.uid, entry.name)
         if section is not None:
             original = await in_thread(part_of, original, section)
@@ -307,7 +307,7 @@ class Promotion:
         await ready(vault, writing)
         return writing, (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
 
-    async def _copy(self, original: Original, shared: OpenVault, writer: Author) -> _Copy | None:
+    async def _copy(self, original: Original, shared: OpenVault, author: Author) -> _Copy | None:
         """Return the copy of a note: the one that it names, or one that names it."""
         key = original.key
         rows = await ask(
@@ -315,14 +315,14 @@ class Promotion:
             lambda connection: notes_with_value(connection, FROM, key, limit=MAX_SIMILAR),
         )
         for path in (original.promoted_path, *(path for _, path in rows)):
-            copy = await self._read_copy(shared, path, writer) if path is not None else None
+            copy = await self._read_copy(shared, path, author) if path is not None else None
             if copy is not None and copy.key == key:
                 return copy
         return None
 
-    async def _read_copy(self, shared: OpenVault, path: str, writer: Author) -> _Copy | None:
+    async def _read_copy(self, shared: OpenVault, path: str, author: Author) -> _Copy | None:
         try:
-            note = await shared.writes.own_writer.read(path, _write(PROMOTE, Right.EDIT, writer))
+            note = await shared.writes.own_writer.read(path, _write(PROMOTE, Right.EDIT, author))
         except (NotFound, InvalidRequest, Forbidden):
             return None  # it is gone, or a person has written another name
         return await in_thread(copied, path, note)
@@ -342,8 +342,8 @@ async def _undo_last(writing: VaultWriter, path: str, write: Write) -> Written |
     return None
 
 
-def _write(operation: str, right: Right, writer: Author) -> Write:
-    return Write(operation=operation, right=right, author=writer, retries=True, by_itself=True)
+def _write(operation: str, right: Right, author: Author) -> Write:
+    return Write(operation=operation, right=right, author=author, retries=True, by_itself=True)
 
 
 # --- similar notes --------------------------------------------------------------------------------
