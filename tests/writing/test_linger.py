@@ -135,7 +135,7 @@ async def test_an_edit_that_cannot_be_made_again_is_kept_beside(vault: Vault):
         editor.write(b"all theirs\n")
     await settled(vault)
     assert vault.tree() == {"A.md": b"all theirs\n", "A (conflict).md": b"all ours\n"}
-    (_, copied, first) = await vault.writing.writes()
+    (_, copied, first) = await vault.writing.logged_writes()
     assert (copied.client, copied.agent, copied.operation) == (SERVER, "", "conflict")
     assert copied.changes[0].path == "A (conflict).md"
     assert "A (conflict).md" in vault.followed

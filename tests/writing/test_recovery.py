@@ -95,7 +95,7 @@ async def test_after_the_first_change_all_others_are_finished(
         after=after,
     )
     async with closed.opened():
-        states = [each.state for each in await closed.writing.writes()]
+        states = [each.state for each in await closed.writing.logged_writes()]
         if at == 1 and not after:
             assert (closed.tree(), states) == (before, [])
             return
@@ -116,7 +116,7 @@ async def test_what_a_person_changed_meanwhile_is_merged_or_left(closed: Vault, 
     closed.put("A.md", "a\nb\nc, by a person\n")
     closed.put("B.md", "all new\n")
     async with closed.opened():
-        [logged] = await closed.writing.writes()
+        [logged] = await closed.writing.logged_writes()
         assert logged.warning == "RECOVERY_CONFLICT"
     assert closed.tree() == {
         "A.md": b"A\nb\nc, by a person\n",
@@ -196,9 +196,9 @@ async def test_what_an_earlier_version_has_half_done_is_finished_or_undone(
     is_done = when == "after" or kind == "several"
     async with closed.opened():
         assert closed.tree() == (AFTER[kind] if is_done else BEFORE)
-        states = [write.state for write in await closed.writing.writes()]
+        states = [write.state for write in await closed.writing.logged_writes()]
         assert states == [WriteState.DONE] * (1 + is_done)
-        for write in await closed.writing.writes():
+        for write in await closed.writing.logged_writes():
             await closed.undo(write.write_id)
         left = {path: text for path, text in closed.tree().items() if ".va-" not in path}
         assert left == {path: text for path, text in BEFORE.items() if path != "Done.md"}

@@ -39,7 +39,7 @@ async def test_every_write_can_be_undone_and_done_again(vault: Vault):
         await vault.undo(undone.write_id)
         again = {path: data for path, data in vault.tree().items() if ".va-" not in path}
         assert again == after
-        (last, *_) = await vault.writing.writes(limit=1)
+        (last, *_) = await vault.writing.logged_writes(limit=1)
         await vault.undo(last.write_id)
 
 
@@ -58,7 +58,9 @@ async def test_undo_goes_back_write_by_write(vault: Vault):
     await vault.undo()
     await vault.undo()
     assert vault.bytes("A.md") == b"0\n1\n"
-    states = [each.state for each in await vault.writing.writes() if each.operation == "append"]
+    states = [
+        each.state for each in await vault.writing.logged_writes() if each.operation == "append"
+    ]
     assert states == [WriteState.UNDONE, WriteState.UNDONE, WriteState.DONE]
 
 
@@ -222,7 +224,7 @@ async def test_bytes_are_kept_only_so_long(tmp_path: Path):
     async with vault.opened():
         made = [await vault.append("A.md", f"{number}\n") for number in range(4)]
     async with vault.opened():
-        shown = await vault.writing.writes()
+        shown = await vault.writing.logged_writes()
         assert [each.undoable for each in shown] == [True, True, False, False]
         with pytest.raises(NotFound, match="UNDO_EXPIRED"):
             await vault.undo(made[1].write_id)
@@ -231,7 +233,7 @@ async def test_bytes_are_kept_only_so_long(tmp_path: Path):
     assert b"0\n0\n" not in kept
     vault.limits = replace(QUIET, undo_bytes=0)
     async with vault.opened():
-        assert not any(each.undoable for each in await vault.writing.writes())
+        assert not any(each.undoable for each in await vault.writing.logged_writes())
     assert list((vault.data / "writes/before").iterdir()) == []
 
 
@@ -371,7 +373,7 @@ async def test_what_the_server_wrote_by_itself_is_taken_back_by_its_id_only(vaul
     assert undone.path == "A.md"
     assert "by server: " in undone.warnings[0].message
     assert vault.bytes("journals/Day.md") == b"a day\n"
-    assert [each.client for each in await vault.writing.writes()][1:] == ["server", "http"]
+    assert [each.client for each in await vault.writing.logged_writes()][1:] == ["server", "http"]
     await vault.undo(journal.write_id)
     assert not (vault.root / "journals/Day.md").exists()
 

@@ -80,7 +80,7 @@ async def test_a_dry_run_writes_nothing(vault: Vault):
     assert vault.tree() == {"A.md": b"one\n"}
     assert (vault.root / "A.md").stat() == before
     assert not (vault.root / "B").exists()
-    assert await vault.writing.writes() == []
+    assert await vault.writing.logged_writes() == []
 
 
 async def test_what_changes_nothing_writes_nothing(vault: Vault):
@@ -451,12 +451,12 @@ async def test_the_log_has_no_content(vault: Vault):
     vault.writing._executor.log._connection.execute("PRAGMA wal_checkpoint")
     raw = b"".join(path.read_bytes() for path in vault.data.glob("writes.db*"))
     assert b"secret" not in raw
-    [edit, create] = await vault.writing.writes()
+    [edit, create] = await vault.writing.logged_writes()
     assert (edit.operation, edit.state, edit.agent) == ("append", WriteState.DONE, "")
     assert (create.agent, create.client) == ("scribe", "mcp:scribe")
     assert edit.changes[0].hash_before == create.changes[0].hash_after
-    assert await vault.writing.writes(agent="scribe") == [create]
-    assert await vault.writing.writes(before=edit.seq) == [create]
+    assert await vault.writing.logged_writes(agent="scribe") == [create]
+    assert await vault.writing.logged_writes(before=edit.seq) == [create]
     assert await vault.writing.logged(create.write_id) == (create, True)
     assert await vault.writing.logged(edit.write_id) == (edit, False)
 

@@ -61,7 +61,7 @@ async def test_the_strongest_way_is_found_out_at_the_start(closed: Vault, take_e
         await closed.undo(gone.write_id)
         await closed.remove("New/A.md", permanent=True)
         await closed.undo()
-        await closed.undo((await closed.writing.writes())[-2].write_id)
+        await closed.undo((await closed.writing.logged_writes())[-2].write_id)
     assert closed.tree() == {"New/A.md": b"one\n"}
 
 
@@ -136,7 +136,7 @@ async def test_a_drive_that_gives_back_other_bytes_is_told(vault: Vault, monkeyp
         with pytest.raises(Failed, match="WRITE_NOT_VERIFIED"):
             await vault.append("A.md", "three\n")
     await eventually_async(lambda: vault.followed.count("A.md"), lambda count: count == 2)
-    (last, _) = await vault.writing.writes()
+    (last, _) = await vault.writing.logged_writes()
     assert last.warning == "WRITE_NOT_VERIFIED"
     await vault.undo(last.write_id)
     assert vault.bytes("A.md") == b"one\ntwo\n"

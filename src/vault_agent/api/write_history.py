@@ -92,7 +92,7 @@ async def write_undo(call: CallContext, request: UndoBody) -> Result[Written | O
 async def writes(call: CallContext, request: WritesRequest) -> Result[LogPage]:
     """List the writes, newest first."""
     position = position_of(call.vault, request, int)
-    entries = await call.vault.writing.writes(
+    entries = await call.vault.writing.logged_writes(
         path=request.path,
         agent=request.agent,
         before=int(position[0]) if position else None,

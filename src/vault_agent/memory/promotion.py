@@ -150,7 +150,7 @@ class Promotion:
             writing = shared.writes.own_writer
             if copy is not None and any(
                 write.operation == PROMOTE and write.state is WriteState.DONE
-                for write in await writing.writes(path=copy.path)
+                for write in await writing.logged_writes(path=copy.path)
             ):
                 removed = await writing.remove(copy.path, _write(UNDO, Right.DELETE, author))
                 trash = removed.trash_path
@@ -330,7 +330,7 @@ class Promotion:
 
 async def _undo_last(writing: VaultWriter, path: str, write: Write) -> Written | None:
     """Undo the last write of an operation to a note, or return None if that cannot be."""
-    for change in await writing.writes(path=path):
+    for change in await writing.logged_writes(path=path):
         if (
             change.operation == write.operation
             and change.state is WriteState.DONE

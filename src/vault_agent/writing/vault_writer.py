@@ -202,7 +202,7 @@ class VaultWriter:
 
     # --- the log --------------------------------------------------------------------------------
 
-    async def writes(
+    async def logged_writes(
         self,
         *,
         path: str | None = None,
