@@ -100,7 +100,7 @@ async def test_a_write_of_an_agent_is_in_both_indexes_and_one_log(world: Registe
         await finds(app.vaults.default, "zeppelin", "desk/New.md")
         (entry,) = await app.vaults.default.writing.logged_writes()
         assert entry.agent == "ada"
-        assert vault.writes is app.vaults.default.writes
+        assert vault.write_access is app.vaults.default.write_access
         for path in ("Far2.md", "desk/private/New.md"):
             sent = note_writes.WriteNoteBody(path=path, content="zeppelin\n")
             with pytest.raises(VaultAgentError):

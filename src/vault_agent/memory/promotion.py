@@ -147,7 +147,7 @@ class Promotion:
             trash = None
             # A note says what somebody wrote into it, perhaps in a clone. The log of writes is the
             # server's own.
-            writing = shared.writes.own_writer
+            writing = shared.write_access.own_writer
             if copy is not None and any(
                 write.operation == PROMOTE and write.state is WriteState.DONE
                 for write in await writing.logged_writes(path=copy.path)
@@ -222,7 +222,7 @@ class Promotion:
         for number in range(1, _NAMES_TRIED):
             path = f"{place}.md" if number == 1 else f"{place}-{number}.md"
             try:
-                change = await shared.writes.own_writer.create(path, write, note)
+                change = await shared.write_access.own_writer.create(path, write, note)
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
@@ -238,7 +238,7 @@ class Promotion:
     ) -> Sequence[Warning]:
         write = _write(PROMOTE, Right.EDIT, author)
         whole = not original.section
-        change = await vault.writes.own_writer.edit(
+        change = await vault.write_access.own_writer.edit(
             original.path, write, lambda note: marked(note, path, whole=whole)
         )
         return change.warnings
@@ -250,7 +250,7 @@ class Promotion:
 
         Return whether it had any.
         """
-        path, writing = original.path, vault.writes.own_writer
+        path, writing = original.path, vault.write_access.own_writer
         write = _write(UNDO, Right.EDIT, author)
         if original.section:
             if copy is None:
@@ -281,7 +281,7 @@ class Promotion:
                 "There is no global vault.",
                 remedy="It is made when a project gets its vault.",
             ) from None
-        await ready(vault, vault.writes.own_writer)
+        await ready(vault, vault.write_access.own_writer)
         return vault
 
     async def _original(
@@ -303,7 +303,7 @@ class Promotion:
 
     async def _writable(self, vault: OpenVault, note_id: str) -> tuple[VaultWriter, str]:
         """Return what writes into a vault, once it can, and the path of a note in it."""
-        writing = vault.writes.own_writer
+        writing = vault.write_access.own_writer
         await ready(vault, writing)
         return writing, (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
 
@@ -322,7 +322,9 @@ class Promotion:
 
     async def _read_copy(self, shared: OpenVault, path: str, author: Author) -> _Copy | None:
         try:
-            note = await shared.writes.own_writer.read(path, _write(PROMOTE, Right.EDIT, author))
+            note = await shared.write_access.own_writer.read(
+                path, _write(PROMOTE, Right.EDIT, author)
+            )
         except (NotFound, InvalidRequest, Forbidden):
             return None  # it is gone, or a person has written another name
         return await in_thread(copied, path, note)

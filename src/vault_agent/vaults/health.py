@@ -125,7 +125,7 @@ class Checks:
             return
         self._stale, self._unreachable = stale, unreachable
 
-    def health(self, config: Config, writing: WriteAccess) -> Health:
+    def health(self, config: Config, write_access: WriteAccess) -> Health:
         """Return the state of the vault for `GET /health`."""
         running, runs, watch = self._jobs.running, self._runs, self._watch
         index, spec, embeddings = self._core.index, self._core.spec, runs.embeddings
@@ -135,7 +135,7 @@ class Checks:
         usable = all(warning.code != "EMBEDDING_UNAVAILABLE" for warning in about_embeddings)
         about_watch = [warning for warning in watch.warnings() if warning.code != "INDEX_BEHIND"]
         warnings = (*self.warnings(), *about_watch, *about_embeddings) if meta else ()
-        warnings += writing.warnings()
+        warnings += write_access.warnings()
         if refusal is not None:
             about_index = while_running(refusal, self._jobs.indexing)
             warnings = (Warning(about_index.code, *about_index.over_http()),)
@@ -160,7 +160,7 @@ class Checks:
             switched_on=switched_on(config),
             warnings=(*warnings, *watch.notices(), *runs.excluded[:MAX_EXCLUDED]),
             watch=watch.status(),
-            write=writing.health(),
+            write=write_access.health(),
         )
 
 

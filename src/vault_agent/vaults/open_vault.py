@@ -148,7 +148,7 @@ class OpenVault:
         )
         self.read, self.read_with_warnings = reader.read, reader.read_with_warnings
         self.snapshot, self.warnings = reader.snapshot, reader.warnings
-        self.writes: WriteAccess = (
+        self.write_access: WriteAccess = (
             WriteAccess(
                 core=core,
                 queue=self._queue,
@@ -157,7 +157,7 @@ class OpenVault:
                 settings=config.write,
             )
             if owners_vault is None
-            else owners_vault.writes
+            else owners_vault.write_access
         )
         self.links = Links(core, self.read, self.checks.warnings)
         ahead = config.web.enabled and owners_vault is None
@@ -245,17 +245,17 @@ class OpenVault:
     async def health(self) -> Health:
         """Return the current state of the vault, its index and its embeddings."""
         self.checks.compare_if_due()
-        return self.checks.health(self.config, self.writes)
+        return self.checks.health(self.config, self.write_access)
 
     @property
     def writing(self) -> VaultWriter:
         """The writes of the vault. Raises Misconfigured `FEATURE_DISABLED`."""
-        return self.writes.writing
+        return self.write_access.writing
 
     @property
     def files(self) -> Files:
         """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
-        return self.writes.files
+        return self.write_access.files
 
     def excluded_folder(self, path: str) -> str | None:
         """Return the name of a folder above a path that is excluded by default, or None."""
@@ -449,7 +449,7 @@ async def open_vault(
             stack.callback(indexer.retire)
         by_itself = entry is not None and entry.role is not Role.OTHER and writes_by_itself(config)
         await vault.start(behind=moved)
-        await stack.enter_async_context(vault.writes.accepting(by_itself=by_itself))
+        await stack.enter_async_context(vault.write_access.accepting(by_itself=by_itself))
         yield vault
 
 
