@@ -93,7 +93,7 @@ async def measure(root: Path, data: Path, appends: int) -> None:
             syncs.append(sync_once(data))
             disk.append(await append_to(vault, path, "unsearched", 0))
             # The index is busy for a while after that.
-            while vault.writes._following.is_busy:  # noqa: ASYNC110, SLF001
+            while vault.checks._queue.is_busy:  # noqa: ASYNC110, SLF001
                 await asyncio.sleep(0.05)
         for number, path in enumerate(chance.sample(notes, appends)):
             word = f"quincequince{number}"
