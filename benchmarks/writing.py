@@ -54,14 +54,14 @@ async def index(vault: OpenVault) -> None:
     if running is not None:
         async for _ in vault.jobs.watch(running.id):
             pass
-    await vault.writing.ready()
+    await vault.writer.ready()
 
 
 async def append_to(vault: OpenVault, path: str, word: str, wait_ms: int) -> tuple[float, float]:
     """Append a line to a note. Return the milliseconds, and those of this process's processors."""
     write = Write(operation="append", right=Right.APPEND, retries=True, wait_ms=wait_ms)
     began, cpu = time.perf_counter(), time.process_time()
-    written = await vault.writing.edit(path, write, lambda note: append(note, f"{word}\n"))
+    written = await vault.writer.edit(path, write, lambda note: append(note, f"{word}\n"))
     taken = 1000 * (time.perf_counter() - began), 1000 * (time.process_time() - cpu)
     if wait_ms and not written.index.indexed:
         raise SystemExit("the index did not follow in time")

@@ -63,7 +63,7 @@ async def _move(vault: Vault) -> Written:
         VaultChange.create("D.md", b"new\n"),
     )
     made = write("move", Right.MOVE)
-    return await vault.writing.transact(made, lambda: Transaction("Moved/A.md", changes))
+    return await vault.writer.transact(made, lambda: Transaction("Moved/A.md", changes))
 
 
 OPERATIONS: dict[str, Callable[[Vault], Awaitable[Written]]] = {
@@ -161,11 +161,11 @@ class Scenario:
                 )
             if outcome == "done" and held != self._after:
                 point.wrong.append("after a start it is gone")
-            listed = [each.state for each in await vault.writing.logged_writes()]
+            listed = [each.state for each in await vault.writer.logged_writes()]
             if set(listed) - {"done", "undone"}:
                 point.wrong.append(f"the log says {listed}")
             if held == self._after:
-                (last, *_) = await vault.writing.logged_writes(limit=1)
+                (last, *_) = await vault.writer.logged_writes(limit=1)
                 await vault.undo(last.write_id)
             elif outcome != "done":
                 await self._work(vault)

@@ -89,7 +89,7 @@ class Writer:
         await self._do(
             tell,
             {path: after},
-            lambda: self._vault.writing.edit(path, made, lambda note: append(note, line)),
+            lambda: self._vault.writer.edit(path, made, lambda note: append(note, line)),
         )
 
     async def _replace(self, tell: Callable[[dict[str, Any]], None]) -> None:
@@ -141,7 +141,7 @@ class Writer:
         await self._do(
             tell,
             after,
-            lambda: self._vault.writing.transact(made, lambda: Transaction(to, changes)),
+            lambda: self._vault.writer.transact(made, lambda: Transaction(to, changes)),
         )
 
     async def _several(self, tell: Callable[[dict[str, Any]], None]) -> None:
@@ -156,7 +156,7 @@ class Writer:
         await self._do(
             tell,
             {**new, path: b"made\n"},
-            lambda: self._vault.writing.transact(made, lambda: Transaction(path, changes)),
+            lambda: self._vault.writer.transact(made, lambda: Transaction(path, changes)),
         )
 
 

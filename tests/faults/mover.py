@@ -57,11 +57,11 @@ def after(files: Mapping[str, bytes], transaction: Transaction) -> dict[str, byt
 
 async def _move(folder: Path) -> None:
     vault = Vault(folder, QUIET)
-    async with vault.opened() as writing:
+    async with vault.opened() as writer:
         print("ready", flush=True)
         while True:
             files = {path: data for path, data in vault.tree().items() if path.endswith(".md")}
-            await writing.transact(write("move", Right.MOVE), partial(moved, files))
+            await writer.transact(write("move", Right.MOVE), partial(moved, files))
             print("moved", flush=True)
 
 

@@ -91,13 +91,13 @@ async def test_a_move_that_fills_the_disk_is_finished_once_there_is_room(tmp_pat
             vault.put(path, data)
         async with vault.opened():
             filler = filled(vault.root, 60)
-            move = vault.writing.transact(write("move", Right.MOVE), partial(mover.moved, files))
+            move = vault.writer.transact(write("move", Right.MOVE), partial(mover.moved, files))
             assert await refused(move) == "DISK_FULL"
-            assert vault.writing.health().state == "recovering"
+            assert vault.writer.health().state == "recovering"
             assert await refused(vault.append("folder 0/0.md", "x")) == "SERVER_BUSY"
             filler.unlink()
             await until_appended(vault, "folder 0/0.md")
-            assert vault.writing.health().state == "ready"
+            assert vault.writer.health().state == "ready"
             moved = mover.after(files, mover.moved(files))
             moved["folder 0/0.md"] += b"more\n"
             assert notes(vault) == moved
@@ -119,7 +119,7 @@ async def test_a_move_that_is_refused_leaves_the_room_that_there_was(tmp_path: P
             vault.put(path, data)
         async with vault.opened():
             filled(tmp_path / "disk", NOTES)
-            move = vault.writing.transact(write("move", Right.MOVE), partial(mover.moved, files))
+            move = vault.writer.transact(write("move", Right.MOVE), partial(mover.moved, files))
             assert await refused(move) == "DISK_FULL"
             assert notes(vault) == files
             assert await refused(vault.append("folder 0/0.md", "more\n")) == "done"
@@ -142,18 +142,18 @@ async def test_a_disk_that_becomes_read_only_refuses_writes_until_it_is_not(tmp_
                 vault.append("A.md", "more\n"),
                 vault.create("new/C.md", "c\n"),
                 vault.create("C.md", "c\n"),
-                vault.writing.transact(
+                vault.writer.transact(
                     write("move", Right.MOVE), lambda: Transaction("B.md", (alone,))
                 ),
                 vault.remove("A.md"),
                 vault.remove("A.md", permanent=True),
-                vault.writing.transact(
+                vault.writer.transact(
                     write("move", Right.MOVE),
                     lambda: mover.moved({mover.HERE: b"b\n"}),
                 ),
             ):
                 assert await refused(work) in ("FILE_NOT_WRITABLE", "FILE_NOT_WRITABLE")
-                assert vault.writing.health().state == "ready"
+                assert vault.writer.health().state == "ready"
             assert vault.tree() == {"A.md": b"a\n", mover.HERE: b"b\n"}
             remount(vault.root, "rw")
             await until_appended(vault, "A.md")

@@ -98,7 +98,7 @@ async def test_a_write_of_an_agent_is_in_both_indexes_and_one_log(world: Registe
         await perform(note_writes.write_note, call, sent)
         await finds(vault, "zeppelin", "desk/New.md")
         await finds(app.vaults.default, "zeppelin", "desk/New.md")
-        (entry,) = await app.vaults.default.writing.logged_writes()
+        (entry,) = await app.vaults.default.writer.logged_writes()
         assert entry.agent == "ada"
         assert vault.write_access is app.vaults.default.write_access
         for path in ("Far2.md", "desk/private/New.md"):

@@ -63,7 +63,7 @@ async def test_a_large_move_is_a_job_that_can_be_undone(linked: Path, monkeypatc
         assert (linked / "New" / "Rolls.md").exists()
         assert (linked / "7.md").read_text() == "[[Rolls]]\n"
         assert (await vault.health()).index.available
-        back = await undo(vault.writing, vault.jobs, None, MOVE, copy_beside=False, waits=False)
+        back = await undo(vault.writer, vault.jobs, None, MOVE, copy_beside=False, waits=False)
         assert isinstance(back, Job)
         back = await ended(vault, back)
         assert back.state is JobState.SUCCEEDED, back
@@ -126,7 +126,7 @@ async def test_a_move_that_is_carried_out_cannot_be_cancelled(
 ):
     async with opened(linked) as vault:
         writing, go = threading.Event(), threading.Event()
-        finisher = vault.writing._executor.finisher
+        finisher = vault.writer._executor.finisher
         finish = finisher.finish
 
         def slowly(*args, **more):

@@ -26,7 +26,7 @@ BUG = "---\ntype: bug\nseverity: high\nfound: {{project}}\n---\n# {{title}}\n\nO
 
 
 async def made(app: App, vault: OpenVault, root: Path, **body: Any) -> tuple[str, str]:
-    await vault.writing.ready()
+    await vault.writer.ready()
     call = CallContext(app, vault, OWNER)
     path = (await perform(authoring.new_from_template, call, TemplateBody(**body))).reply.data.path
     return path, (root / path).read_text()
@@ -120,7 +120,7 @@ async def test_links_by_type_and_name_follow_a_renamed_note(tmp_path: Path):
     async with world.app(write=WRITE) as app:
         vault = await app.vaults.open("project:shop")
         await indexed(vault)
-        await vault.writing.ready()
+        await vault.writer.ready()
         asked = Write(operation="move", right=Right.MOVE)
         await vault.files.move("modules/parser.md", "modules/reader.md", asked)
         assert (shop / "decisions/a.md").read_text() == "See [[module-reader]] and [[reader]].\n"

@@ -55,7 +55,7 @@ async def opened(root: Path, **sections: Any) -> AsyncIterator[OpenVault]:
                 last = job
             assert last.state is JobState.SUCCEEDED, last
         if config.write.enabled:
-            await vault.writing.ready()
+            await vault.writer.ready()
         yield vault
 
 
@@ -72,25 +72,25 @@ async def test_a_note_that_was_just_made_is_there(root: Path, monkeypatch: pytes
     monkeypatch.setattr("vault_agent.vaults.index_queue.DEFAULT_WAIT_MS", PATIENT_MS)
     async with opened(root) as vault:
         late = replace(CREATE, wait_ms=0)
-        made = await vault.writing.create("New/Jam.md", late, b"quinces\n")
+        made = await vault.writer.create("New/Jam.md", late, b"quinces\n")
         assert not made.index.indexed
         note = await vault.read(lambda now: now.read(named_note, identify("New/Jam.md")))
         assert note.path == "New/Jam.md"
-        await vault.writing.create("Other.md", late, b"plums\n")
+        await vault.writer.create("Other.md", late, b"plums\n")
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
             await vault.read(lambda now: now.read(named_note, identify("None.md")))
 
 
 async def test_a_reply_waits_until_searches_find_the_change(root: Path):
     async with opened(root) as vault:
-        made = await vault.writing.create("New/Jam.md", CREATE, b"quinces\n")
+        made = await vault.writer.create("New/Jam.md", CREATE, b"quinces\n")
         assert made.index.indexed
         assert made.warnings == ()
         assert await found(vault, "quinces") == ["New/Jam.md"]
-        await vault.writing.edit("Bread.md", APPEND, lambda note: append(note, "semolina\n"))
+        await vault.writer.edit("Bread.md", APPEND, lambda note: append(note, "semolina\n"))
         assert await found(vault, "semolina") == ["Bread.md"]
         remove = Write(operation="x", right=Right.EDIT, wait_ms=PATIENT_MS)
-        moved = await vault.writing.remove("Bread.md", remove)
+        moved = await vault.writer.remove("Bread.md", remove)
         assert moved.index.indexed
         assert await found(vault, "semolina") == []
 
@@ -98,10 +98,10 @@ async def test_a_reply_waits_until_searches_find_the_change(root: Path):
 async def test_a_reply_that_waits_no_longer_says_so(root: Path):
     async with opened(root) as vault:
         at_once = Write(operation="create", right=Right.CREATE, wait_ms=0)
-        made = await vault.writing.create("Jam.md", at_once, b"quinces\n")
+        made = await vault.writer.create("Jam.md", at_once, b"quinces\n")
         assert not made.index.indexed
         assert [each.code for each in made.warnings] == ["INDEX_PENDING"]
-        second = await vault.writing.create("Pie.md", CREATE, b"apples\n")  # the same revision
+        second = await vault.writer.create("Pie.md", CREATE, b"apples\n")  # the same revision
         assert second.index.indexed
         assert await found(vault, "quinces") == ["Jam.md"]
 
@@ -110,7 +110,7 @@ async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
     async with opened(root) as vault:
         jobs = len(await vault.jobs.list())
         job = await vault.submit(JobKind.REINDEX)
-        made = await vault.writing.create("Jam.md", CREATE, b"quinces\n")
+        made = await vault.writer.create("Jam.md", CREATE, b"quinces\n")
         assert made.index.indexed or [w.code for w in made.warnings] == ["INDEX_PENDING"]
         async for _ in vault.jobs.watch(job.id):
             pass
@@ -121,7 +121,7 @@ async def test_a_write_waits_for_a_job_and_is_no_job(root: Path):
 
 async def test_own_writes_do_not_make_the_index_stale(root: Path):
     async with opened(root) as vault:
-        await vault.writing.create("Jam.md", CREATE, b"quinces\n")
+        await vault.writer.create("Jam.md", CREATE, b"quinces\n")
         await eventually_async(lambda: not vault.checks._queue.is_busy)
         vault.checks._next_comparison = 0.0
         answer = await vault.search(SearchQuery("quinces"))
@@ -144,7 +144,7 @@ async def test_the_watch_publishes_nothing_for_own_writes(root: Path):
     async with opened(root, watch={"enabled": True}) as vault:
         await eventually_async(lambda: vault.watch.status().last_scan_at)
         for number in range(5):
-            await vault.writing.create(f"{number}.md", CREATE, b"quinces\n")
+            await vault.writer.create(f"{number}.md", CREATE, b"quinces\n")
         before = vault.checks._core.index.meta
         assert before is not None
         (root / "Bread.md").write_text("# Bread\n\nsemolina\n")
@@ -159,7 +159,7 @@ async def test_the_watch_publishes_nothing_for_own_writes(root: Path):
 async def test_writes_are_news(root: Path):
     async with opened(root) as vault:
         news = vault.events.follow(vault.events.last_id)
-        made = await vault.writing.create("Jam.md", CREATE, b"quinces\n")
+        made = await vault.writer.create("Jam.md", CREATE, b"quinces\n")
         while not isinstance(item := (await anext(news)).item, LoggedWrite):
             pass
         assert (item.write_id, item.changes[0].path) == (made.write_id, "Jam.md")
@@ -189,7 +189,7 @@ async def test_a_second_server_does_not_write(root: Path, tmp_path: Path):
 )
 async def test_a_damaged_log_stops_writing_and_not_reading(root: Path, tmp_path: Path):
     async with opened(root) as vault:
-        await vault.writing.create("Rye.md", CREATE, b"rye\n")
+        await vault.writer.create("Rye.md", CREATE, b"rye\n")
     folder = next((tmp_path / "data/indexes").iterdir())
     kept = sorted((folder / "writes/before").iterdir())
     assert kept
@@ -198,7 +198,7 @@ async def test_a_damaged_log_stops_writing_and_not_reading(root: Path, tmp_path:
     async with open_app(config) as app:
         vault = app.vaults.default
         with pytest.raises(Unavailable, match="WRITE_LOG_DAMAGED"):
-            _ = vault.writing
+            _ = vault.writer
         health = await vault.health()
         assert health.write.state == "unsupported"
         assert "WRITE_LOG_DAMAGED" in [warning.code for warning in health.warnings]

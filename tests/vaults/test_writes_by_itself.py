@@ -62,7 +62,7 @@ async def test_it_writes_where_writing_operations_stay_refused(world: Registered
                 await perform(note_writes.write_note, CallContext(app, vault, OWNER), request)
             assert caught.value.details == {"setting": "write.enabled"}
             with pytest.raises(Misconfigured):
-                _ = vault.writing
+                _ = vault.writer
     assert files(world) >= {
         "projects/shop/.vault-agent/vault/notes/Own.md",
         "global/notes/Own.md",

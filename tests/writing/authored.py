@@ -20,9 +20,9 @@ class OpenedVault:
         self.put = vault.put
         executor = vault.executor()
         executor.prepare()
-        self.writing = VaultWriter(executor, vault.follow, vault.allowance)
-        self.writing._refusal = None  # there is nothing to recover
-        self.writing._ready.set()
+        self.writer = VaultWriter(executor, vault.follow, vault.allowance)
+        self.writer._refusal = None  # there is nothing to recover
+        self.writer._ready.set()
 
     def root(self) -> VaultRoot:
         return VaultRoot.open(self.folder)

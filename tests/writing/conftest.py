@@ -43,7 +43,7 @@ def opened_vault(tmp_path: Path) -> Iterator[OpenedVault]:
     """Return a vault that can be written at once."""
     opened = OpenedVault(tmp_path)
     yield opened
-    asyncio.run(opened.writing.close())
+    asyncio.run(opened.writer.close())
 
 
 class Killed(BaseException):

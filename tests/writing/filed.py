@@ -46,8 +46,8 @@ class Vault(opened.Vault):
     @asynccontextmanager
     async def filing(self) -> AsyncIterator[Files]:
         """Open the vault to write."""
-        async with self.opened() as writing:
-            self.files = Files(writing, self, lambda: VaultRoot.open(self.root, self.exclusions))
+        async with self.opened() as writer:
+            self.files = Files(writer, self, lambda: VaultRoot.open(self.root, self.exclusions))
             try:
                 yield self.files
             finally:

@@ -59,7 +59,7 @@ class Vault:
         self.crashes: list[CrashReport] = []
         self.known: set[str] = set()  # the notes of its index
         self.sought: list[str] = []  # what its index was asked for
-        self.writing: VaultWriter
+        self.writer: VaultWriter
         self.allowance = Allowance()
         self.killed: list[VaultWriter] = []
 
@@ -84,7 +84,7 @@ class Vault:
     @asynccontextmanager
     async def opened(self, *, close: bool = True) -> AsyncIterator[VaultWriter]:
         """Open the vault, recover, and run. Without `close` it ends as a killed process does."""
-        self.writing = VaultWriter(
+        self.writer = VaultWriter(
             self.executor(),
             self.follow,
             self.allowance,
@@ -92,26 +92,26 @@ class Vault:
             on_written=self.events.append,
             on_crash=self.crashes.append,
         )
-        running = asyncio.create_task(self.writing.run())
-        await self.writing.ready()
+        running = asyncio.create_task(self.writer.run())
+        await self.writer.ready()
         try:
-            yield self.writing
+            yield self.writer
         finally:
             running.cancel()
             with suppress(asyncio.CancelledError):
                 await running
             await self.allowance.__aexit__(None, None, None)
             if close:
-                await self.writing.close()
+                await self.writer.close()
             else:
-                self.killed.append(self.writing)
+                self.killed.append(self.writer)
 
     def bury(self) -> None:
         """Close what the system closes when it kills a process: logs and threads."""
-        for writing in self.killed:
-            writing._looking.close()
-            writing._threads.close()
-            writing._executor.log.close()
+        for writer in self.killed:
+            writer._looking.close()
+            writer._threads.close()
+            writer._executor.log.close()
 
     # --- files ----------------------------------------------------------------------------------
 
@@ -143,32 +143,32 @@ class Vault:
 
     async def append(self, path: str, text: str, **more: Any) -> Written:
         made = write("append", Right.APPEND, retries=True, **more)
-        return await self.writing.edit(path, made, lambda note: append(note, text))
+        return await self.writer.edit(path, made, lambda note: append(note, text))
 
     async def overwrite(self, path: str, text: str, **more: Any) -> Written:
         made = write("overwrite", Right.OVERWRITE, **more)
-        return await self.writing.edit(path, made, lambda note: overwrite(note, text))
+        return await self.writer.edit(path, made, lambda note: overwrite(note, text))
 
     async def create(self, path: str, text: str | bytes, **more: Any) -> Written:
         data = text.encode() if isinstance(text, str) else text
-        return await self.writing.create(path, write("create", Right.CREATE, **more), data)
+        return await self.writer.create(path, write("create", Right.CREATE, **more), data)
 
     async def remove(self, path: str, *, permanent: bool = False, **more: Any) -> Written:
         made = write("delete", Right.DELETE, **more)
-        return await self.writing.remove(path, made, permanent=permanent)
+        return await self.writer.remove(path, made, permanent=permanent)
 
     async def undo(
         self, write_id: str | None = None, *, copy: bool = False, **more: Any
     ) -> Written:
         made = write("undo", Right.EDIT, **more)
-        return await self.writing.undo(write_id, made, copy_beside=copy)
+        return await self.writer.undo(write_id, made, copy_beside=copy)
 
 
 async def settled(vault: Vault) -> None:
     """Look at displaced files until none is left."""
 
     def hurried() -> list[str]:
-        vault.writing._executor.linger.hurry()
+        vault.writer._executor.linger.hurry()
         return vault.temporaries()
 
     await eventually_async(hurried, lambda left: not left)

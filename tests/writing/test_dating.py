@@ -104,7 +104,7 @@ async def test_each_save_of_a_text_that_was_opened_once_sets_the_date(tmp_path: 
     async with world.app(write=write) as app:
         vault = await app.vaults.open("shop")
         await indexed(vault)
-        await vault.writing.ready()
+        await vault.writer.ready()
         text = NOTE.decode()
         for number in range(3):
             text += f"More {number}\n"
@@ -139,7 +139,7 @@ async def test_a_project_keeps_the_date_and_the_vault_of_a_person_is_left_as_it_
         for name, root, is_kept in (("default", world.default, False), ("shop", shop, True)):
             vault = await app.vaults.open(name)
             await indexed(vault)
-            await vault.writing.ready()
+            await vault.writer.ready()
             await perform(operation, CallContext(app, vault, OWNER), operation.request(**body))
             updated = read_keys((root / "A.md").read_bytes())["updated"]
             assert (updated != "2020-01-01T00:00:00Z") is is_kept

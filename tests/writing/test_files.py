@@ -148,7 +148,7 @@ async def test_a_large_attachment_is_deleted_without_its_bytes_in_the_log(
     assert vault.tree() == {".trash/v/p.mp4": b"12345"}
     assert (done.bytes_before, done.hash_after, done.undoable) == (5, None, True)
     assert not list((vault.data / "writes" / "before").iterdir())
-    logged, changed_since = await vault.writing.logged(done.write_id)
+    logged, changed_since = await vault.writer.logged(done.write_id)
     assert (logged.changes[0].path, changed_since) == ("v/p.mp4", False)
     undone = await vault.undo(done.write_id)
     assert vault.tree() == before
@@ -228,7 +228,7 @@ async def test_a_move_to_another_file_system_is_refused(
     permanent = opened.write("delete", Right.PERMANENT)
     await vault.files.delete("Mounted/C.md", permanent, permanent=True)
     moves = (opened.move("A.md", "New/A.md", b"[[B]]"), opened.move("B.md", "Mounted/B.md", b""))
-    done = await vault.writing.transact(
+    done = await vault.writer.transact(
         opened.write("move", Right.MOVE), lambda: Transaction("New/A.md", moves)
     )
     assert [warning.code for warning in done.warnings] == ["RECOVERY_CONFLICT"]

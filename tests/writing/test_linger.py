@@ -64,7 +64,7 @@ async def test_two_edits_and_what_the_editor_saved_are_merged_or_both_kept(
 
 async def test_an_editor_that_saves_again_and_again(vault: Vault):
     file = vault.put("A.md", "one\n")
-    linger = vault.writing._executor.linger
+    linger = vault.writer._executor.linger
     with file.open("r+b", buffering=0) as editor:
         await vault.append("A.md", "ours\n")
         [displaced] = linger._files
@@ -87,7 +87,7 @@ async def test_editors_that_save_into_some_of_many_notes_of_one_write(vault: Vau
     transaction = Transaction("0.md", tuple(edits))
     with ExitStack() as stack:
         editors = [stack.enter_context(file.open("r+b")) for file in files[::10]]
-        await vault.writing.transact(write("move", Right.MOVE), lambda: transaction)
+        await vault.writer.transact(write("move", Right.MOVE), lambda: transaction)
         for editor in editors:
             editor.write(b"ONE\n")
     await settled(vault)
@@ -102,9 +102,7 @@ async def test_an_editor_that_saves_into_one_of_several_notes(vault: Vault):
     edit = VaultChange.edit("A.md", b"one\n", b"one\nours\n", redo=append_ours)
     changes = (VaultChange.create("B.md", b"new\n"), edit)
     with file.open("r+b") as editor:
-        await vault.writing.transact(
-            write("move", Right.MOVE), lambda: Transaction("B.md", changes)
-        )
+        await vault.writer.transact(write("move", Right.MOVE), lambda: Transaction("B.md", changes))
         assert file.read_bytes() == b"one\ntwo\nours\n"
         editor.write(b"ONE\ntwo\n")
     await settled(vault)
@@ -123,7 +121,7 @@ async def test_a_save_during_one_of_several_edits_leaves_no_file(vault: Vault, m
 
     monkeypatch.setattr(Replacer, "_put", disturbed)
     transaction = Transaction("B.md", (VaultChange.create("B.md", b"new\n"), edit))
-    await vault.writing.transact(write("move", Right.MOVE), lambda: transaction)
+    await vault.writer.transact(write("move", Right.MOVE), lambda: transaction)
     await settled(vault)
     assert vault.tree() == {"A.md": b"ONE!\nours\n", "B.md": b"new\n"}
 
@@ -135,7 +133,7 @@ async def test_an_edit_that_cannot_be_made_again_is_kept_beside(vault: Vault):
         editor.write(b"all theirs\n")
     await settled(vault)
     assert vault.tree() == {"A.md": b"all theirs\n", "A (conflict).md": b"all ours\n"}
-    (_, copied, first) = await vault.writing.logged_writes()
+    (_, copied, first) = await vault.writer.logged_writes()
     assert (copied.client, copied.agent, copied.operation) == (SERVER, "", "conflict")
     assert copied.changes[0].path == "A (conflict).md"
     assert "A (conflict).md" in vault.followed
@@ -143,8 +141,8 @@ async def test_an_edit_that_cannot_be_made_again_is_kept_beside(vault: Vault):
     await settled(vault)
     assert vault.tree() == {"A.md": b"all theirs\n"}
     assert first.warning == "WRITE_CONFLICT"
-    assert vault.writing.health().conflicts == 1
-    assert vault.writing.health().conflict_paths == ("A.md",)
+    assert vault.writer.health().conflicts == 1
+    assert vault.writer.health().conflict_paths == ("A.md",)
 
 
 async def test_edits_of_other_lines_are_merged(vault: Vault):
@@ -220,14 +218,14 @@ async def test_a_look_that_is_cancelled_before_it_begins_is_made_at_the_end(clos
         begun.set()
         goes_on.wait()
 
-    async with closed.opened() as writing:
+    async with closed.opened() as writer:
         closed.put("A.md", "one\n")
         await closed.append("A.md", "two\n")
-        writing._executor.linger.hurry()
-        busy = asyncio.create_task(writing._looking.run(hold))
+        writer._executor.linger.hurry()
+        busy = asyncio.create_task(writer._looking.run(hold))
         await eventually_async(begun.is_set, bool)
-        looking = asyncio.create_task(writing.look())
-        await eventually_async(writing._looking._executor._work_queue.qsize, bool)
+        looking = asyncio.create_task(writer.look())
+        await eventually_async(writer._looking._executor._work_queue.qsize, bool)
         looking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await looking

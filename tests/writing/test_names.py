@@ -43,7 +43,7 @@ def closed(tmp_path) -> Vault:
 async def test_a_refused_name_leaves_nothing(vault: Vault, path: str, code: str):
     vault.put("été.md", "mine")
     with pytest.raises(VaultAgentError) as refused:
-        await vault.writing.create(note_path(path), CREATE, b"text")
+        await vault.writer.create(note_path(path), CREATE, b"text")
     assert refused.value.code == code
     assert vault.tree() == {"été.md": b"mine"}
     assert {each.name for each in vault.root.iterdir()} == {"été.md", TEMP_FOLDER}
@@ -56,18 +56,18 @@ async def test_a_refused_name_leaves_nothing(vault: Vault, path: str, code: str)
 )
 async def test_a_folder_that_exists_may_have_any_name(vault: Vault):
     vault.put("C# [notes]/What?.md", "old\n")
-    made = await vault.writing.create(note_path("c# [Notes]/New"), CREATE, b"text")
+    made = await vault.writer.create(note_path("c# [Notes]/New"), CREATE, b"text")
     assert made.path == "C# [notes]/New.md"
     appended = await notes.upsert(
-        vault.writing, "C# [notes]/What?.md", CREATE, "new\n", None, blank_line=False
+        vault.writer, "C# [notes]/What?.md", CREATE, "new\n", None, blank_line=False
     )
     assert not appended.created
     assert vault.bytes("C# [notes]/What?.md") == b"old\nnew\n"
-    await vault.writing.edit("C# [notes]/What?.md", CREATE, lambda note: append(note, "x"))
+    await vault.writer.edit("C# [notes]/What?.md", CREATE, lambda note: append(note, "x"))
 
 
 async def test_a_new_name_is_written_in_nfc(vault: Vault):
-    made = await vault.writing.create(note_path("e\u0301te\u0301/A\u0308"), CREATE, b"text")
+    made = await vault.writer.create(note_path("e\u0301te\u0301/A\u0308"), CREATE, b"text")
     assert made.path == "été/Ä.md"
     assert list(vault.tree()) == ["été/Ä.md"]
 

@@ -17,7 +17,7 @@ TODAY = date(2025, 5, 6)
 
 async def added(vault: OpenedVault, text: str, section: tuple[str, ...] | None = None, **fields):
     return await add_task(
-        vault.writing,
+        vault.writer,
         "a.md",
         write(),
         AddTaskBody(path="a.md", text=text, **fields),
@@ -79,7 +79,7 @@ async def test_a_task_without_a_place_is_refused(opened_vault: OpenedVault, note
 
 async def done(vault: OpenedVault, line: int, open_tasks) -> tuple:
     return await set_task(
-        vault.writing, "a.md", write(), TaskAddress(line), Status.DONE,
+        vault.writer, "a.md", write(), TaskAddress(line), Status.DONE,
         today=TODAY, form="auto", open_tasks=open_tasks,
     )  # fmt: skip
 

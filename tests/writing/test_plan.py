@@ -61,8 +61,8 @@ async def test_only_the_work_on_large_notes_leaves_the_process(vault: Vault):
     vault.put("Small.md", "a\n")
     vault.put("Large.md", LARGE)
     processes: list[int] = []
-    await vault.writing.edit("Small.md", write(), planned_by(processes))
-    await vault.writing.edit("Large.md", write(), planned_by(processes))
+    await vault.writer.edit("Small.md", write(), planned_by(processes))
+    await vault.writer.edit("Large.md", write(), planned_by(processes))
     assert processes[0] == os.getpid() != processes[1]
     assert vault.bytes("Large.md") == f"{LARGE}x".encode()
 
@@ -80,14 +80,13 @@ async def test_endless_work_on_notes_holds_up_no_other_write_and_ends_with_its_c
     vault.put("Other.md", "a\n")
     plan = Costly(spin, lambda note, _: Planned(append(note, "x")))
     hostile = [
-        asyncio.create_task(vault.writing.edit(f"{number}.md", write(), plan))
-        for number in range(8)
+        asyncio.create_task(vault.writer.edit(f"{number}.md", write(), plan)) for number in range(8)
     ]
     async with asyncio.timeout(PATIENCE):
         await asyncio.sleep(0.2)
         await vault.append("Other.md", "b\n")
         await vault.append("1.md", "b\n")
-        async with vault.writing._locks.everything():
+        async with vault.writer._locks.everything():
             pass  # also a move is possible
         for task in hostile:
             task.cancel()
@@ -98,10 +97,10 @@ async def test_endless_work_on_notes_holds_up_no_other_write_and_ends_with_its_c
 
 async def test_work_beyond_its_allowance_is_refused(vault: Vault):
     vault.put("Large.md", LARGE)
-    vault.writing.allowance = Allowance(cpu_seconds=0.2)
-    async with vault.writing.allowance:
+    vault.writer.allowance = Allowance(cpu_seconds=0.2)
+    async with vault.writer.allowance:
         with pytest.raises(TooLarge) as refused:
-            await vault.writing.edit("Large.md", write(), Costly(spin, lambda *_: Planned(())))
+            await vault.writer.edit("Large.md", write(), Costly(spin, lambda *_: Planned(())))
     assert refused.value.code == "NOTE_TOO_LARGE"
     assert vault.bytes("Large.md") == LARGE.encode()
 
@@ -117,7 +116,7 @@ async def test_a_note_that_is_saved_while_it_is_worked_on_is_worked_on_again(vau
         return Planned(append(note, "x"))
 
     async with asyncio.timeout(PATIENCE):
-        task = asyncio.create_task(vault.writing.edit("Large.md", write(), Costly(work, planned)))
+        task = asyncio.create_task(vault.writer.edit("Large.md", write(), Costly(work, planned)))
         while not begun.exists():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         vault.put("Large.md", f"{LARGE}saved\n")
@@ -129,28 +128,28 @@ async def test_a_note_that_is_saved_while_it_is_worked_on_is_worked_on_again(vau
 
 async def test_every_edit_of_a_large_note_does_what_it_does_to_a_small_one(vault: Vault):
     vault.put("Large.md", LARGE)
-    writing, made = vault.writing, write(right=Right.EDIT)
+    writer, made = vault.writer, write(right=Right.EDIT)
     section = partial(
         section_edit.edit_section, address=PartAddress(("A",)), action="prepend", content="first\n"
     )
-    await change_section(writing, "Large.md", made, "prepend", section)
+    await change_section(writer, "Large.md", made, "prepend", section)
     work = partial(
         replace, search="Some", replacement="Any", regex=False, case_sensitive=True,
         whole_word=False, in_frontmatter=False, expected_count=1,
     )  # fmt: skip
-    await writing.edit("Large.md", made, Costly(work))
+    await writer.edit("Large.md", made, Costly(work))
     tags = partial(edit_tags, add=["t"], remove=[], where="frontmatter")
-    await writing.edit("Large.md", made, Costly(tags))
+    await writer.edit("Large.md", made, Costly(tags))
 
     async def open_tasks(_: object) -> list[str]:
         return []
 
     done = await set_task(
-        writing, "Large.md", made, TaskAddress(0, text="buy milk"), Status.CANCELLED,
+        writer, "Large.md", made, TaskAddress(0, text="buy milk"), Status.CANCELLED,
         today=date(2026, 1, 2), form="tasks", open_tasks=open_tasks,
     )  # fmt: skip
     added = await add_task(
-        writing,
+        writer,
         "Large.md",
         made,
         AddTaskBody(path="Large.md", text="call"),
@@ -164,5 +163,5 @@ async def test_every_edit_of_a_large_note_does_what_it_does_to_a_small_one(vault
     assert (done.changed, added.changed) == (True, True)
     nowhere = partial(section, address=PartAddress(("No",)))
     with pytest.raises(NotFound) as refused:
-        await change_section(writing, "Large.md", made, "append", nowhere)
+        await change_section(writer, "Large.md", made, "append", nowhere)
     assert refused.value.code == "HEADING_NOT_FOUND"

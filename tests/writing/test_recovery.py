@@ -52,7 +52,7 @@ async def test_an_older_save_is_kept_beside_a_newer_one_in_every_change(closed: 
         VaultChange.edit("A.md", b"one\n", b"one\ntwo\n"),
     )
     made = write("move", Right.EDIT)
-    await killed(lambda: closed.writing.transact(made, lambda: Transaction("C.md", changes)), at=2)
+    await killed(lambda: closed.writer.transact(made, lambda: Transaction("C.md", changes)), at=2)
     [displaced] = closed.temporaries()
     (closed.root / displaced).write_bytes(b"saved by a person\n")
     save_by_rename(closed.root / "A.md", b"saved later\n")
@@ -90,12 +90,12 @@ async def test_after_the_first_change_all_others_are_finished(
     )
     made = write("move", Right.MOVE)
     await killed(
-        lambda: closed.writing.transact(made, lambda: Transaction("New", changes)),
+        lambda: closed.writer.transact(made, lambda: Transaction("New", changes)),
         at=at,
         after=after,
     )
     async with closed.opened():
-        states = [each.state for each in await closed.writing.logged_writes()]
+        states = [each.state for each in await closed.writer.logged_writes()]
         if at == 1 and not after:
             assert (closed.tree(), states) == (before, [])
             return
@@ -112,11 +112,11 @@ async def test_what_a_person_changed_meanwhile_is_merged_or_left(closed: Vault, 
         VaultChange.edit("B.md", b"[[A]]\n", b"[[C]]\n"),
     )
     made = write("move", Right.EDIT)
-    await killed(lambda: closed.writing.transact(made, lambda: Transaction("C.md", changes)))
+    await killed(lambda: closed.writer.transact(made, lambda: Transaction("C.md", changes)))
     closed.put("A.md", "a\nb\nc, by a person\n")
     closed.put("B.md", "all new\n")
     async with closed.opened():
-        [logged] = await closed.writing.logged_writes()
+        [logged] = await closed.writer.logged_writes()
         assert logged.warning == "RECOVERY_CONFLICT"
     assert closed.tree() == {
         "A.md": b"A\nb\nc, by a person\n",
@@ -150,7 +150,7 @@ async def test_a_full_disk_in_the_middle_says_that_the_change_goes_on(vault: Vau
     changes = (move("A.md", "C.md", b"a\n"), VaultChange.edit("B.md", b"[[A]]\n", b"[[C]]\n"))
     monkeypatch.setattr(Disk, "apply", apply)
     with pytest.raises(Failed, match="finished as soon as there is room") as full:
-        await vault.writing.transact(
+        await vault.writer.transact(
             write("move", Right.MOVE), lambda: Transaction("C.md", changes, moved_from="A.md")
         )
     assert full.value.code == "DISK_FULL"
@@ -196,9 +196,9 @@ async def test_what_an_earlier_version_has_half_done_is_finished_or_undone(
     is_done = when == "after" or kind == "several"
     async with closed.opened():
         assert closed.tree() == (AFTER[kind] if is_done else BEFORE)
-        states = [write.state for write in await closed.writing.logged_writes()]
+        states = [write.state for write in await closed.writer.logged_writes()]
         assert states == [WriteState.DONE] * (1 + is_done)
-        for write in await closed.writing.logged_writes():
+        for write in await closed.writer.logged_writes():
             await closed.undo(write.write_id)
         left = {path: text for path, text in closed.tree().items() if ".va-" not in path}
         assert left == {path: text for path, text in BEFORE.items() if path != "Done.md"}

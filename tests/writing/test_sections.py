@@ -28,7 +28,7 @@ async def edited(vault: Vault, action: Any, content: str, *heading: str, **optio
         section_edit.edit_section, address=address, action=action, content=content, **options
     )
     made = write("section", Right.EDIT, **extra)
-    return await change_section(vault.writing, "a.md", made, action, work)
+    return await change_section(vault.writer, "a.md", made, action, work)
 
 
 async def test_a_section_is_edited_and_the_reply_has_its_hash(vault: Vault):
@@ -99,10 +99,10 @@ async def test_tags_are_one_write(vault: Vault):
     vault.put("a.md", "---\ntags: [a]\n---\ntext #b\n")
     made = write("tags", Right.EDIT, retries=True)
     tags = Costly(partial(edit_tags, add=["c"], remove=["a", "b"], where="both"))
-    written = await vault.writing.edit("a.md", made, tags)
+    written = await vault.writer.edit("a.md", made, tags)
     assert vault.bytes("a.md") == b"---\ntags: [c]\n---\ntext\n\n#c\n"
     assert written.changed
-    again = await vault.writing.edit("a.md", made, tags)
+    again = await vault.writer.edit("a.md", made, tags)
     assert not again.changed
     await vault.undo(written.write_id)
     assert vault.bytes("a.md") == b"---\ntags: [a]\n---\ntext #b\n"

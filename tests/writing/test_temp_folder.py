@@ -95,7 +95,7 @@ async def test_a_displaced_save_is_found_where_this_and_earlier_versions_leave_i
         displaced.rename(closed.root / "Notes" / displaced.name)
     async with closed.opened():
         assert closed.tree() == {"Notes/A.md": b"saved by a person\n"}
-        assert await closed.writing.logged_writes() == []
+        assert await closed.writer.logged_writes() == []
 
 
 @pytest.mark.parametrize("permanent", [False, True])

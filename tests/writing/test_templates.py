@@ -73,7 +73,7 @@ def test_a_template_is_found_by_its_name(vault: OpenedVault, asked: str, name: s
 
 async def made(vault: OpenedVault, template: str, path: str, **values: str):
     return await create_from_template(
-        vault.writing, vault.root, write(), path,
+        vault.writer, vault.root, write(), path,
         template=template, folder="Templates", values=values, now=NOW,
     )  # fmt: skip
 

@@ -54,7 +54,7 @@ async def test_a_cancelled_write_is_announced_and_indexed(
     path, change = changes(vault)[number]
     vault.followed.clear()
     vault.events.clear()
-    disk = SlowDisk(vault.writing._executor.log, monkeypatch)
+    disk = SlowDisk(vault.writer._executor.log, monkeypatch)
 
     async def ended() -> None:
         await asyncio.to_thread(disk.begun.wait, PATIENCE)
@@ -88,7 +88,7 @@ async def test_a_write_cancelled_before_it_begins_changes_nothing(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
     vault.put("A.md", "one\n")
-    disk = SlowDisk(vault.writing._executor.log, monkeypatch)
+    disk = SlowDisk(vault.writer._executor.log, monkeypatch)
     first = asyncio.create_task(vault.append("A.md", "two\n"))
     await asyncio.to_thread(disk.begun.wait, PATIENCE)
     second = asyncio.create_task(vault.append("A.md", "three\n"))  # waits for the note
@@ -136,14 +136,14 @@ async def test_a_defect_does_not_end_the_looks_at_displaced_files(
         return look(self, *of)
 
     monkeypatch.setattr(Linger, "look", defective)
-    async with closed.opened() as writing:
+    async with closed.opened() as writer:
         closed.put("A.md", "one\n")
         await closed.append("A.md", "two\n")
         async with asyncio.timeout(PATIENCE):
             while closed.temporaries():
-                states.append(writing.health().state)
+                states.append(writer.health().state)
                 await asyncio.sleep(0.002)
-        await eventually_async(lambda: writing.health().state == "ready")
+        await eventually_async(lambda: writer.health().state == "ready")
     assert [report.error_type for report in closed.crashes] == ["ValueError"]
     assert "recovering" in states
     assert closed.bytes("A.md") == b"one\ntwo\n"

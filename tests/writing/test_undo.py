@@ -39,7 +39,7 @@ async def test_every_write_can_be_undone_and_done_again(vault: Vault):
         await vault.undo(undone.write_id)
         again = {path: data for path, data in vault.tree().items() if ".va-" not in path}
         assert again == after
-        (last, *_) = await vault.writing.logged_writes(limit=1)
+        (last, *_) = await vault.writer.logged_writes(limit=1)
         await vault.undo(last.write_id)
 
 
@@ -59,7 +59,7 @@ async def test_undo_goes_back_write_by_write(vault: Vault):
     await vault.undo()
     assert vault.bytes("A.md") == b"0\n1\n"
     states = [
-        each.state for each in await vault.writing.logged_writes() if each.operation == "append"
+        each.state for each in await vault.writer.logged_writes() if each.operation == "append"
     ]
     assert states == [WriteState.UNDONE, WriteState.UNDONE, WriteState.DONE]
 
@@ -143,7 +143,7 @@ async def test_a_huge_file_is_not_read_to_undo_a_write(
     with (vault.root / "A.md").open("wb") as file:
         file.truncate(5 << 30)  # it takes no room
     monkeypatch.setattr(Disk, "read", None)
-    _, changed_since = await vault.writing.logged(made.write_id or "")
+    _, changed_since = await vault.writer.logged(made.write_id or "")
     assert changed_since
     with pytest.raises(Conflict, match="UNDO_CONFLICT") as caught:
         await vault.undo(made.write_id)
@@ -171,9 +171,7 @@ async def test_a_transaction_is_undone_as_a_whole(vault: Vault):
         VaultChange.create("C.md", b"c\n"),
     )
     made = write("move", Right.MOVE)
-    moved = await vault.writing.transact(
-        made, lambda: Transaction("New", changes, moved_from="Old")
-    )
+    moved = await vault.writer.transact(made, lambda: Transaction("New", changes, moved_from="Old"))
     assert (moved.path, moved.moved_from, moved.file_count) == ("New", "Old", 4)
     held = {path: data for path, data in vault.tree().items() if ".va-" not in path}
     assert held == {"New/A.md": b"a, moved\n", "B.md": b"[[New/A]]\n", "C.md": b"c\n"}
@@ -190,7 +188,7 @@ async def test_searches_follow_a_folder_that_moves_back(vault: Vault):
         VaultChange.move("Old", "New"),
     )
     made = write("move", Right.MOVE)
-    await vault.writing.transact(made, lambda: Transaction("New", changes, moved_from="Old"))
+    await vault.writer.transact(made, lambda: Transaction("New", changes, moved_from="Old"))
 
     back = await vault.undo()
     assert (back.path, back.moved_from) == ("Old", "New")
@@ -209,7 +207,7 @@ async def test_what_is_displaced_in_a_folder_does_not_move_back_with_it(closed: 
         return Transaction("new", (VaultChange.move("old", "new"), edit), moved_from="old")
 
     async with closed.opened():
-        await closed.writing.transact(write("move", Right.MOVE), plan)
+        await closed.writer.transact(write("move", Right.MOVE), plan)
         await eventually_async(closed.temporaries, lambda left: not left)
         with (closed.root / "new/A.md").open("ab") as editor:
             await closed.undo()
@@ -224,7 +222,7 @@ async def test_bytes_are_kept_only_so_long(tmp_path: Path):
     async with vault.opened():
         made = [await vault.append("A.md", f"{number}\n") for number in range(4)]
     async with vault.opened():
-        shown = await vault.writing.logged_writes()
+        shown = await vault.writer.logged_writes()
         assert [each.undoable for each in shown] == [True, True, False, False]
         with pytest.raises(NotFound, match="UNDO_EXPIRED"):
             await vault.undo(made[1].write_id)
@@ -233,7 +231,7 @@ async def test_bytes_are_kept_only_so_long(tmp_path: Path):
     assert b"0\n0\n" not in kept
     vault.limits = replace(QUIET, undo_bytes=0)
     async with vault.opened():
-        assert not any(each.undoable for each in await vault.writing.logged_writes())
+        assert not any(each.undoable for each in await vault.writer.logged_writes())
     assert list((vault.data / "writes/before").iterdir()) == []
 
 
@@ -242,7 +240,7 @@ async def test_with_no_days_nothing_is_kept(tmp_path: Path):
     vault.put("A.md", "secret canary\n")
     async with vault.opened():
         await vault.overwrite("A.md", "x\n")
-        await vault.writing.close()
+        await vault.writer.close()
     async with vault.opened():
         pass
     assert list((vault.data / "writes/before").iterdir()) == []
@@ -252,14 +250,14 @@ async def test_bytes_can_be_forgotten(vault: Vault):
     vault.put("A.md", "0\n")
     first = await vault.append("A.md", "1\n")
     second = await vault.append("A.md", "2\n")
-    assert await vault.writing.forget(write_id=first.write_id) == 1
+    assert await vault.writer.forget(write_id=first.write_id) == 1
     with pytest.raises(NotFound, match="UNDO_EXPIRED"):
         await vault.undo(first.write_id)
-    assert await vault.writing.forget(older_than_days=1) == 0
+    assert await vault.writer.forget(older_than_days=1) == 0
     await vault.undo(second.write_id)
-    assert await vault.writing.forget() == 2
+    assert await vault.writer.forget() == 2
     with pytest.raises(NotFound, match="WRITE_NOT_FOUND"):
-        await vault.writing.forget(write_id="nothing")
+        await vault.writer.forget(write_id="nothing")
 
 
 async def folders(vault: Vault) -> set[str]:
@@ -290,7 +288,7 @@ async def test_folders_that_a_write_has_made_go_with_it(vault: Vault):
         edit = VaultChange.edit("far/off/A.md", b"a\n", b"a, moved\n")
         return Transaction("far/off/A.md", (move("mine/A.md", "far/off/A.md", b"a\n"), edit))
 
-    await vault.writing.transact(write("move", Right.MOVE), plan)
+    await vault.writer.transact(write("move", Right.MOVE), plan)
     undone = await vault.undo()
     assert await folders(vault) == before
     await vault.undo(undone.write_id)
@@ -373,7 +371,7 @@ async def test_what_the_server_wrote_by_itself_is_taken_back_by_its_id_only(vaul
     assert undone.path == "A.md"
     assert "by server: " in undone.warnings[0].message
     assert vault.bytes("journals/Day.md") == b"a day\n"
-    assert [each.client for each in await vault.writing.logged_writes()][1:] == ["server", "http"]
+    assert [each.client for each in await vault.writer.logged_writes()][1:] == ["server", "http"]
     await vault.undo(journal.write_id)
     assert not (vault.root / "journals/Day.md").exists()
 
@@ -384,14 +382,14 @@ async def test_a_note_that_was_taken_back_has_not_been_changed_since(vault: Vaul
     made = await {
         "append": lambda: vault.append("A.md", "two\n"),
         "create": lambda: vault.create("B.md", "new\n"),
-        "move": lambda: vault.writing.transact(
+        "move": lambda: vault.writer.transact(
             write("move", Right.MOVE),
             lambda: Transaction("B.md", (move("A.md", "B.md", b"one\n"),)),
         ),
         "delete": lambda: vault.remove("A.md"),
     }[operation]()
     await vault.undo(made.write_id)
-    logged, changed_since = await vault.writing.logged(made.write_id or "")
+    logged, changed_since = await vault.writer.logged(made.write_id or "")
     assert (logged.state, changed_since) == (WriteState.UNDONE, False)
     vault.put(logged.changes[0].path, "by a person\n")
-    assert (await vault.writing.logged(made.write_id or ""))[1]
+    assert (await vault.writer.logged(made.write_id or ""))[1]

@@ -80,7 +80,7 @@ async def test_a_dry_run_writes_nothing(vault: Vault):
     assert vault.tree() == {"A.md": b"one\n"}
     assert (vault.root / "A.md").stat() == before
     assert not (vault.root / "B").exists()
-    assert await vault.writing.logged_writes() == []
+    assert await vault.writer.logged_writes() == []
 
 
 async def test_what_changes_nothing_writes_nothing(vault: Vault):
@@ -323,13 +323,13 @@ async def test_a_note_that_an_editor_has_just_renamed_is_waited_for(tmp_path: Pa
     file = vault.put("A.md", "one\n")
     made = write_of("write/note", Right.APPEND)
     vault.known.add("A.md")
-    async with vault.opened() as writing:
+    async with vault.opened() as writer:
         file.rename(vault.root / "A.md~")
         done = asyncio.create_task(
             {
                 "append": lambda: vault.append("A.md", "end\n"),
                 "upsert": lambda: notes.upsert(
-                    writing, "A.md", made, "end\n", None, blank_line=False
+                    writer, "A.md", made, "end\n", None, blank_line=False
                 ),
                 "remove": lambda: vault.remove("A.md"),
             }[write]()
@@ -448,24 +448,24 @@ async def test_a_deleted_note_is_in_the_trash(vault: Vault):
 async def test_the_log_has_no_content(vault: Vault):
     await vault.create("A.md", "secret canary\n", author=AGENT)
     await vault.append("A.md", "secret bird\n", key="k", request=b"r")
-    vault.writing._executor.log._connection.execute("PRAGMA wal_checkpoint")
+    vault.writer._executor.log._connection.execute("PRAGMA wal_checkpoint")
     raw = b"".join(path.read_bytes() for path in vault.data.glob("writes.db*"))
     assert b"secret" not in raw
-    [edit, create] = await vault.writing.logged_writes()
+    [edit, create] = await vault.writer.logged_writes()
     assert (edit.operation, edit.state, edit.agent) == ("append", WriteState.DONE, "")
     assert (create.agent, create.client) == ("scribe", "mcp:scribe")
     assert edit.changes[0].hash_before == create.changes[0].hash_after
-    assert await vault.writing.logged_writes(agent="scribe") == [create]
-    assert await vault.writing.logged_writes(before=edit.seq) == [create]
-    assert await vault.writing.logged(create.write_id) == (create, True)
-    assert await vault.writing.logged(edit.write_id) == (edit, False)
+    assert await vault.writer.logged_writes(agent="scribe") == [create]
+    assert await vault.writer.logged_writes(before=edit.seq) == [create]
+    assert await vault.writer.logged(create.write_id) == (create, True)
+    assert await vault.writer.logged(edit.write_id) == (edit, False)
 
 
 @pytest.mark.parametrize("limits", [replace(QUIET, times=replace(QUIET.times, quiet_wait=0.0))])
 async def test_before_recovery_nothing_is_written(closed: Vault):
-    async with closed.opened() as writing:
+    async with closed.opened() as writer:
         pass
-    unready = type(writing)(closed.executor(), closed.follow, closed.allowance)
+    unready = type(writer)(closed.executor(), closed.follow, closed.allowance)
     with pytest.raises(Busy, match="SERVER_BUSY"):
         await unready.create("A.md", write_of("create", Right.CREATE), b"")
     await unready.close()
@@ -492,8 +492,8 @@ async def test_a_path_that_is_none_has_a_code_in_every_write(vault: Vault, path:
         vault.overwrite(path, "x"),
         vault.create(path, "x"),
         vault.remove(path),
-        vault.writing.read(path, write_of("read", Right.EDIT)),
-        vault.writing.upsert(path, write_of("upsert", Right.APPEND), b"x", lambda _: ()),
+        vault.writer.read(path, write_of("read", Right.EDIT)),
+        vault.writer.upsert(path, write_of("upsert", Right.APPEND), b"x", lambda _: ()),
     ]
     for step in steps:
         with pytest.raises((InvalidRequest, Forbidden)) as refused:

@@ -17,8 +17,7 @@ from tests.writing.opened import Vault, lingering, save_by_rename
 
 from vault_agent.errors import Conflict, Failed, Forbidden, InvalidRequest, Unavailable
 from vault_agent.model.writing import WriteLimits
-from vault_agent.vault import platform
-from vault_agent.vault import replacing as writing
+from vault_agent.vault import platform, replacing
 from vault_agent.vault.folder import Folder
 from vault_agent.vault.replacing import Way
 
@@ -61,7 +60,7 @@ async def test_the_strongest_way_is_found_out_at_the_start(closed: Vault, take_e
         await closed.undo(gone.write_id)
         await closed.remove("New/A.md", permanent=True)
         await closed.undo()
-        await closed.undo((await closed.writing.logged_writes())[-2].write_id)
+        await closed.undo((await closed.writer.logged_writes())[-2].write_id)
     assert closed.tree() == {"New/A.md": b"one\n"}
 
 
@@ -70,7 +69,7 @@ async def test_a_mount_without_an_exchange_is_found_out_at_the_write(vault: Vaul
     take_exchange()
     await vault.append("A.md", "two\n")
     assert vault.bytes("A.md") == b"one\ntwo\n"
-    assert vault.writing.health().atomicity == "rename"
+    assert vault.writer.health().atomicity == "rename"
 
 
 @pytest.mark.parametrize("save", ["in place", "rename"])
@@ -81,7 +80,7 @@ async def test_a_save_between_our_read_and_our_write_stays(
     if way is Way.RENAME:
         take_exchange()
     file = vault.put("A.md", "one\n")
-    make = writing._make_temporary
+    make = replacing._make_temporary
     saves = iter([b"saved by a person\n"])
 
     def made(*arguments: object) -> None:
@@ -89,7 +88,7 @@ async def test_a_save_between_our_read_and_our_write_stays(
         for text in saves:
             file.write_bytes(text) if save == "in place" else save_by_rename(file, text)
 
-    monkeypatch.setattr(writing, "_make_temporary", made)
+    monkeypatch.setattr(replacing, "_make_temporary", made)
     with pytest.raises(Conflict, match="WRITE_CONFLICT"):
         await vault.overwrite("A.md", "ours\n")
     assert vault.bytes("A.md") == b"saved by a person\n"
@@ -127,7 +126,7 @@ async def test_writes_work_however_files_are_opened(
 )
 async def test_a_drive_that_gives_back_other_bytes_is_told(vault: Vault, monkeypatch):
     vault.put("A.md", "one\n")
-    vault.writing._executor.disk.durable = False
+    vault.writer._executor.disk.durable = False
     good = await vault.append("A.md", "two\n")
     assert [each.code for each in good.warnings] == ["WRITE_NOT_DURABLE"]
     names = Folder.names
@@ -136,7 +135,7 @@ async def test_a_drive_that_gives_back_other_bytes_is_told(vault: Vault, monkeyp
         with pytest.raises(Failed, match="WRITE_NOT_VERIFIED"):
             await vault.append("A.md", "three\n")
     await eventually_async(lambda: vault.followed.count("A.md"), lambda count: count == 2)
-    (last, _) = await vault.writing.logged_writes()
+    (last, _) = await vault.writer.logged_writes()
     assert last.warning == "WRITE_NOT_VERIFIED"
     await vault.undo(last.write_id)
     assert vault.bytes("A.md") == b"one\ntwo\n"

@@ -76,7 +76,7 @@ async def add_task(call: CallContext, request: AddTaskBody) -> Result[Written]:
     if request.section is not None:
         section = tuple(heading.strip() for heading in request.section.split(" > "))
     result = await task_writes.add_task(
-        call.vault.writing,
+        call.vault.writer,
         path,
         write,
         request,
@@ -100,7 +100,7 @@ async def set_task(call: CallContext, request: SetTaskBody) -> Result[Written]:
     path = await path_of(call, request.path, note_id)
     write = make_write(call.caller, request, "tasks/set", Right.EDIT, retries=True)
     result = await task_writes.set_task(
-        call.vault.writing,
+        call.vault.writer,
         path,
         write,
         wanted,
@@ -129,7 +129,7 @@ async def new_from_template(call: CallContext, request: TemplateBody) -> Result[
             "In this vault a new note needs a `template` and a `path`, and takes no type or title.",
         )
     result = await template_files.create_from_template(
-        call.vault.writing,
+        call.vault.writer,
         call.vault.open_root,
         write,
         request.path,

@@ -223,27 +223,27 @@ async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Writte
         path = request.path
     else:
         path = await path_of(call, request.path, request.note_id)
-    writing, blank = call.vault.writing, request.blank_line
+    writer, blank = call.vault.writer, request.blank_line
     match mode:
         case "create":
             result = await call.vault.files.with_link_warnings(
-                await writing.create(
+                await writer.create(
                     note_path(path), write, notes.whole(content, request.frontmatter)
                 ),
                 write.author,
             )
         case "append":
             plan = partial(edit.append, content=content, blank_line=blank)
-            result = await writing.edit(path, write, plan)
+            result = await writer.edit(path, write, plan)
         case "prepend":
             plan = partial(edit.prepend, content=content, blank_line=blank)
-            result = await writing.edit(path, write, plan)
+            result = await writer.edit(path, write, plan)
         case "overwrite":
             text = notes.whole(content, request.frontmatter).decode()
-            result = await writing.edit(path, write, partial(edit.overwrite, content=text))
+            result = await writer.edit(path, write, partial(edit.overwrite, content=text))
         case _:
             result = await notes.upsert(
-                writing, path, write, content, request.frontmatter, blank_line=blank
+                writer, path, write, content, request.frontmatter, blank_line=blank
             )
     return write_result(result)
 
@@ -254,7 +254,7 @@ async def write_frontmatter(call: CallContext, request: FrontmatterBody) -> Resu
     path = await path_of(call, request.path, request.note_id)
     write = make_write(call.caller, request, "frontmatter", Right.EDIT, retries=True)
     plan = partial(set_keys, values=request.set, delete=request.delete)
-    return write_result(await call.vault.writing.edit(path, write, plan))
+    return write_result(await call.vault.writer.edit(path, write, plan))
 
 
 @write_operation("/write/replace")
@@ -275,7 +275,7 @@ async def write_replace(call: CallContext, request: ReplaceBody) -> Result[Writt
         in_frontmatter=request.in_frontmatter,
         expected_count=request.expected_count,
     )
-    return write_result(await call.vault.writing.edit(path, write, Costly(work)))
+    return write_result(await call.vault.writer.edit(path, write, Costly(work)))
 
 
 @write_operation("/write/tags")
@@ -284,7 +284,7 @@ async def write_tags(call: CallContext, request: TagsBody) -> Result[Written]:
     path = await path_of(call, request.path, request.note_id)
     write = make_write(call.caller, request, "tags", Right.EDIT, retries=True)
     work = partial(edit_tags, add=request.add, remove=request.remove, where=request.where)
-    return write_result(await call.vault.writing.edit(path, write, Costly(work)))
+    return write_result(await call.vault.writer.edit(path, write, Costly(work)))
 
 
 @write_operation("/write/section")
@@ -308,4 +308,4 @@ async def write_section(call: CallContext, request: SectionBody) -> Result[Writt
         create_if_missing=request.create_if_missing,
         deep=request.deep,
     )
-    return write_result(await change_section(call.vault.writing, path, write, request.action, work))
+    return write_result(await change_section(call.vault.writer, path, write, request.action, work))

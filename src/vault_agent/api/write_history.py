@@ -78,7 +78,7 @@ async def write_undo(call: CallContext, request: UndoBody) -> Result[Written | O
     """Take back a write: by default the caller's last one."""
     write = make_write(call.caller, request, "undo", Right.EDIT)
     done = await undo(
-        call.vault.writing,
+        call.vault.writer,
         call.vault.jobs,
         request.write_id,
         write,
@@ -92,7 +92,7 @@ async def write_undo(call: CallContext, request: UndoBody) -> Result[Written | O
 async def writes(call: CallContext, request: WritesRequest) -> Result[LogPage]:
     """List the writes, newest first."""
     position = position_of(call.vault, request, int)
-    entries = await call.vault.writing.logged_writes(
+    entries = await call.vault.writer.logged_writes(
         path=request.path,
         agent=request.agent,
         before=int(position[0]) if position else None,
@@ -107,14 +107,14 @@ async def writes(call: CallContext, request: WritesRequest) -> Result[LogPage]:
 @operation("GET", "/writes/{writeId}", needs="write.enabled")
 async def one_write(call: CallContext, request: WriteRequest) -> Result[OneWrite]:
     """Return one write, and whether somebody has changed its note since."""
-    entry, changed = await call.vault.writing.logged(request.write_id)
+    entry, changed = await call.vault.writer.logged(request.write_id)
     return Result(OneWrite(_entry(entry), changed))
 
 
 @operation("POST", "/writes/forget", writes=True, needs="write.enabled")
 async def writes_forget(call: CallContext, request: ForgetBody) -> Result[WritesForgotten]:
     """Delete the kept bytes of writes, so that they cannot be undone any more."""
-    forgotten = await call.vault.writing.forget(
+    forgotten = await call.vault.writer.forget(
         write_id=request.write_id, older_than_days=request.older_than_days
     )
     return Result(WritesForgotten(forgotten))

@@ -286,9 +286,9 @@ async def place_for_journal(vault: OpenVault, session: Session, started_at: floa
     if session.journal is not None and session.journal.path is not None:
         return session.journal.path
     path = path_of(session.session_id, started_at)
-    writing = vault.write_access.own_writer
-    await writing.ready()
-    note = await _read(writing, path)
+    writer = vault.write_access.own_writer
+    await writer.ready()
+    note = await _read(writer, path)
     if note is None or _session_of(note) == session.session_id:
         return path
     # Another session's first eight characters are the same.
@@ -308,19 +308,19 @@ async def put_journal(
         JournalEdited: if a person has changed, moved or deleted it.
         VaultAgentError: as writes do.
     """
-    writing = vault.write_access.own_writer
-    await writing.ready()
+    writer = vault.write_access.own_writer
+    await writer.ready()
     ours = session.journal.hashes if session.journal is not None else frozenset()
-    current = await _read(writing, path)
+    current = await _read(writer, path)
     if current is None:
         elsewhere = await _indexed(vault, session.session_id)
         was_written = session.journal is not None and session.journal.state in _WRITTEN
         if was_written or elsewhere not in {None, path}:
             raise JournalEdited(elsewhere)  # moved or deleted
         with suppress(Conflict):
-            await writing.create(path, _CREATE, note)
+            await writer.create(path, _CREATE, note)
             return
-        current = await _read(writing, path)
+        current = await _read(writer, path)
     if current == note:
         return
     digest = sha256(current or b"").hexdigest()
@@ -328,7 +328,7 @@ async def put_journal(
         raise JournalEdited(path)
     text = note.decode()
     try:
-        await writing.edit(
+        await writer.edit(
             path,
             replace(_EDIT, expected_hash=digest, hash_required=True),
             lambda before: edit.overwrite(before, text),
@@ -339,9 +339,9 @@ async def put_journal(
         raise
 
 
-async def _read(writing: VaultWriter, path: str) -> bytes | None:
+async def _read(writer: VaultWriter, path: str) -> bytes | None:
     try:
-        return await writing.read(path, _EDIT)
+        return await writer.read(path, _EDIT)
     except NotFound:
         return None
 

@@ -147,12 +147,12 @@ class Promotion:
             trash = None
             # A note says what somebody wrote into it, perhaps in a clone. The log of writes is the
             # server's own.
-            writing = shared.write_access.own_writer
+            writer = shared.write_access.own_writer
             if copy is not None and any(
                 write.operation == PROMOTE and write.state is WriteState.DONE
-                for write in await writing.logged_writes(path=copy.path)
+                for write in await writer.logged_writes(path=copy.path)
             ):
-                removed = await writing.remove(copy.path, _write(UNDO, Right.DELETE, author))
+                removed = await writer.remove(copy.path, _write(UNDO, Right.DELETE, author))
                 trash = removed.trash_path
                 warnings += removed.warnings
             changed, more = await self._unmark(vault, original, author, copy)
@@ -177,13 +177,13 @@ class Promotion:
             raise Forbidden("VAULT_READ_ONLY", "Only notes that are recalled are superseded.")
         write = _write(SUPERSEDE, Right.EDIT, author)
         async with self._turn:
-            writing, path = await self._writable(vault, note_id)
-            status = read_keys(await writing.read(path, write)).get(STATUS)
+            writer, path = await self._writable(vault, note_id)
+            status = read_keys(await writer.read(path, write)).get(STATUS)
             if (str(status or "").lower() == SUPERSEDED) == superseded:
                 return Marked(changed=False)
             values: Properties = {STATUS: SUPERSEDED} if superseded else {}
             removed = () if superseded else (STATUS,)
-            change = await writing.edit(path, write, lambda note: set_keys(note, values, removed))
+            change = await writer.edit(path, write, lambda note: set_keys(note, values, removed))
             return Marked(changed=change.changed, warnings=tuple(change.warnings))
 
     # --- the steps ------------------------------------------------------------------------------
@@ -250,21 +250,21 @@ class Promotion:
 
         Return whether it had any.
         """
-        path, writing = original.path, vault.write_access.own_writer
+        path, writer = original.path, vault.write_access.own_writer
         write = _write(UNDO, Right.EDIT, author)
         if original.section:
             if copy is None:
                 return False, ()
-            change = await writing.edit(path, write, lambda note: unmarked(note, copy.path))
+            change = await writer.edit(path, write, lambda note: unmarked(note, copy.path))
             return change.changed, change.warnings
         if not await in_thread(is_marked, original.text.encode()):
             return False, ()
-        undone = await _undo_last(writing, path, _write(PROMOTE, Right.EDIT, author))
+        undone = await _undo_last(writer, path, _write(PROMOTE, Right.EDIT, author))
         if undone is not None:
-            note = await writing.read(path, write)
+            note = await writer.read(path, write)
             if not await in_thread(is_marked, note):
                 return True, undone.warnings  # else somebody had made the marks before
-        change = await writing.edit(path, write, unmarked)
+        change = await writer.edit(path, write, unmarked)
         return True, change.warnings
 
     # --- finding --------------------------------------------------------------------------------
@@ -294,8 +294,8 @@ class Promotion:
             )
         if entry is None or entry.role is not Role.PROJECT:
             raise Forbidden("VAULT_READ_ONLY", "Only notes of a project's vault are promoted.")
-        writing, path = await self._writable(vault, note_id)
-        note = await writing.read(path, _write(PROMOTE, Right.EDIT, author))
+        writer, path = await self._writable(vault, note_id)
+        note = await writer.read(path, _write(PROMOTE, Right.EDIT, author))
         original = await in_thread(read_original, note, path, entry.uid, entry.name)
         if section is not None:
             original = await in_thread(part_of, original, section)
@@ -303,9 +303,9 @@ class Promotion:
 
     async def _writable(self, vault: OpenVault, note_id: str) -> tuple[VaultWriter, str]:
         """Return what writes into a vault, once it can, and the path of a note in it."""
-        writing = vault.write_access.own_writer
-        await ready(vault, writing)
-        return writing, (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
+        writer = vault.write_access.own_writer
+        await ready(vault, writer)
+        return writer, (await vault.read(resolve, note_id, roots=vault.roots)).notes[0].path
 
     async def _copy(self, original: Original, shared: OpenVault, author: Author) -> _Copy | None:
         """Return the copy of a note: the one that it names, or one that names it."""
@@ -330,16 +330,16 @@ class Promotion:
         return await in_thread(copied, path, note)
 
 
-async def _undo_last(writing: VaultWriter, path: str, write: Write) -> Written | None:
+async def _undo_last(writer: VaultWriter, path: str, write: Write) -> Written | None:
     """Undo the last write of an operation to a note, or return None if that cannot be."""
-    for change in await writing.logged_writes(path=path):
+    for change in await writer.logged_writes(path=path):
         if (
             change.operation == write.operation
             and change.state is WriteState.DONE
             and change.undoable
         ):
             with suppress(VaultAgentError):  # somebody has changed the frontmatter since
-                return await writing.undo(change.write_id, replace(write, operation=UNDO))
+                return await writer.undo(change.write_id, replace(write, operation=UNDO))
             return None
     return None
 

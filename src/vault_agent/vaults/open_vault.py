@@ -248,13 +248,13 @@ class OpenVault:
         return self.checks.health(self.config, self.write_access)
 
     @property
-    def writing(self) -> VaultWriter:
-        """The writes of the vault. Raises Misconfigured `FEATURE_DISABLED`."""
-        return self.write_access.writing
+    def writer(self) -> VaultWriter:
+        """Carries out the writes that callers ask for. Raises as `WriteAccess.writer`."""
+        return self.write_access.writer
 
     @property
     def files(self) -> Files:
-        """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
+        """Moves, deletes and adds whole files. Raises as `WriteAccess.writer`."""
         return self.write_access.files
 
     def excluded_folder(self, path: str) -> str | None:
@@ -541,7 +541,7 @@ def _is_ours(
 _READY_SECONDS = 20.0
 
 
-async def ready(vault: OpenVault, writing: VaultWriter) -> None:
+async def ready(vault: OpenVault, writer: VaultWriter) -> None:
     """Wait until a vault that may have just been opened can be written and searched.
 
     Nobody watches the folders of projects and of the global vault, which people write too.
@@ -551,7 +551,7 @@ async def ready(vault: OpenVault, writing: VaultWriter) -> None:
     """
     try:
         async with asyncio.timeout(_READY_SECONDS):
-            await writing.ready()
+            await writer.ready()
             while (job := vault.jobs.indexing) is not None:
                 async for _ in vault.jobs.watch(job.id):
                     pass

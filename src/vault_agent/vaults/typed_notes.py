@@ -72,14 +72,14 @@ class TypedNotes:
         if note.path is not None:
             path = note_path(note.path)
             text = await in_thread(_text, template, note, path, project)
-            return await vault.writing.create(path, write, text)
+            return await vault.writer.create(path, write, text)
         text = await in_thread(_text, template, note, "", project)
         kind = str(keys_of(text.decode())["type"])
         name = f"{FOLDER_OF.get(kind, OTHERS)}/{slug(note.title or '') or kind}"
         for number in range(1, _NAMES_TRIED):
             path = note_path(name if number == 1 else f"{name}-{number}")
             try:
-                return await vault.writing.create(path, write, text)
+                return await vault.writer.create(path, write, text)
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise

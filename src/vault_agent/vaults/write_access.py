@@ -54,18 +54,18 @@ class WriteAccess:
         self._index = index
         self._allowance = allowance
         self._settings = settings
-        self._writing: VaultWriter | None = None
+        self._writer: VaultWriter | None = None
         self._refusal: Unavailable | None = None  # while the log cannot be used
         self._by_itself = False
 
     @property
     def files(self) -> Files:
-        """The writes of whole files. Raises Misconfigured `FEATURE_DISABLED`."""
-        return Files(self.writing, self._index, self._core.open_root)
+        """Moves, deletes and adds whole files. Raises as `writer`."""
+        return Files(self.writer, self._index, self._core.open_root)
 
     @property
-    def writing(self) -> VaultWriter:
-        """The writes of the vault.
+    def writer(self) -> VaultWriter:
+        """Carries out the writes that callers ask for.
 
         Raises:
             Misconfigured: `FEATURE_DISABLED`.
@@ -73,25 +73,25 @@ class WriteAccess:
         """
         if self._refusal is not None and self._settings.enabled:
             raise self._refusal.again()
-        if self._writing is None or not self._settings.enabled:
+        if self._writer is None or not self._settings.enabled:
             raise switched_off("write.enabled")
-        return self._writing
+        return self._writer
 
     @property
     def own_writer(self) -> VaultWriter:
-        """For the writes that the server makes by itself, such as promoted notes.
+        """Carries out the writes that the server makes by itself, such as promoted notes.
 
         They need no `write.enabled`. Each has `Write.by_itself` set.
 
         Raises:
             Forbidden: `VAULT_READ_ONLY` if it may not write in this vault by itself.
-            Unavailable: as `writing`.
+            Unavailable: as `writer`.
         """
         if self._refusal is not None and self._by_itself:
             raise self._refusal.again()
-        if self._writing is None or not self._by_itself:
+        if self._writer is None or not self._by_itself:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
-        return self._writing
+        return self._writer
 
     @asynccontextmanager
     async def accepting(self, *, by_itself: bool = False) -> AsyncIterator[None]:
@@ -109,20 +109,20 @@ class WriteAccess:
             return
         with self._core.directory.changing_notes():
             try:
-                self._writing = await asyncio.to_thread(self._open)
+                self._writer = await asyncio.to_thread(self._open)
             except Unavailable as error:
                 self._refusal = error
                 yield
                 return
-            running = asyncio.create_task(self._writing.run())
+            running = asyncio.create_task(self._writer.run())
             try:
                 yield
             finally:
                 running.cancel()
                 with anyio.CancelScope(shield=True):
                     await asyncio.wait([running])
-                    await self._writing.close()
-                self._writing = None
+                    await self._writer.close()
+                self._writer = None
 
     def health(self) -> WriteHealth:
         """Return how the vault is written."""
@@ -130,13 +130,13 @@ class WriteAccess:
             return WriteHealth()
         if self._refusal is not None:
             return WriteHealth(enabled=True, state="unsupported")
-        return WriteHealth() if self._writing is None else self._writing.health()
+        return WriteHealth() if self._writer is None else self._writer.health()
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for the server's state."""
         if self._refusal is not None:
             return (Warning(self._refusal.code, *self._refusal.over_http()),)
-        return () if self._writing is None else self._writing.warnings()
+        return () if self._writer is None else self._writer.warnings()
 
     def _open(self) -> VaultWriter:
         log = WriteLog.open(self._core.directory.writes, self._core.directory.bytes_before)
@@ -183,7 +183,7 @@ async def move(
 
 
 async def undo(
-    writing: VaultWriter,
+    writer: VaultWriter,
     jobs: Jobs,
     write_id: str | None,
     write: Write,
@@ -201,13 +201,13 @@ async def undo(
     """
     at_once = None if waits or write.dry_run else AT_ONCE
     try:
-        return await writing.undo(write_id, write, copy_beside=copy_beside, at_once=at_once)
+        return await writer.undo(write_id, write, copy_beside=copy_beside, at_once=at_once)
     except NeedsJob:
         pass
 
     async def work(progress: ActiveJob) -> JobSummary:
         progress.phase("write", 0, None)
-        outcome = await _finish(writing.undo(write_id, write, copy_beside=copy_beside))
+        outcome = await _finish(writer.undo(write_id, write, copy_beside=copy_beside))
         return _summary(outcome, progress)
 
     return await jobs.submit(JobKind.UNDO, work)

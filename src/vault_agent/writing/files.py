@@ -73,9 +73,9 @@ class IndexForWrites(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The writes of whole files of one open vault."""
+    """Moves and deletes files and folders of one open vault, and adds folders and attachments."""
 
-    writing: VaultWriter
+    writer: VaultWriter
     index: IndexForWrites
     open_root: Callable[[], VaultRoot]
 
@@ -104,7 +104,7 @@ class Files:
             path,
             to,
             rewrite_links,
-            lambda note: self.writing.may_write(write.author, note),
+            lambda note: self.writer.may_write(write.author, note),
             partial(sees, write.author),
             not write.author.is_person,
             control or MoveControl(),
@@ -114,7 +114,7 @@ class Files:
         # The plan compares the hash, because a folder has none.
         own = replace(write, expected_hash=None, hash_required=False)
         for attempt in range(1, _ATTEMPTS + 1):
-            since = await self.writing.last_write(own)
+            since = await self.writer.last_write(own)
             ahead = since is not None and attempt < _ATTEMPTS
             try:
                 return await self._move(own, request, since if ahead else None)
@@ -131,9 +131,9 @@ class Files:
                     return plan_move(snapshot, root, request)
 
             if since is None:
-                return await self.writing.transact(write, plan)
+                return await self.writer.transact(write, plan)
             planned = await in_thread(plan)
-            return await self.writing.transact(write, lambda: planned, since)
+            return await self.writer.transact(write, lambda: planned, since)
 
     async def rename_heading(
         self, path: str, write: Write, address: PartAddress, text: str
@@ -154,7 +154,7 @@ class Files:
         seen = partial(sees, write.author)
         links, unread = await self._of_index(links_of) or ([], [])
         return await rename_heading(
-            *(self.writing, path, write, address, text),
+            *(self.writer, path, write, address, text),
             links=[row for row in links if seen(row.source)],
             unread=[*filter(seen, unread)],
         )
@@ -174,7 +174,7 @@ class Files:
         validate(path)
         lost = await self._of_index(partial(_links_from_outside, path=path))
         try:
-            reply = await self.writing.remove(path, write, permanent=permanent)
+            reply = await self.writer.remove(path, write, permanent=permanent)
         except NotFound:
             if missing_ok:
                 return None
@@ -192,14 +192,14 @@ class Files:
         """
 
         def plan() -> Transaction:
-            check_scope(lambda folder: self.writing.may_write(write.author, folder), path)
+            check_scope(lambda folder: self.writer.may_write(write.author, folder), path)
             with self.open_root() as root:
                 if folder_exists(root, path):
                     return Transaction(path, ())
                 place = place_to_move(root, path, "", is_folder=True)
                 return Transaction(place, (VaultChange.make_folder(place),), created=True)
 
-        return await self.writing.transact(write, plan)
+        return await self.writer.transact(write, plan)
 
     async def attach(self, path: str, write: Write, content: bytes) -> Written:
         """Add a file that is not a note. An existing file is never replaced.
@@ -220,7 +220,7 @@ class Files:
             raise InvalidRequest(
                 "INVALID_NOTE_NAME", "An attachment needs an extension other than .md.", remedy=""
             )
-        return await self.writing.create(path, write, content)
+        return await self.writer.create(path, write, content)
 
     async def with_link_warnings(self, reply: Written, author: Author = BY_OWNER) -> Written:
         """Add a warning to the reply of a new file if links to other files now lead to it."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 async def upsert(
-    writing: VaultWriter,
+    writer: VaultWriter,
     path: str,
     write: Write,
     content: str,
@@ -44,7 +44,7 @@ async def upsert(
 
     Raises as `VaultWriter.upsert`.
     """
-    reply = await writing.upsert(
+    reply = await writer.upsert(
         note_path(path),
         write,
         whole(content, properties),
@@ -69,7 +69,7 @@ def whole(content: str, properties: Properties | None) -> bytes:
 
 
 async def add_task(
-    writing: VaultWriter,
+    writer: VaultWriter,
     path: str,
     write: Write,
     task: AddTaskBody,
@@ -87,11 +87,11 @@ async def add_task(
     """
     address = None if section is None else PartAddress(heading=section)
     work = partial(_add, task=task, form=form, address=address)
-    return await writing.edit(path, write, Costly(work))
+    return await writer.edit(path, write, Costly(work))
 
 
 async def set_task(
-    writing: VaultWriter,
+    writer: VaultWriter,
     path: str,
     write: Write,
     wanted: TaskAddress,
@@ -117,7 +117,7 @@ async def set_task(
         return Planned(task.splices, line=task.line)
 
     work = partial(task_edit.set_status, wanted=wanted, status=status, today=today, form=form)
-    reply = await writing.edit(path, write, Costly(work, planned))
+    reply = await writer.edit(path, write, Costly(work, planned))
     if not last or not last[0].completed or not last[0].depends_on:
         return reply
     try:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 async def change_section(
-    writing: VaultWriter,
+    writer: VaultWriter,
     path: str,
     write: Write,
     action: Action,
@@ -60,11 +60,11 @@ async def change_section(
 
     retries = action in ("append", "prepend", "insertBefore", "insertAfter")
     own = replace(_without_hash(write), retries=retries)
-    return await writing.edit(path, own, Costly(work, planned))
+    return await writer.edit(path, own, Costly(work, planned))
 
 
 async def rename_heading(
-    writing: VaultWriter,
+    writer: VaultWriter,
     path: str,
     write: Write,
     address: PartAddress,
@@ -94,7 +94,7 @@ async def rename_heading(
         )
         return Planned(edit.splices, section_hash=edit.hash_after, warnings=warnings)
 
-    return await writing.edit(path, _without_hash(write), Costly(work, planned))
+    return await writer.edit(path, _without_hash(write), Costly(work, planned))
 
 
 def _rename(

@@ -106,7 +106,7 @@ def find_template(root: VaultRoot, folder: str, name: str) -> Template:
 
 
 async def create_from_template(
-    writing: VaultWriter,
+    writer: VaultWriter,
     open_root: Callable[[], VaultRoot],
     write: Write,
     path: str,
@@ -119,7 +119,7 @@ async def create_from_template(
     """Create a note from a template. Its title is the note's name.
 
     Args:
-        writing: what writes.
+        writer: of the vault.
         open_root: opens the vault.
         write: who asks.
         path: of the note; `.md` is added if it is missing.
@@ -151,7 +151,7 @@ async def create_from_template(
         return fill(text, title=stem(place), now=now, values=variables).encode()
 
     place = note_path(path)
-    return await writing.create(place, write, await in_thread(filled))
+    return await writer.create(place, write, await in_thread(filled))
 
 
 def _text(root: VaultRoot, path: str) -> str | None:

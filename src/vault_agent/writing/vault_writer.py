@@ -55,7 +55,7 @@ Reindex: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
 
 
 class VaultWriter:
-    """The writes of one open vault. `run` must be running."""
+    """Carries out every write of one open vault, and keeps its log. `run` must be running."""
 
     def __init__(
         self,
