@@ -114,8 +114,7 @@ class View:
     def client(self) -> ClientTools:
         """What decides which tools the client has."""
         switched_on = [setting for setting in SWITCHES if is_on(setting, self.vault.config)]
-        agent = self.caller.is_named_agent
-        return ClientTools(self.toolset, self.rights, switched_on, agent)
+        return ClientTools(self.toolset, self.rights, switched_on, self.caller.is_named_agent)
 
     async def perform(
         self, operation: Operation[Any, Result[Any]], fields: Mapping[str, Any]
