@@ -321,10 +321,9 @@ class Promotion:
         return None
 
     async def _read_copy(self, shared: OpenVault, path: str, author: Author) -> _Copy | None:
+        write = _write(PROMOTE, Right.EDIT, author)
         try:
-            note = await shared.write_access.own_writer.read(
-                path, _write(PROMOTE, Right.EDIT, author)
-            )
+            note = await shared.write_access.own_writer.read(path, write)
         except (NotFound, InvalidRequest, Forbidden):
             return None  # it is gone, or a person has written another name
         return await in_thread(copied, path, note)
@@ -332,14 +331,10 @@ class Promotion:
 
 async def _undo_last(writer: VaultWriter, path: str, write: Write) -> Written | None:
     """Undo the last write of an operation to a note, or return None if that cannot be."""
-    for change in await writer.logged_writes(path=path):
-        if (
-            change.operation == write.operation
-            and change.state is WriteState.DONE
-            and change.undoable
-        ):
+    for entry in await writer.logged_writes(path=path):
+        if entry.operation == write.operation and entry.state is WriteState.DONE and entry.undoable:
             with suppress(VaultAgentError):  # somebody has changed the frontmatter since
-                return await writer.undo(change.write_id, replace(write, operation=UNDO))
+                return await writer.undo(entry.write_id, replace(write, operation=UNDO))
             return None
     return None
 
