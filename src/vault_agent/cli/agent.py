@@ -42,7 +42,7 @@ _TOOLSET = click.option(
 def show(invocation: Invocation) -> None:
     """Connect Claude Code, Cursor and others to your notes, and say what agents may see.
 
-    By itself it shows the programs, which are connected, and the agents with keys of their own.
+    By itself it shows which programs are connected, and the named agents with their rights.
     """
     from vault_agent.cli.agent_connect import known_agents
     from vault_agent.config.settings import build_config
