@@ -1,4 +1,4 @@
-"""A parser process that crashes, hangs, grows or is killed skips at most one note."""
+"""A worker that crashes, hangs, grows or is killed skips at most one note."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def vault(tmp_path: Path) -> Vault:
 async def run(
     vault: Vault, setup: Callable[..., object], crashes: list[CrashReport] | None = None
 ) -> JobSummary:
-    """Index with real parser processes."""
+    """Index with real workers."""
     vault.heard = Heard()
     told = crashes if crashes is not None else []
     async with WorkerPool(setup, size=2) as pool:
-        parser = keeper.Parser(pool, vault.spec(), on_crash=told.append)
-        return (await index(UpdateIndex(vault.spec()), parser.parse, vault.heard)).summary
+        batches = keeper.BatchDispatcher(pool, vault.spec(), on_crash=told.append)
+        return (await index(UpdateIndex(vault.spec()), batches.parse, vault.heard)).summary
 
 
 async def run_poisoned(vault: Vault) -> JobSummary:
@@ -109,14 +109,14 @@ async def test_a_vault_folder_that_is_gone_or_replaced_is_not_read(vault: Vault,
     held = await vault.dump()
     vault.write("Note 1.md", "changed")
     async with WorkerPool(parsers.poisoned, size=1) as pool:
-        parser = keeper.Parser(pool, vault.spec(), on_crash=print)
+        batches = keeper.BatchDispatcher(pool, vault.spec(), on_crash=print)
 
         async def parse(tasks: list[FileToRead], lines: frozenset[str] | None) -> list[ParsedFile]:
             away = vault.root.rename(vault.root.with_name("away"))
             if is_replaced:
                 vault.root.mkdir()
             try:
-                return await parser.parse(tasks, lines)
+                return await batches.parse(tasks, lines)
             finally:
                 if is_replaced:
                     vault.root.rmdir()
@@ -130,8 +130,8 @@ async def test_a_vault_folder_that_is_gone_or_replaced_is_not_read(vault: Vault,
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
 async def test_a_kept_worker_keeps_no_vault_file_open(vault: Vault):
     async with WorkerPool(parsers.poisoned, size=1) as pool:
-        parser = keeper.Parser(pool, vault.spec(), on_crash=print)
-        await index(UpdateIndex(vault.spec()), parser.parse, vault.heard)
+        batches = keeper.BatchDispatcher(pool, vault.spec(), on_crash=print)
+        await index(UpdateIndex(vault.spec()), batches.parse, vault.heard)
         workers = children()
         links = [
             os.readlink(link)  # noqa: PTH115
@@ -187,8 +187,8 @@ async def test_parsers_that_do_not_start_fail_the_run(vault: Vault):
 
 @pytest.mark.fault(
     "Jobs",
-    "the server dies while a parser hangs",
-    "the parser process ends too",
+    "the server dies while a worker hangs",
+    "the worker ends too",
 )
 @pytest.mark.parametrize("setup", ["stuck", "sleeping"])
 @LINUX

@@ -125,7 +125,7 @@ NOTES = st.one_of(
 
 @pytest.fixture
 def read(tmp_path: Path) -> Iterator[Callable[[bytes], ParsedFile]]:
-    """Return a function that reads and parses bytes like a parser process."""
+    """Return a function that reads and parses bytes like a worker."""
     with VaultRoot.open(tmp_path) as root:
 
         def read(data: bytes) -> ParsedFile:

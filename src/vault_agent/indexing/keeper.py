@@ -1,12 +1,13 @@
-"""The keeper: the indexing process. It stays between runs, and its parser process for a while.
+"""The keeper: the indexing process, which writes the index and is kept between runs.
 
 It reads requests from standard input, carries them out one at a time, and writes events to the
 pipe that was its standard output; `protocol` defines the messages. It exits as soon as its standard
 input closes, so a killed server leaves no process behind. An interrupted run leaves the index as it
 was.
 
-A note that crashes its parser process is isolated, and the others are parsed. Parser processes hold
-no file of a vault open between two batches, so it can be unmounted at any time.
+Worker processes parse the files. One is kept after a run, until the keeper was idle for
+`IDLE_SECONDS`. If a file crashes its worker, the other files are parsed nevertheless. A worker
+holds no file of a vault open between two batches, so the vault can be unmounted at any time.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 
 PROGRESS_INTERVAL_SECONDS = 0.1
 IDLE_SECONDS = 60.0
-"""The parser process ends after this time without a request, and starts with the next notes."""
+"""The kept worker ends after this time without a request. The next run starts another."""
 NICENESS = 10
 """Lower priority than the server, so that searches go first."""
 SECONDS_PER_BATCH = 30.0
@@ -116,7 +117,7 @@ def _read(loop: asyncio.AbstractEventLoop, keeper: _Keeper) -> None:
 
 
 class _Keeper:
-    """Answers requests one after the other, with one pool of parsers."""
+    """Answers requests one after the other, with one pool of workers."""
 
     def __init__(self, pool: Pool, report: _PipeReport) -> None:
         self.requests: asyncio.Queue[Request] = asyncio.Queue()
@@ -133,7 +134,7 @@ class _Keeper:
             self._on_query()
 
     async def next_request(self) -> Request:
-        """Return the next request. If none comes for a while, end the parser process."""
+        """Return the next request. If none comes for `IDLE_SECONDS`, end the kept worker."""
         with suppress(TimeoutError):
             async with asyncio.timeout(IDLE_SECONDS):
                 return await self.requests.get()
@@ -183,8 +184,8 @@ class _Keeper:
     async def _index(self, request: UpdateIndex) -> RunResult:
         self._pool.resize(request.spec.parallel)
         try:
-            parser = Parser(self._pool, request.spec, on_crash=self._report_crash)
-            return await index(request, parser.parse, self._report)
+            batches = BatchDispatcher(self._pool, request.spec, on_crash=self._report_crash)
+            return await index(request, batches.parse, self._report)
         finally:
             await self._pool.trim(1)
 
@@ -235,10 +236,10 @@ class _Keeper:
         self._report.send(Crashed("worker", report))
 
 
-class Parser:
-    """Parses the batches of one run in the workers of a pool.
+class BatchDispatcher:
+    """Has the workers of a pool parse the batches of one run.
 
-    `on_crash` gets a report of every error that a note raised.
+    `on_crash` gets a report of each error that a file or the start of a worker raised.
     """
 
     def __init__(
@@ -268,7 +269,8 @@ class Parser:
         try:
             [parsed] = await self._run([file], repeated, SECONDS_PER_NOTE)
         except WorkerCrashed as crash:
-            # A note of the sample in which repeated lines are looked for is read once more.
+            # With `repeated` None, the file is in the sample of `find_repeated`. The run parses it
+            # again, and reports the crash then.
             if crash.report is not None and repeated is not None:
                 self._on_crash(crash.report)
             return unparsed(file)

@@ -99,7 +99,7 @@ def to_fulltext(
     repeated: Collection[str] = frozenset(),
     saved_on: int | None = None,
 ) -> FulltextNote:
-    """Prepare a parsed note for the full text. This runs in the parser processes.
+    """Prepare a parsed note for the full text. The workers call this.
 
     `repeated` are lines that many notes have, such as footers and the labels of a template.
     `saved_on` is the `file_day` of its file.

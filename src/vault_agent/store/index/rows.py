@@ -1,7 +1,7 @@
 """Converts notes to rows that are ready to be stored, down to their keys.
 
-The parser processes do this, so that the single writer runs no Python code for each row. Plain
-tuples also cross a pipe many times faster than objects.
+The workers do this, so that the single writer runs no Python code for each row. Plain tuples also
+cross a pipe many times faster than objects.
 """
 
 from __future__ import annotations
