@@ -17,17 +17,17 @@ async def test_a_write_that_is_announced_after_a_comparison_is_no_change_by_othe
     monkeypatch: pytest.MonkeyPatch, announced: bool
 ):
     monkeypatch.setattr(module, "_SECONDS_UNTIL_ANNOUNCED", 0)
-    queue = SimpleNamespace(is_busy=False, count=0)
+    queue = SimpleNamespace(is_busy=False, activity_count=0)
     answers = [True, not announced]
 
     async def ask(question: Compare) -> Compared:
         stale = answers.pop(0)
-        queue.count += announced and not answers  # it comes while the vault is looked at again
+        queue.activity_count += announced and not answers  # during the second comparison
         return Compared(stale=stale)
 
     parts: Any = (
         SimpleNamespace(indexer=SimpleNamespace(ask=ask), spec=None),
-        SimpleNamespace(whole=0),
+        SimpleNamespace(whole_runs=0),
         SimpleNamespace(is_indexing=False),
         SimpleNamespace(is_live=False, state=None),
         queue,

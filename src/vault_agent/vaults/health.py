@@ -1,7 +1,7 @@
 """The state of a vault, its index and its embeddings, and the checks between runs.
 
-The indexing process compares the vault with its index, so that requests are not delayed. A check
-that finds a problem adds a warning to every reply.
+The keeper compares the vault with its index, so that requests are not delayed. A check that finds
+a problem adds a warning to every reply.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _SECONDS_UNTIL_ANNOUNCED = 1.0
 
 
 class Checks:
-    """The known state of an index and its vault.
+    """Whether an index is behind its vault, as the last comparison of both has found.
 
-    Nothing is compared while a job indexes, or while changes are noticed. What this server has
-    written during a comparison makes it void.
+    Nothing is compared while a job indexes or the watch notices changes. The result of a comparison
+    is dropped if the index queue had work meanwhile.
     """
 
     def __init__(
@@ -55,19 +55,19 @@ class Checks:
         self._queue = queue
         self._stale = False
         self._unreachable: Warning | None = None  # why the vault could not be read
-        self._compared_after = 0  # so many whole runs: a later one makes the comparison void
+        self._runs_before = 0  # `Runs.whole_runs` when the last comparison began
         self._comparing = False
         self._next_comparison = 0.0
 
     @property
     def stale(self) -> bool:
-        """Whether notes have changed since the last run, and nothing has noticed it."""
-        return self._stale and not self._is_void and not self._watched
+        """Whether the last comparison found changes. False after a whole run, and under a watch."""
+        return self._stale and not self._result_is_outdated and not self._watched
 
     @property
-    def _is_void(self) -> bool:
-        """Whether a run has read all notes since the last comparison."""
-        return self._compared_after != self._runs.whole
+    def _result_is_outdated(self) -> bool:
+        """Whether a run has read all notes since the last comparison began."""
+        return self._runs_before != self._runs.whole_runs
 
     @property
     def _watched(self) -> bool:
@@ -77,7 +77,7 @@ class Checks:
         """Return the warnings for a reply from this index."""
         warnings: list[Warning] = []
         indexing = self._jobs.is_indexing
-        if self._unreachable and not self._is_void and not self._watched:
+        if self._unreachable and not self._result_is_outdated and not self._watched:
             warnings.append(self._unreachable)
         if self.stale:
             what = "Notes have changed since the last run."
@@ -88,39 +88,39 @@ class Checks:
         return tuple(warnings)
 
     def compare_if_due(self) -> None:
-        """Start a comparison of vault and index, at most one in `STALE_CHECK_SECONDS`."""
+        """Start a comparison of vault and index if a whole run or `STALE_CHECK_SECONDS` passed."""
         now = time.monotonic()
-        is_due = self._is_void or now >= self._next_comparison
+        is_due = self._result_is_outdated or now >= self._next_comparison
         if not is_due or self._jobs.is_indexing or self._core.index.meta is None:
             return
         if self._watched or self._queue.is_busy:
             return
         if not self._comparing:
-            if self._is_void:
+            if self._result_is_outdated:
                 self._stale, self._unreachable = False, None
-                self._compared_after = self._runs.whole
+                self._runs_before = self._runs.whole_runs
             self._next_comparison = now + STALE_CHECK_SECONDS
             self._comparing = True
             self._core.background.spawn(self._compare)
 
     async def _compare(self) -> None:
-        queue, changes = self._queue, self._queue.count
+        queue, activity = self._queue, self._queue.activity_count
         is_steady = not queue.is_busy
         compare = partial(self._core.indexer.ask, Compare(self._core.spec))
         stale, unreachable = False, None
         try:
             stale = (await compare()).stale
             if stale:
-                # A write of this server is on the disk a moment before it is announced.
+                # A write of this server is on the disk a moment before the queue gets its path.
                 await anyio.sleep(_SECONDS_UNTIL_ANNOUNCED)
                 stale = (await compare()).stale
         except Misconfigured as error:
             unreachable = Warning(error.code, *error.over_http())
         finally:
             self._comparing = False
-        if self._jobs.is_indexing or self._is_void:
+        if self._jobs.is_indexing or self._result_is_outdated:
             return
-        if not is_steady or queue.is_busy or queue.count != changes:
+        if not is_steady or queue.is_busy or queue.activity_count != activity:
             self._next_comparison = 0.0
             return
         self._stale, self._unreachable = stale, unreachable

@@ -25,7 +25,7 @@ GATHER_SECONDS = 0.02
 
 
 class IndexQueue:
-    """Runs of the index for paths that are handed to it, one after the other."""
+    """Indexes the paths that are added to it, in one run after the other."""
 
     def __init__(
         self,
@@ -34,19 +34,23 @@ class IndexQueue:
         embed_later: EmbedLater,
         on_failure: Callable[[Sequence[str]], object],
     ) -> None:
-        """Begin with none. `on_failure` gets paths that were not indexed."""
+        """Begin with no paths. `on_failure` gets the paths of a run that failed."""
         self._runs = runs
         self._background = background
         self._embed_later = embed_later
         self._on_failure = on_failure
         self._waiting: dict[str, None] = {}
-        self._next_revision: asyncio.Future[IndexState] | None = None  # for the next paths
-        self._current_revision: asyncio.Future[IndexState] | None = None  # for those of this moment
+        self._next_revision: asyncio.Future[IndexState] | None = None  # will have `_waiting`
+        self._current_revision: asyncio.Future[IndexState] | None = None  # of the run in progress
         self._is_working = False
-        self.count = 0  # changes whenever the index is about to change, or has changed
+        self.activity_count = 0
+        """Grows when paths are added, when searches see them, and when their run ends."""
 
     async def index(self, paths: Sequence[str], wait_ms: int) -> IndexState:
-        """Index paths, and return the revision that has them, or `PENDING` after `wait_ms`."""
+        """Index paths, and return the revision that has them.
+
+        Return `PENDING` if the run fails, or has not ended after `wait_ms`.
+        """
         revision = self.add(paths)
         if not wait_ms:
             return PENDING
@@ -54,8 +58,8 @@ class IndexQueue:
         return revision.result() if done else PENDING
 
     def add(self, paths: Sequence[str]) -> asyncio.Future[IndexState]:
-        """Index paths soon. Return the revision that will have them."""
-        self.count += 1
+        """Index paths soon. The result is their revision, or `PENDING` if the run fails."""
+        self.activity_count += 1
         self._waiting.update(dict.fromkeys(paths))
         if self._next_revision is None:
             self._next_revision = asyncio.get_running_loop().create_future()
@@ -65,7 +69,10 @@ class IndexQueue:
         return self._next_revision
 
     async def catch_up(self) -> bool:
-        """Wait for what is indexed at this moment. Return whether there was something."""
+        """Wait until all paths added so far are indexed, at most `DEFAULT_WAIT_MS`.
+
+        Return False if no path waits or is being indexed.
+        """
         last = self._next_revision or self._current_revision
         if last is None:
             return False
@@ -91,7 +98,7 @@ class IndexQueue:
         self._next_revision = None
 
         def on_served(state: IndexState) -> None:
-            self.count += 1
+            self.activity_count += 1
             if revision is not None and not revision.done():
                 revision.set_result(state)
 
@@ -102,7 +109,7 @@ class IndexQueue:
             if not isinstance(error, VaultAgentError | OSError):
                 raise  # a defect
         finally:
-            self.count += 1
+            self.activity_count += 1
             self._current_revision = None
             if revision is not None and not revision.done():
                 revision.set_result(PENDING)

@@ -78,7 +78,7 @@ class Runs:
 
     def __init__(self, core: VaultCore, embeddings: Embeddings) -> None:
         self.embeddings = embeddings
-        self.whole = 0
+        self.whole_runs = 0
         """The number of runs that have read all notes."""
         self.incomplete = False
         """Whether the last job did not finish."""
@@ -305,7 +305,7 @@ class Runs:
         """Note that a run which reads all notes has ended, whether it has published or not."""
         self._note_all_served()
         self.incomplete = False
-        self.whole += 1
+        self.whole_runs += 1
 
 
 def sweep(directory: IndexDirectory) -> None:
