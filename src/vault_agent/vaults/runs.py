@@ -71,9 +71,9 @@ class VaultCore:
 class Runs:
     """Runs the indexing of one vault, and serves what it has published.
 
-    `index_paths` is for our own writes and, in an agent's vault, for what the owner's runs are
-    about. `index_watched` is for the watch, `index_changes` for a request that needs the notes of
-    now, and `index_all` for a job, which embeds too.
+    `index_paths` is for our own writes and, in an agent's vault, for the paths that a run of the
+    owner's index has taken. `index_watched` is for the watch. `index_changes` is for a request that
+    needs the notes as they are now. `index_all` is for a job, and embeds too.
     """
 
     def __init__(self, core: VaultCore, embeddings: Embeddings) -> None:
@@ -81,14 +81,14 @@ class Runs:
         self.whole_runs = 0
         """The number of runs that have read all notes."""
         self.incomplete = False
-        """Whether the last job did not finish."""
+        """Whether the last job failed, and no run has read all notes since."""
         self.indexed_at: str | None = None
-        """When the last run had read all notes; ISO 8601."""
+        """When a run had last read all notes; ISO 8601."""
         self.excluded: tuple[Warning, ...] = ()
         """Folders with notes that the last run of the whole vault skipped by their names."""
         self._core = core
         self._refreshed = Signal()
-        self._reading = anyio.Lock()  # of attachments
+        self._reading_attachments = anyio.Lock()
         self.on_begin: Callable[[UpdateIndex], object] = lambda _: None
         """Called with the request of each run, when it begins."""
         self.on_refresh: Callable[[], object] = lambda: None
@@ -97,10 +97,12 @@ class Runs:
     async def index_paths(
         self, paths: Sequence[str], on_served: Callable[[IndexState], object] = lambda _: None
     ) -> None:
-        """Index files that have changed. `on_served` is called once searches see them.
+        """Index files that have changed. It is not a job, and does not embed.
 
-        Waits for earlier runs. It is not a job, and does not embed. Raises what `index` raises, and
-        `INDEXER_FAILED`.
+        `on_served` is called when searches see them, once or twice.
+
+        Raises:
+            VaultAgentError: as `Indexer.run`.
         """
 
         def note_served() -> None:
@@ -108,13 +110,16 @@ class Runs:
                 on_served(IndexState("indexed", meta.generation, meta.revision))
 
         request = UpdateIndex(self._core.spec, paths=tuple(paths))
-        await self._run(request, lambda event: self._hear(event, note_served))
-        note_served()  # nothing was to be published
+        await self._run(request, lambda event: self._serve_published(event, note_served))
+        note_served()  # a run that changes nothing publishes nothing
 
     async def index_watched(
         self, paths: tuple[str, ...] | None, on_served: Callable[[], object]
     ) -> None:
-        """Index the paths that a watch names, or everything. `on_served`: searches see it."""
+        """Index the paths that a watch names, or the whole vault.
+
+        `on_served` is called when searches see a revision that the run has published.
+        """
 
         def note_served() -> None:
             if paths is None:
@@ -122,26 +127,26 @@ class Runs:
             on_served()
 
         request = UpdateIndex(self._core.spec, paths=paths, by_watch=True)
-        await self._run(request, lambda event: self._hear(event, note_served))
+        await self._run(request, lambda event: self._serve_published(event, note_served))
         if paths is None:
             self._note_all_read()
 
     async def index_changes(self) -> None:
         """Index all changes of the vault since the last run. It is not a job."""
         request = UpdateIndex(self._core.spec)
-        await self._run(request, lambda event: self._hear(event, self._note_all_served))
+        await self._run(request, lambda event: self._serve_published(event, self._note_all_served))
         self._note_all_read()
 
     async def embed(self, *, fresh: bool = False) -> bool:
         """Embed the chunks without a vector, or all. Return False if the endpoint fails."""
         works = True
 
-        def hear(event: RunEvent) -> None:
+        def on_event(event: RunEvent) -> None:
             nonlocal works
             works = works and not (isinstance(event, Warning) and event.code == _UNAVAILABLE)
-            self._hear(event)
+            self._serve_published(event)
 
-        await self.embeddings.make(hear, fresh=fresh)
+        await self.embeddings.make(on_event, fresh=fresh)
         return works
 
     async def wait_for(self, generation: int, revision: int) -> None:
@@ -167,7 +172,7 @@ class Runs:
         """Index the whole vault, and embed if that is enabled."""
         indexed = False
 
-        def hear(event: RunEvent) -> None:
+        def on_event(event: RunEvent) -> None:
             if isinstance(event, Phase):
                 asks = event.name == "embed" and event.done != event.total
                 progress.phase(
@@ -179,21 +184,21 @@ class Runs:
                 )
             elif isinstance(event, Warning):
                 progress.warn(event)
-            self._hear(event, self._note_all_served)
+            self._serve_published(event, self._note_all_served)
 
-        # This job makes what is missing, and shows it.
+        # The job makes the vectors that are missing, and reports their progress.
         await self._core.indexer.stop_embedding(self._core.spec.directory)
         try:
             request = UpdateIndex(self._core.spec, rebuild=kind is JobKind.REINDEX)
-            run = await self._run(request, hear, then_read=False)
+            run = await self._run(request, on_event, then_read=False)
             indexed = True
         finally:
             self.incomplete = not indexed
         self._note_all_read()
         progress.index_finished()
-        last = await self._read_attachments(hear) if run.texts_differ else None
+        last = await self._read_attachments(on_event) if run.texts_differ else None
         made = await self.embeddings.make(
-            hear, require=options.require_embeddings, fresh=options.fresh_embeddings
+            on_event, require=options.require_embeddings, fresh=options.fresh_embeddings
         )
         summary = replace(run.summary, chunks=(last or run).summary.chunks)
         if made is None:
@@ -204,13 +209,13 @@ class Runs:
         )
 
     async def _read_attachments(self, on_event: Callable[[RunEvent], object]) -> RunResult | None:
-        """Read each attachment that waits once, and index their texts.
+        """Read each attachment whose text waits to be read once, and index the texts.
 
-        Return the last run, or None if nothing was read.
+        Return the result of the last index run, or None if no text was read.
         """
         spec, run = self._core.spec, None
         after: str | None = ""
-        async with self._reading:
+        async with self._reading_attachments:
             while after is not None:
                 request = ReadAttachments(spec, after)
                 read = await self._core.indexer.read_attachments(request, on_event)
@@ -221,15 +226,15 @@ class Runs:
         return run
 
     async def _read_in_background(self) -> None:
-        """Read the attachments that a run has left waiting, and embed their texts."""
-        with suppress(VaultAgentError):  # the next run leaves them waiting again
-            if await self._read_attachments(self._hear) is not None:
+        """Read the attachments that a run has left unread, and embed their texts."""
+        with suppress(VaultAgentError):  # the next run reports them as unread again
+            if await self._read_attachments(self._serve_published) is not None:
                 await self.embed()
 
     async def refresh(self) -> None:
-        """Serve the newest complete state, and wake all who wait for it."""
+        """Serve the newest published state, and announce it."""
         try:
-            # Not cancelled: it opens files.
+            # A cancellation waits until it has opened its files.
             await to_its_end(self._core.index.refresh())
         finally:
             self.announce()
@@ -241,7 +246,7 @@ class Runs:
             self.announce()
 
     def announce(self) -> None:
-        """Tell all who follow what is served, or that nothing is."""
+        """Call `on_refresh`, and wake the tasks of `wait_for`."""
         self.on_refresh()
         self._refreshed.announce()
 
@@ -254,22 +259,22 @@ class Runs:
     ) -> RunResult:
         """Send the request to the keeper, serve the published index, and remove old files.
 
-        With `then_read`, attachments that wait for it are read in the background.
+        With `then_read`, attachments whose text the run has left unread are read in the background.
         """
         self.on_begin(request)
         index, excluded = self._core.index, []
 
-        def hear(event: RunEvent) -> None:
+        def note_excluded(event: RunEvent) -> None:
             if isinstance(event, Warning) and event.code == NOTES_EXCLUDED:
                 excluded.append(event)
             on_event(event)
 
         try:
-            run = await self._core.indexer.run(request, hear)
+            run = await self._core.indexer.run(request, note_excluded)
             if request.paths is None:
                 self.excluded = tuple(excluded)
             await self.refresh()
-            index.check()  # the run may not have seen the damage that keeps it from serving
+            index.check()  # raises if damage that the run has not met keeps it from being served
         except IndexUnavailable as damage:
             if index.meta is not None:
                 await self.refuse(damage, index.meta.generation)
@@ -286,23 +291,25 @@ class Runs:
             self._core.background.spawn(self._read_in_background)
         return run
 
-    def _hear(self, event: RunEvent, on_served: Callable[[], object] = lambda: None) -> None:
-        """Serve what a process has published."""
+    def _serve_published(
+        self, event: RunEvent, on_served: Callable[[], object] = lambda: None
+    ) -> None:
+        """If the event says that a new state is published, serve it in the background."""
         if isinstance(event, Published):
             self._core.background.spawn(self._serve, event.run, on_served)
 
     async def _serve(self, run: RunResult | None, on_served: Callable[[], object]) -> None:
         await self.refresh()
         if run is not None:
-            on_served()  # who hears the news sees what it does
+            on_served()  # before the news, so that clients who get it find this done
             self._core.events.add(revision_of(run))
 
     def _note_all_served(self) -> None:
-        """Note that the revision which is served has all notes as they are on the disk."""
+        """Record the time at which searches see all notes as they are on the disk."""
         self.indexed_at = timestamp()
 
     def _note_all_read(self) -> None:
-        """Note that a run which reads all notes has ended, whether it has published or not."""
+        """Record that a run has read all notes, even if it has published nothing."""
         self._note_all_served()
         self.incomplete = False
         self.whole_runs += 1
