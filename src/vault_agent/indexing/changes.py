@@ -39,17 +39,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The files that the index knows, as the last run saw them: all, or those at some paths."""
+    """The files of an index, as the last run saw them: all, or those at some paths."""
 
     meta: Meta
     files: dict[str, stored_notes.StoredFile]  # notes and documents by path
-    # Files named like notes that were not indexed or not re-read. True: it could not be read.
+    # Notes and attachments that the last run could not index, by path. True: the file was not read,
+    # so the index has no rows of it, or older ones.
     left_out: dict[str, tuple[FileEntry, bool]]
-    attachments: frozenset[str]
-    paths: Collection[str] | None  # the files are those at or below these paths; None: all files
+    attachments: frozenset[str]  # paths of all attachments
+    paths: Collection[str] | None  # the fields above have files at or below these; None: all
 
     def entries(self, *, with_unread: bool = True) -> dict[str, FileEntry]:
-        """Return all files named like notes, indexed or not, or those that could be read."""
+        """Return the files by path, indexed and left out, with or without the unread ones."""
         entries = {path: file.entry for path, file in self.files.items()}
         left_out = self.left_out.items()
         return entries | {
@@ -60,9 +61,9 @@ class Stored:
 def read_stored(
     directory: IndexDirectory, spec: IndexSpec, paths: Collection[str] | None = None
 ) -> Stored | None:
-    """Return the files of the current generation, or None if there is none.
+    """Return the files of the current generation, or None if there is no generation.
 
-    With `paths`, only files at or below these paths and their other spellings are returned: a file
+    With `paths`, return only the files at or below these paths or another spelling of them: a file
     system may find one file by names that differ in letter case or normal form.
 
     Raises:
@@ -114,15 +115,15 @@ def compare(spec: IndexSpec) -> Compared:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a run has to do at the paths it has scanned."""
+    """What a run has to do at the paths that it has scanned."""
 
     base: Meta | None  # of the generation to update; None starts a new generation
-    had_notes: bool  # whether the current index has notes, even if a new generation is started
-    indexed: Mapping[str, StoredFile]  # the notes and documents in the generation
+    had_notes: bool  # whether the current index has notes, also if a new generation is started
+    indexed: Mapping[str, StoredFile]  # the notes and documents in the generation to update
     to_read: list[FileEntry]  # new files, and files that may have changed
     removed: list[str]  # notes and documents whose files are missing
-    left_out_before: Mapping[str, tuple[FileEntry, bool]]  # True: the file could not be read
-    left_out: dict[str, tuple[FileEntry, bool]]  # those that stay so without being read again
+    left_out_before: Mapping[str, tuple[FileEntry, bool]]  # True: the file was not read
+    left_out: dict[str, tuple[FileEntry, bool]]  # those of them that the run does not read again
     new_attachments: list[str]
     lost_attachments: list[str]
     differs: bool  # whether there is anything to do
@@ -151,7 +152,7 @@ def find_changes(
         stored = read_stored(directory, spec)
     except IndexUnavailable:
         if not request.rebuild:
-            raise  # the server starts a rebuild, as a job that is seen
+            raise  # the server starts a rebuild, as a job
         stored = None
     scanned = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
     _report_scan(scanned, report)
@@ -162,9 +163,9 @@ def find_changes(
 
 
 def _had_notes(stored: Stored | None, spec: IndexSpec) -> bool:
-    """Whether the index has notes, so that a vault without any is suspicious.
+    """Whether the index is of a whole vault and has notes: a vault without notes may be unmounted.
 
-    The folder of an agent may lose its last note: only that of the whole vault tells of a mount.
+    The folders of an agent may lose their last note.
     """
     return stored is not None and stored.meta.notes > 0 and spec.exclusions.scope == EVERYTHING
 
@@ -228,15 +229,15 @@ def _is_plain(path: str) -> bool:
 def _compare(stored: Stored | None, scanned: Scan, request: UpdateIndex) -> Changes:
     files = stored.files if stored else {}
     left_out = stored.left_out if stored else {}
-    # Files that could not be read are read again by every run that someone has asked for. The many
-    # runs of a watcher read them again once they change.
-    again = not request.by_watch
-    settled = stored.entries(with_unread=not again) if stored else {}
-    seen = diff(settled, request.spec.to_index(scanned), scanned.unlisted)
-    # Files that are missing or are read again leave the list. Those that fail again return to it.
-    stay = {path: left_out[path] for path in settled.keys() & left_out.keys()}
+    # A run that someone has asked for tries unread files again. The runs of the watch, which are
+    # many, try such a file again only when it has changed.
+    retries = not request.by_watch
+    baseline = stored.entries(with_unread=not retries) if stored else {}
+    seen = diff(baseline, request.spec.to_index(scanned), scanned.unlisted)
+    # Without files that are missing or read again. The run adds those that it reads in vain.
+    still_left_out = {path: left_out[path] for path in baseline.keys() & left_out.keys()}
     for path in (*seen.removed, *(entry.path for entry in seen.maybe_changed)):
-        stay.pop(path, None)
+        still_left_out.pop(path, None)
     attachments = {entry.path for entry in scanned.attachments}
     before = stored.attachments if stored else frozenset()
     new_attachments = sorted(attachments - before)
@@ -251,12 +252,12 @@ def _compare(stored: Stored | None, scanned: Scan, request: UpdateIndex) -> Chan
         to_read=[*seen.added, *seen.maybe_changed],
         removed=removed,
         left_out_before=left_out,
-        left_out=stay,
+        left_out=still_left_out,
         new_attachments=new_attachments,
         lost_attachments=lost_attachments,
         differs=bool(
             seen.differs
-            or (again and any(unread for _, unread in left_out.values()))
+            or (retries and any(unread for _, unread in left_out.values()))
             or new_attachments
             or lost_attachments
         ),

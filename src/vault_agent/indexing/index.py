@@ -4,9 +4,9 @@ It runs in the indexing process. An incremental run is one SQLite transaction. A
 new generation beside the old one. Readers see no change before the last step, and a run that is
 killed leaves the index as it was.
 
-Links of new notes, and links to names that a run has added or removed, are resolved again. A few
-are resolved against the files that they could mean, looked up in the index; many against all names
-in one pass, which is faster then.
+A run resolves the links of the notes that it has read, and all links to the names that it has added
+or removed. For few names, it looks up the files that each link could mean. For many, it reads the
+names of all files once and resolves all links, which is faster then.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ async def _index(
 
         run = await _IndexRun(request, directory, changes, parse, report).carry_out(check)
         if request.paths is None:
-            with suppress(VaultAgentError, OSError):  # the revision is out
+            with suppress(VaultAgentError, OSError):  # the revision is published, and complete
                 if has_drifted(directory, run.generation):
                     await rewrite(directory, run.generation, spec, parse)
         return run
@@ -211,8 +211,9 @@ class _IndexRun:
     def _tidy(self, fulltext: FulltextWriter) -> None:
         """Remove old rows of the full text, and merge its small segments.
 
-        This comes after publication: before it, the last revision needs the rows, and nobody who
-        waits for the new one waits for it. That one is complete, so errors here are ignored.
+        This comes after publication. Searches of the previous revision need the rows until then,
+        and clients that wait for the new revision do not wait for the merge. The new revision is
+        complete without it, so errors are ignored.
         """
         with suppress(VaultAgentError, OSError):
             if self._forgotten:
@@ -236,8 +237,8 @@ class _IndexRun:
         fulltext = FulltextWriter(directory.fulltext(generation))
         stack.callback(fulltext.close)
         if self._base is not None:
-            # A run that was killed has left them. The highest row stays until SQLite has counted
-            # it, so that its number is never used again.
+            # Remove the rows that a killed run has left. The highest one stays until this run has
+            # stored a higher `next_rowid` in SQLite, so that no row number is used twice.
             fulltext.remove(old_rows(connection))
             highest = fulltext.next_rowid - 1
             fulltext.remove_between(self._base.next_rowid, highest)
@@ -253,7 +254,7 @@ class _IndexRun:
         await self._forget(target, changes.removed)
         self._gone = sum(map(is_note, changes.removed))
         self._repeated = await self._repeated_lines(target)
-        await self._store_notes(target)
+        await self._store_files(target)
         if len(changes.to_read) >= MANY_AT_ONCE:
             await in_thread(writer.note_times_set_together)
         self._store_left_out(writer)
@@ -282,12 +283,12 @@ class _IndexRun:
         write_meta(target.connection, meta)
         return meta
 
-    async def _store_notes(self, target: _Target) -> None:
+    async def _store_files(self, target: _Target) -> None:
         to_read = [entry for entry in self._changes.to_read if is_note(entry.path)]
         others = [entry for entry in self._changes.to_read if not is_note(entry.path)]
         if self._request.reads_attachments or self._request.rebuild:
             to_read += others
-        else:  # their text may take long to read, and notes do not wait for it
+        else:  # attachments may take long to read: a later run takes them, so notes do not wait
             self._left_out |= {entry.path: (entry, True) for entry in others}
         files = [
             FileToRead(entry, self._known_hash(entry), rowid)
@@ -304,15 +305,16 @@ class _IndexRun:
                 self._report.phase("parse", done, len(files))
 
     def _known_hash(self, entry: FileEntry) -> bytes | None:
-        """Return the hash of a file whose rows stay if its content is the same.
+        """Return the hash that the index has of a file, or None if the file must be parsed.
 
-        A file without a date of its own is found by the day of its time, which is one of its rows.
+        That is a file that is not indexed, or one whose day for filters has changed: without a date
+        in its name, it may be the day of its modification time.
         """
         file = self._indexed.get(entry.path)
         if file is None:
             return None
-        moved = file_day(file.entry) != file_day(entry) and dated(entry.path)[0] is None
-        return None if moved else file.hash
+        is_other_day = file_day(file.entry) != file_day(entry) and dated(entry.path)[0] is None
+        return None if is_other_day else file.hash
 
     async def _repeated_lines(self, target: _Target) -> frozenset[str]:
         if self._base is not None:
@@ -465,7 +467,7 @@ def has_drifted(directory: IndexDirectory, generation: int) -> bool:
 async def rewrite(
     directory: IndexDirectory, generation: int, spec: IndexSpec, parse: Parse
 ) -> None:
-    """Write the full text of all rows anew, unless a file gives another text, or none, now."""
+    """Write the full text anew from all files, unless one has changed since or cannot be read."""
     stored = await in_thread(read_stored, directory, spec)
     if stored is None or not _are_readable(stored.files, stored.left_out, directory):
         return
@@ -491,7 +493,7 @@ async def rewrite(
 def _are_readable(
     files: Mapping[str, StoredFile], left_out: Mapping[str, object], directory: IndexDirectory
 ) -> bool:
-    """Whether all texts are at hand, or else each run would try in vain."""
+    """Whether no file was left out, and all texts of attachments are kept, as `rewrite` needs."""
     texts = KeptTexts(directory.texts)
     return files.keys().isdisjoint(left_out) and all(
         texts.has(kind, file.hash)
@@ -501,18 +503,18 @@ def _are_readable(
 
 
 SAMPLED_FROM = 20
-"""The least number of notes of a vault in which such lines are looked for."""
+"""The least number of notes of a vault in which repeated lines are looked for."""
 SAMPLED_EACH, MIN_SAMPLE, MAX_SAMPLE = 20, 20, 200
-"""One in twenty notes is in the sample, but not fewer or more than these."""
+"""One in twenty notes is in the sample, 200 at most. Of few notes, up to 20 are in it."""
 REPEATED_SHARE, FEWEST_REPEATED = 0.25, 10
 SMALL_VAULT, LONG_LINE = 400, 4
 """In a vault of fewer notes, a line of fewer words may be a label or a value."""
 
 
 async def find_repeated(notes: Sequence[FileEntry], parse: Parse, parallel: int) -> frozenset[str]:
-    """Return the lines that a quarter of a sample of the notes have, and at least ten of it.
+    """Return the lines that a quarter of the sampled notes have, and at least ten of them.
 
-    In a small vault, only long lines.
+    In a vault of fewer than `SMALL_VAULT` notes, only lines of `LONG_LINE` words or more.
     """
     if len(notes) < SAMPLED_FROM:
         return frozenset()

@@ -121,7 +121,7 @@ def attachment_handle(connection: sqlite3.Connection, file_id: str) -> int | Non
 def left_out(
     connection: sqlite3.Connection, paths: Iterable[str] | None = None
 ) -> list[tuple[FileEntry, bool]]:
-    """Return files named like notes that were not indexed, each with whether it was unread.
+    """Return the notes and attachments that were not indexed, each with whether it is unread.
 
     With `paths`, those at these paths or anywhere below them.
     """

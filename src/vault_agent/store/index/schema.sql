@@ -36,9 +36,9 @@ CREATE TABLE old_row (
     rowid INTEGER PRIMARY KEY
 ) STRICT;
 
--- Files named like notes that could not be indexed, as the last run saw them. Without these rows,
--- every run would treat them as new files, and every check as a change. `unread` is 1 if the file
--- could not be read. That may pass without a change to the file, so the next run reads it again.
+-- Notes and attachments that the last run could not index, as it saw them. Without these rows, every
+-- run would treat them as new files, and every check as a change. `unread` is 1 if the file could not
+-- be read, or if an attachment waits to be read: a later run tries it again, even if it is unchanged.
 CREATE TABLE left_out (
     path     TEXT PRIMARY KEY,
     size     INTEGER NOT NULL,

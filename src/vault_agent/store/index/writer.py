@@ -189,7 +189,7 @@ class NoteWriter:
     def change_left_out(
         self, added: Iterable[tuple[FileEntry, bool]], removed: Iterable[str]
     ) -> None:
-        """Add and remove files named like notes that are left out, each with whether it is unread.
+        """Add and remove notes and attachments that are left out, each with whether it is unread.
 
         `removed` comes first, so a path may be in both.
         """
