@@ -7,9 +7,11 @@ from hashlib import sha256
 import pytest
 from pydantic import SecretStr
 
+from vault_agent.api.caller import OWNER
 from vault_agent.config.rules import vault_identity
 from vault_agent.errors import Forbidden, Unauthorized
 from vault_agent.server.access import Access
+from vault_agent.server.app_keys import CALLER
 
 from .conftest import KEY, run
 
@@ -247,13 +249,11 @@ async def test_a_key_in_the_query_string_is_ignored(guarded, name: str):
 def test_keys_are_compared_by_digest_in_constant_time(monkeypatch: pytest.MonkeyPatch):
     compared = []
 
-    class Hmac:
-        @staticmethod
-        def compare_digest(given: bytes, wanted: bytes) -> bool:
-            compared.append((given, wanted))
-            return given == wanted
+    def compare_digest(digest: bytes, wanted: bytes) -> bool:
+        compared.append((digest, wanted))
+        return digest == wanted
 
-    monkeypatch.setattr("vault_agent.server.access.hmac", Hmac)
+    monkeypatch.setattr("vault_agent.server.access.hmac.compare_digest", compare_digest)
     access = Access(host="127.0.0.1", api_key=SecretStr(KEY), origins=())
     access.check_key([f"Bearer {KEY}"])
     with pytest.raises(Unauthorized):
@@ -267,6 +267,18 @@ def test_any_text_can_be_compared_with_the_key():
     for text in ("Bearer \udcff", "Bearer ключ", "Bearer \x00"):
         with pytest.raises(Exception, match="UNAUTHORIZED"):
             access.check_key([text])
+
+
+async def test_a_request_to_mcp_has_no_caller_before_mcp_makes_the_agent(monkeypatch):
+    callers = []
+    monkeypatch.setattr(
+        "vault_agent.server.mcp._caller",
+        lambda request: callers.append(request.get(CALLER)) or OWNER,
+    )
+    async with run(server={"api_key": KEY}, mcp={"enabled": True}) as server:
+        for path in ("/mcp", "/mcp/desk"):
+            await server.ask("POST", path, headers={"Authorization": f"Bearer {KEY}"})
+    assert callers == [None, None]
 
 
 async def test_replies_name_the_vault_only_to_allowed_clients(tmp_path):

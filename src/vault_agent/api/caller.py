@@ -57,7 +57,7 @@ class Caller:
 OWNER = Caller(CallerKind.OWNER)
 """The caller of a request with the server's key, or of any request where none is configured.
 
-`server/mcp.py` makes an agent of it for a request to `/mcp` or `/mcp/NAME`."""
+`server/mcp.py` makes the callers of `/mcp` and `/mcp/NAME`, which are agents."""
 
 PAGE = Caller(CallerKind.WEB, "web", client="web")
 """The caller of a request with the token of a session of the web page."""

@@ -101,32 +101,31 @@ class Access:
         if not opened and any(site not in ("same-origin", "none") for site in sites):
             raise _origin_not_allowed()
 
-    def check_key(
-        self,
-        authorization: list[str],
-        agent: str | None = None,
-        sessions: PageSessions | None = None,
-    ) -> Caller:
-        """Return PAGE for the web page, else OWNER, or raise UNAUTHORIZED.
+    def check_key(self, authorization: list[str], sessions: PageSessions | None = None) -> Caller:
+        """Return the web page for a token of its `sessions`, or the owner for the server's key.
 
-        There must be exactly one Authorization header with the key. With `sessions`, a token of a
-        session of the web page is accepted as well; SESSION_ENDED says that it was one. `agent` is
-        the named agent of the path `/mcp/NAME`, if any: its key is accepted there alone.
+        Raises:
+            Unauthorized: `UNAUTHORIZED`; `SESSION_ENDED` for a token that is valid no longer.
+        """
+        token = bearer(authorization)
+        if sessions is not None and token is not None and token.startswith(PREFIX):
+            sessions.check(token)
+            return PAGE
+        self.check_agent_key(authorization, None)
+        return OWNER
 
-        OWNER is returned for agents too. `server/mcp.py` makes agents of it, by the path.
+    def check_agent_key(self, authorization: list[str], agent: str | None) -> None:
+        """Raise UNAUTHORIZED unless the request has the server's key, or that of the named agent.
+
+        There must be exactly one Authorization header. Without `server.api_key` all requests pass.
 
         The error is always the same. Digests are compared, so the time reveals nothing about the
         key, and any text can be compared.
         """
         if self._digest is None:
-            return OWNER
-        digest_sent = b""
+            return
         token = bearer(authorization)
-        if token is not None:
-            if sessions is not None and token.startswith(PREFIX):
-                sessions.check(token)
-                return PAGE
-            digest_sent = _digest(token)
+        digest_sent = b"" if token is None else _digest(token)
         keys = [self._digest]
         if agent is not None:
             # An unknown agent and one without a key take the same time as one with a key.
@@ -135,7 +134,6 @@ class Access:
             keys.append(bytes.fromhex(digest) if digest is not None else self._digest)
         if not any([hmac.compare_digest(digest_sent, key) for key in keys]):  # noqa: C419 - all of them
             raise Unauthorized("UNAUTHORIZED", "This server needs its API key.")
-        return OWNER
 
 
 def bearer(authorization: list[str]) -> str | None:

@@ -41,6 +41,7 @@ class Trace:
     request_id: str
     route: str | None = None  # the template, not the path
     origin: str | None = None  # an allowed foreign origin
+    is_admitted: bool = False  # whether the key was checked: the reply may name the vault
     fields: Fields = field(default_factory=Fields)
 
 
@@ -69,4 +70,4 @@ class Activity:
 
 ACTIVITY = web.AppKey("activity", Activity)
 TRACE = web.RequestKey("trace", Trace)
-CALLER = web.RequestKey("caller", Caller)  # only if the request had what it needs to be admitted
+CALLER = web.RequestKey("caller", Caller)  # of an admitted request; none if it is to `/mcp`

@@ -162,7 +162,7 @@ def _is_admitted(request: web.Request) -> bool:
     """Whether the key or the session of a stream is still valid."""
     try:
         request.app[ACCESS].check_key(
-            request.headers.getall("Authorization", []), sessions=request.app.get(PAGE_SESSIONS)
+            request.headers.getall("Authorization", []), request.app.get(PAGE_SESSIONS)
         )
     except Unauthorized:
         return False

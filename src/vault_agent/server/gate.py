@@ -95,7 +95,7 @@ async def stamp(request: web.Request, response: web.StreamResponse) -> None:
     if trace is None:
         return  # refused by the connection itself, before the gate
     response.headers["X-Request-Id"] = trace.request_id
-    if CALLER in request:
+    if trace.is_admitted:
         response.headers["X-Vault-Id"] = request.app[APP].vaults.default.identity
         response.headers["X-Vault-Agent"] = __version__
     if request.app[ACCESS].cross_origin:
@@ -124,11 +124,12 @@ def _admit(request: web.Request, trace: Trace) -> None:
         access.check_site(sites, opened=is_shell(request.method, path) and _is_opened(request))
     if needs_no_key(request.method, path) or (trace.origin and _is_preflight(request)):
         return
-    request[CALLER] = access.check_key(
-        request.headers.getall("Authorization", []),
-        agent_of(request.path),
-        None if is_mcp(request.path) else request.app.get(PAGE_SESSIONS),
-    )
+    authorization = request.headers.getall("Authorization", [])
+    if is_mcp(request.path):  # `server/mcp.py` makes the caller, who may do less than the owner
+        access.check_agent_key(authorization, agent_of(request.path))
+    else:
+        request[CALLER] = access.check_key(authorization, request.app.get(PAGE_SESSIONS))
+    trace.is_admitted = True
 
 
 def _is_opened(request: web.Request) -> bool:

@@ -114,7 +114,10 @@ async def _post(request: web.Request) -> web.StreamResponse:
 
 
 def _caller(request: web.Request) -> Caller:
-    """Return the named agent of the path, or for `/mcp` itself an unnamed one."""
+    """Return the named agent of the path, or for `/mcp` itself an unnamed one.
+
+    The gate has checked the key, and has stored no caller.
+    """
     config = request.app[CONFIG]
     name = request.match_info.get("agent")
     if name is None:
