@@ -126,7 +126,7 @@ async def _answers(snapshot: Snapshot) -> list[Any]:
 
 async def _look(vault: Vault, spec: Any) -> tuple[str, Any]:
     """Open an index like a server. Return the outcome and everything it would serve."""
-    index = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
+    index = CurrentIndex(vault.directory, identity=spec.identity, fingerprint=spec.fingerprint)
     try:
         await index.refresh()
         if index.refusal is not None:

@@ -21,7 +21,7 @@ from vault_agent.errors import Busy
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import FileToRead, ParsedFile
 from vault_agent.indexing.protocol import RunResult, UpdateIndex
-from vault_agent.store.current import READERS, CurrentIndex
+from vault_agent.store.current import READERS
 
 MAX_NOTE_BYTES = 1 << 20
 
@@ -165,8 +165,7 @@ async def test_a_cancelled_run_leaves_no_batch_running(tmp_path: Path):
 async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
     vault = Vault(tmp_path)
     await vault.index()
-    spec = vault.spec()
-    current = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
+    current = vault.current()
     await current.refresh()
 
     begun, go_on = threading.Event(), threading.Event()

@@ -14,7 +14,6 @@ from tests.support.index_runs import Vault
 
 from vault_agent.errors import IndexUnavailable
 from vault_agent.indexing.embed import embed
-from vault_agent.store.current import CurrentIndex
 
 FINE = {"harmless", "forgotten", "a changed row", "an earlier revision", "vectors of no chunk"}
 FINE |= {f"refused {when}" for when in ("when opened", "when read")}
@@ -44,8 +43,7 @@ async def test_a_damaged_current_file_is_detected_and_repaired(tmp_path: Path, c
     await vault.index()
     held = await vault.dump()
     (vault.directory.path / "current").write_bytes(content)
-    spec = vault.spec()
-    index = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
+    index = vault.current()
     await index.refresh()
     assert index.refusal.code == "INDEX_INCOMPATIBLE"
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):

@@ -27,13 +27,7 @@ def vault_of(folder: Path, notes: dict[str, str]) -> Vault:
 @asynccontextmanager
 async def served(vault: Vault) -> AsyncIterator[CurrentIndex]:
     """Open an index like a server."""
-    spec = vault.spec()
-    index = CurrentIndex(
-        vault.directory,
-        vault=spec.identity,
-        fingerprint=spec.fingerprint,
-        vectors=vault.directory.vectors,
-    )
+    index = vault.current(vectors=vault.directory.vectors)
     await index.refresh()
     try:
         yield index

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from tests.support.index_runs import Vault
 
-from vault_agent.store.current import CurrentIndex, Snapshot
+from vault_agent.store.current import Snapshot
 
 
 @asynccontextmanager
@@ -21,10 +21,7 @@ async def indexed(vault: Vault) -> AsyncIterator[Snapshot]:
 @asynccontextmanager
 async def opened(vault: Vault) -> AsyncIterator[Snapshot]:
     """Yield a snapshot of the vault's index."""
-    spec = vault.spec()
-    current = CurrentIndex(
-        vault.directory, vault=spec.identity, fingerprint=spec.fingerprint, scope=vault.scope
-    )
+    current = vault.current()
     await current.refresh()
     try:
         async with current.snapshot() as snapshot:

@@ -12,7 +12,6 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import IndexUnavailable
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
-from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
 from vault_agent.store.directory import IndexDirectory
 
@@ -32,8 +31,7 @@ async def vault(tmp_path: Path) -> Vault:
 
 async def refused(vault: Vault) -> bool:
     """Open an index as a server does, and read all of it."""
-    spec = vault.spec()
-    index = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
+    index = vault.current()
     try:
         await index.refresh()
         async with index.snapshot() as snapshot:
@@ -63,8 +61,7 @@ async def test_damage_that_is_valid_sql_is_detected(vault: Vault, statement: str
 
 
 async def test_a_reader_keeps_its_revision_to_the_end(vault: Vault):
-    spec = vault.spec()
-    index = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
+    index = vault.current()
     await index.refresh()
     async with index.snapshot() as snapshot:
         vault.write("New.md", "new")

@@ -29,7 +29,7 @@ class Locked(IndexDirectory):
 
 
 async def test_an_unreadable_index_folder_is_reported_with_a_code(tmp_path: Path):
-    index = CurrentIndex(Locked(tmp_path), vault="", fingerprint="")
+    index = CurrentIndex(Locked(tmp_path), identity="", fingerprint="")
     with pytest.raises(Failed) as failure:
         await index.refresh()
     assert failure.value.code == "INDEX_IO_ERROR"
@@ -42,8 +42,7 @@ async def serving(vault: Vault) -> CurrentIndex:
     """Index a vault and open what was published."""
     vault.write("A.md", "# A\n\nsome words\n")
     await vault.index()
-    spec = vault.spec()
-    index = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
+    index = vault.current()
     await index.refresh()
     return index
 

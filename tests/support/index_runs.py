@@ -24,6 +24,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.jobs import JobSummary
 from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.warning import Warning
+from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import check_pages, open_reader
 from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.fulltext.reader import FulltextReader
@@ -107,6 +108,12 @@ class Vault:
             attachments=self.attachments,
             parallel=2,
         )
+
+    def current(self, **options: Any) -> CurrentIndex:
+        """Return the index as a server makes it, before it is opened."""
+        spec = self.spec()
+        options |= {"identity": spec.identity, "fingerprint": spec.fingerprint, "scope": self.scope}
+        return CurrentIndex(self.directory, **options)
 
     async def index(
         self, *, rebuild: bool = False, paths: tuple[str, ...] | None = None

@@ -13,7 +13,7 @@ from tests.writing import opened
 
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import Right, WriteLimits, Written
-from vault_agent.store.current import CurrentIndex, Snapshot
+from vault_agent.store.current import Snapshot
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.files import Files
 
@@ -28,10 +28,7 @@ class Vault(opened.Vault):
     def __init__(self, folder: Path, limits: WriteLimits = SOONER) -> None:
         self.indexed = index_runs.Vault(folder)
         super().__init__(folder, limits)
-        spec = self.indexed.spec()
-        self.index = CurrentIndex(
-            self.indexed.directory, vault=spec.identity, fingerprint=spec.fingerprint
-        )
+        self.index = self.indexed.current()
         self.files: Files
 
     @asynccontextmanager

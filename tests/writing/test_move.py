@@ -16,7 +16,7 @@ from tests.support.vault_links import compare
 
 from vault_agent.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from vault_agent.model.writing import ChangeKind
-from vault_agent.store.current import CurrentIndex, Snapshot
+from vault_agent.store.current import Snapshot
 from vault_agent.vault.root import VaultRoot
 from vault_agent.writing.move import MoveControl, MoveRequest, plan_move
 from vault_agent.writing.plan import NeedsJob, Transaction
@@ -26,8 +26,7 @@ from vault_agent.writing.plan import NeedsJob, Transaction
 async def indexed(vault: Vault) -> AsyncIterator[tuple[Snapshot, VaultRoot]]:
     """Index a vault, and open both."""
     await vault.index()
-    spec = vault.spec()
-    index = CurrentIndex(vault.directory, vault=spec.identity, fingerprint=spec.fingerprint)
+    index = vault.current()
     await index.refresh()
     try:
         async with index.snapshot() as snapshot:

@@ -186,16 +186,16 @@ class CurrentIndex:
         self,
         directory: IndexDirectory,
         *,
-        vault: str,
+        identity: str,
         fingerprint: str,
         vectors: Path | None = None,
         scope: Scope = EVERYTHING,
     ) -> None:
-        """Take the expected vault and settings, and the database of vectors if they are on."""
+        """Take the identity of the vault, the fingerprint of its `IndexSpec`, and its vectors."""
         self._scope = scope
         self._directory = directory
         self._vectors = vectors
-        self._vault = vault
+        self._identity = identity
         self._fingerprint = fingerprint
         self.latest: Snapshot | None = None
         """The current state, only for use without an `await`; to read, use `snapshot`."""
@@ -285,7 +285,7 @@ class CurrentIndex:
             stack.callback(readers.close)
             with readers.lend() as connection:
                 meta = read_meta(connection)
-                check_compatible(meta, vault=self._vault, fingerprint=self._fingerprint)
+                check_compatible(meta, identity=self._identity, fingerprint=self._fingerprint)
                 rows = RevisionRows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(self._directory.fulltext(number), rows, self._scope.folder)
             matrix = None

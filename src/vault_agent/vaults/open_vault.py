@@ -495,7 +495,7 @@ async def _make(
     source = directory if owners_vault is None else IndexDirectory(owners_vault.index_folder)
     index = CurrentIndex(
         directory,
-        vault=spec.identity,
+        identity=spec.identity,
         fingerprint=spec.fingerprint,
         vectors=None if shared.embedder is None else source.vectors,
         scope=spec.exclusions.scope,
