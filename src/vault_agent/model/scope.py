@@ -9,11 +9,11 @@ from vault_agent.text.names import covers, fold
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Folders of a vault without some others. What lies outside does not exist for the caller.
+    """The files in `folders` of a vault except those in `deny`: all that exists for a caller.
 
-    Paths are vault-relative, and compared as names are: without letter case. `folders` is () for
-    the whole vault. `deny` has folders and notes, whose suffix is optional. With `base`, names are
-    relative to this folder, and the scope is the same.
+    `folders` is () for the whole vault. `deny` has folders, and notes with or without their suffix.
+    Paths are vault-relative, and compared as names are: without letter case. The caller writes them
+    relative to `folder`. `base` sets that folder, and leaves the scope as it is.
     """
 
     folders: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class Scope:
 
     @property
     def folder(self) -> str:
-        """The folder that names are relative to: the only one, or "" for the vault itself."""
+        """The folder that a caller's paths are relative to: `base`, the only folder, or ""."""
         if self.base is not None:
             return self.base
         return self.folders[0] if len(self.folders) == 1 else ""
@@ -37,11 +37,11 @@ class Scope:
         return not any(covers(fold(name), path) for name in self.deny)
 
     def reaches(self, folder: str) -> bool:
-        """Whether a folder is one of the scope or lies above one, so that a walk must enter it."""
+        """Whether a folder is or contains one of `folders`, so that a walk must enter it."""
         return any(f"{fold(mine)}/".startswith(f"{fold(folder)}/") for mine in self.folders)
 
     def inner(self, path: str) -> str:
-        """Return a path of the vault relative to the folder, if it is below it."""
+        """Return a path of the vault relative to `folder`, or as it is if it is not below that."""
         start = f"{self.folder}/"
         if not self.folder or path.startswith(start):
             return path.removeprefix(start) if self.folder else path
@@ -50,7 +50,7 @@ class Scope:
         return path.split("/", start.count("/"))[-1]
 
     def outer(self, path: str) -> str:
-        """Return a path relative to the folder as a path of the vault."""
+        """Return a path relative to `folder` as a path of the vault."""
         return f"{self.folder}/{path}".rstrip("/") if self.folder else path
 
 

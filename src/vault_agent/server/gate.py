@@ -1,7 +1,9 @@
-"""The gate: a middleware that checks every request before its route runs.
+"""The gate: a middleware that checks every request before the handler of its route runs.
 
-It checks, in this order: Host, Origin, Sec-Fetch-Site, preflight, key. Then the route runs. The
-web page itself and its static files hold no data: they need no key, and any site may link to them.
+aiohttp has looked up the route by then; a request to an unknown route is checked too. The checks
+are, in this order: Host, Origin, Sec-Fetch-Site, key. The preflight of an allowed origin needs no
+key, nor do the requests of `needs_no_key`.
+
 Every error becomes a reply in the contract's envelope with the safe headers. Each request gets one
 line in the log.
 """

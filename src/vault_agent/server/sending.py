@@ -1,4 +1,4 @@
-"""How the server sends what an operation has found: mostly as JSON."""
+"""How the server sends the result of an operation: mostly as JSON."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class RouteCall:
 
 async def perform_and_send(call: RouteCall) -> web.StreamResponse:
     """Perform the operation of a call and send what it returns."""
-    # What only reads ends if the client disconnects.
+    # An operation that only reads is cancelled if the client disconnects.
     waiting = nullcontext() if call.operation.writes else while_client_waits(call.request)
     with waiting:
         result = await perform(call.operation, call.context, call.operation_request)
@@ -143,17 +143,17 @@ def _send_layout(call: RouteCall, layout: Layout) -> web.StreamResponse:
 async def _send(
     request: web.Request, made: web.Response, settle: Callable[[bool], Awaitable[None]]
 ) -> None:
-    """Send a reply now, and settle whether the client still was there to get it."""
-    is_there = False
+    """Send a reply, then call `settle` with whether the client was still connected."""
+    is_connected = False
     try:
         await made.prepare(request)
         await made.write_eof()
         transport = request.transport
-        is_there = transport is not None and not transport.is_closing()
+        is_connected = transport is not None and not transport.is_closing()
     except ConnectionError:
-        pass  # it is gone
+        pass
     finally:
-        await to_its_end(settle(is_there))
+        await to_its_end(settle(is_connected))
 
 
 def _location(call: RouteCall, data: object) -> dict[str, str]:
