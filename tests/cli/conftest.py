@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -151,6 +152,6 @@ async def notes(environment: dict[str, str], run: Run) -> AsyncIterator[Path]:
     await run("config", "set", "server.port", port)
     await run("config", "set", "vault.root", str(folder))
     yield folder
+    shutil.rmtree(folder, ignore_errors=True)  # a start that lost to another finds no vault later
     for noted in list(below(Path(environment["HOME"]), "server.address")):
-        for _ in range(3):  # the starts that lost may follow
-            await asyncio.to_thread(detached.stop, noted.parent)
+        await asyncio.to_thread(detached.stop, noted.parent)
