@@ -1,7 +1,7 @@
 """Reads the texts of attachments and keeps them for the index run that stores them.
 
-Any attachment may be hostile. So one worker reads them, one file at a time, with its own limits and
-one try each. No lock of the index is held meanwhile: saved notes and searches never wait for it.
+Any attachment may be hostile, so one worker reads them: one file at a time, once, and within limits
+of its own. No lock of the index is held meanwhile: saved notes and searches never wait for that.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROUND_FILES = 500
 
 
 class OneFile(NamedTuple):
-    """An attachment to read. If it has `failed`, only that is kept."""
+    """An attachment to read. If reading it has `failed`, it is kept as one without text."""
 
     spec: IndexSpec
     folder: tuple[int, int] | None  # see `platform.folder_at`, when the reading began
@@ -57,9 +57,9 @@ async def read_attachments(
 ) -> AttachmentsRead:
     """Read the attachments that wait, in the order of their paths, and keep their texts.
 
-    One that ends its worker, or exceeds the limits, is kept as one without text. `on_crash` gets a
-    report of every error that an attachment raised. When nothing is left to read, the texts that no
-    attachment has are removed.
+    An attachment that ends its worker, or exceeds the limits, is kept as one without text.
+    `on_crash` gets a report of every error that an attachment raised. If no text was read, the
+    texts that no attachment of the index has are removed.
 
     Raises:
         Failed: `INDEXER_FAILED` if no worker starts.
@@ -99,7 +99,7 @@ async def read_attachments(
 
 
 def waiting_attachments(spec: IndexSpec) -> list[str]:
-    """Return the paths of attachments that the index does not have as they are, sorted.
+    """Return the paths of attachments that no run has indexed as they are now, sorted.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if the index is damaged.
@@ -129,7 +129,7 @@ def sweep_texts(spec: IndexSpec) -> None:
 
 
 def attachment_reader() -> Callable[[OneFile], bool]:
-    """Return the handler of a worker. It returns whether an index run can take the file now."""
+    """Return the handler of a worker, which tells whether an index run can take the file now."""
 
     def read(file: OneFile) -> bool:
         try:

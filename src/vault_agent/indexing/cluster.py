@@ -1,10 +1,10 @@
-"""Finds the communities of an index's notes. The keeper does, because it takes seconds of CPU.
+"""Finds the communities of the notes of an index. The keeper runs this: it takes seconds of CPU.
 
-The Louvain method, on the undirected graph, with resolution 1 (Blondel, Guillaume, Lambiotte,
+It is the Louvain method, on the undirected graph, with resolution 1 (Blondel, Guillaume, Lambiotte,
 Lefebvre: Fast unfolding of communities in large networks, 2008). Notes are visited in order of
 their positions, so equal graphs give equal communities. A community is named after the folder or
-tag that its notes share, or else its best-connected note. Words of titles are no names: the rarest
-words tell communities apart best, and say nothing.
+tag that its notes share. If there is none, it has the title of its best-connected note. Words of
+titles are not used: those that tell communities apart best are rare ones, which say nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class StoredGraph(NamedTuple):
     """The notes by path and the links of one revision."""
 
     meta: Meta
-    order: list[tuple[int, str]]
+    order: list[tuple[int, str]]  # the rowid and path of each note, by path
     links: tuple[list[int], list[int]]  # the rowids at both ends
     notes: dict[int, stored_notes.NoteColumns]  # by rowid
 
@@ -90,9 +90,9 @@ def _describe(note: stored_notes.NoteColumns, degree: int) -> CommunityMember:
 _LEAST_GAIN = 1e-7
 """Passes end when modularity grows by less than this."""
 _SHARED = 0.6
-"""The least share of a community's notes that its folder or tag has."""
+"""A folder or tag names a community only if it has at least this share of the community's notes."""
 _OWN = 0.5
-"""The least share of the folder's or tag's notes that are in the community."""
+"""It also needs at least this share of its own notes in the community."""
 
 
 class Communities(NamedTuple):
@@ -114,7 +114,7 @@ class _Level(NamedTuple):
 
 
 def communities(graph: Adjacency) -> Communities:
-    """Return the communities of the notes. A pair of notes has one edge, whatever the links."""
+    """Return the communities of the notes. All links between two notes are one edge."""
     level = _first_level(graph)
     total = sum(level.degrees)  # twice the weight of all edges
     members = list(range(graph.size))
@@ -152,7 +152,7 @@ def _move_nodes(level: _Level, total: int) -> list[int]:
                 community = communities[other]
                 links[community] = links.get(community, 0) + weight
             sums[home] -= degree
-            # Whole numbers: the gain times the total weight. So there are no rounding errors.
+            # The gain times the total weight is a whole number: there are no rounding errors.
             best, most = home, links.get(home, 0) * total - sums[home] * degree
             for community, weight in links.items():
                 gain = weight * total - sums[community] * degree
@@ -217,7 +217,7 @@ class CommunityMember(NamedTuple):
 
 
 def labels(members: Sequence[int], notes: Sequence[CommunityMember]) -> list[str]:
-    """Return the name of every community with two notes or more. No two are equal, but for case.
+    """Return the name of every community with two notes or more. All differ, without letter case.
 
     Args:
         members: the community of each note. Communities are numbered by size, the largest first.
@@ -246,7 +246,7 @@ def labels(members: Sequence[int], notes: Sequence[CommunityMember]) -> list[str
 
 
 def _names(note: CommunityMember) -> Iterator[str]:
-    """Give the folders that a note is in, as paths that end with `/`, and its tags."""
+    """Yield the folders that a note is in, as paths that end with `/`, and its tags."""
     end = note.path.find("/")
     while end >= 0:
         yield note.path[: end + 1]
@@ -272,7 +272,10 @@ def _best_name(
 
 
 def _best_title(notes: Sequence[CommunityMember], taken: Iterable[str]) -> str:
-    """Return the title of the best-connected note whose title is free, else the best one's path."""
+    """Return the title of the best-connected note whose title is not taken.
+
+    Without such a note, return the path of the best-connected note.
+    """
     ranked = sorted(notes, key=lambda note: (-note.degree, note.path))
     for note in ranked:
         if note.title.strip() and note.title.casefold() not in taken:

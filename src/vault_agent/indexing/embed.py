@@ -1,7 +1,8 @@
-"""The embedding phase of a run: embeds chunks without a vector, and saves each vector at once.
+"""An embedding run: embeds chunks without a vector, and saves each vector at once.
 
-Begins when the lexical index is complete and serves. What was paid for is never sent twice: vectors
-are known by their exact input, across runs, rebuilds, renames and kills.
+It begins after an index run has published. A text with a saved vector is not sent again, unless all
+are embedded again: the key of a vector is a hash of its exact input, which runs, rebuilds, renames
+and kills do not change.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ async def embed(
 ) -> EmbeddingCounts:
     """Embed the chunks of the current generation that have no vector.
 
-    Runs may change the generation meanwhile: their new chunks are left to the next call. An
+    Index runs may change the generation meanwhile. Their chunks are left to the next call. An
     endpoint that fails causes a warning, and its chunks count as failed. `fresh` embeds all chunks
     again. `doubted` asks the endpoint which model it serves even if no vector is missing.
 
@@ -133,7 +134,7 @@ def share_vectors(
 
 
 class _EmbeddingRun:
-    """One phase: a plan of the chunks without a vector, filled as replies arrive."""
+    """One run: a plan of the chunks without a vector, filled as replies arrive."""
 
     def __init__(
         self,
@@ -158,7 +159,7 @@ class _EmbeddingRun:
             await in_thread(store.use, last)
             if not (fresh or doubted) and await self._is_complete():
                 return
-        # A fresh run trusts nothing that is kept.
+        # A fresh run uses no saved vector.
         trusted = last is not None and not fresh
         kept = await in_thread(store.keys_of, self._generation) if trusted else {}
         chunks, keys = await in_thread(_inputs, self._connection, self._settings, kept)
@@ -167,8 +168,8 @@ class _EmbeddingRun:
             kept_plan = await in_thread(store.plan, chunks, keys)
             if not fresh:
                 self._adopt(kept_plan)
-            # Before any request to the endpoint: an unchanged vault needs none, and after a
-            # rebuild searches get the existing vectors.
+            # This comes before any request to the endpoint: an unchanged vault needs none, and
+            # after a rebuild, searches get the saved vectors at once.
             served = await in_thread(store.published, self._generation)
             if served is None or not kept_plan.waiting:
                 await self._publish(kept_plan)
@@ -210,7 +211,7 @@ class _EmbeddingRun:
         return EmbeddingCounts(have - self._reused, self._reused, self._total - have)
 
     async def _save(self, plan: Plan, total: int, results: Results, *, gradual: bool) -> None:
-        """Save the vectors of `total` texts that have arrived, and report how many have."""
+        """Save the vectors that have arrived. Report how many of `total` texts are done."""
         embedded = [(key, outcome) for (key, _), outcome in results if outcome is not None]
         if embedded:
             keys = [key for key, _ in embedded]
@@ -220,14 +221,14 @@ class _EmbeddingRun:
         self._settled += len(results)
         self._characters += sum(len(text) for (_, text), _ in results)
         self._report.phase("embed", self._settled, total, self._characters)
-        # A short phase publishes once, at its end, and so does a fresh one.
+        # A short run publishes once, at its end, and so does a fresh one.
         if gradual and time.monotonic() - self._published_at > PUBLISH_SECONDS:
             await self._publish(plan)
 
     async def _is_complete(self) -> bool:
         """Whether searches have a vector of every chunk already.
 
-        A changed note gets new keys, so the keys tell, and no text needs to be read.
+        The chunks of a changed note get new keys, so the keys are compared, and no text is read.
         """
         keys = await in_thread(stored_notes.chunk_keys, self._connection)
         served = await in_thread(self._store.published, self._generation)
@@ -258,7 +259,7 @@ class _EmbeddingRun:
             )
 
     async def _documents(self, plan: Plan) -> AsyncIterator[Document]:
-        """Yield what is missing, a page at a time: a vault's text need not fit into memory."""
+        """Yield the texts without a vector, read by pages: all may not fit into memory."""
         missing = [(key, int(plan.chunks[place])) for key, place in plan.missing]
         for start in range(0, len(missing), _PAGE):
             part = missing[start : start + _PAGE]
@@ -267,7 +268,7 @@ class _EmbeddingRun:
             )
             texts = {chunk.key: _input(chunk, self._settings) for chunk in page}
             for key, chunk_key in part:
-                if chunk_key in texts:  # else changed since the plan
+                if chunk_key in texts:  # not if an index run has removed the chunk since
                     yield key, texts[chunk_key]
 
     def _adopt(self, plan: Plan) -> None:
@@ -284,11 +285,11 @@ class _EmbeddingRun:
 def _inputs(
     connection: Connection, settings: EndpointSettings, kept: Mapping[int, bytes]
 ) -> tuple[Integers, list[bytes]]:
-    """Return the key of every chunk, and what its vector is known by.
+    """Return the key of every chunk, and the key of its vector.
 
-    Chunks that an index run removes while they are read are left out: the next phase has the new
-    ones. Only the text of chunks that are not in `kept` is read and hashed. A changed or renamed
-    note gets new chunk keys, so a kept one stands for the same input.
+    `kept` has keys of vectors by the key of their chunk. Only the text of other chunks is read and
+    hashed: a changed or renamed note gets new chunk keys, so the input of a kept one is the same.
+    Chunks that an index run removes meanwhile are left out, and the next run embeds the new ones.
     """
     chunks = stored_notes.chunk_keys(connection)
     new = [chunk for chunk in chunks if chunk not in kept]

@@ -1,7 +1,7 @@
-"""Computes positions for a drawing of the graph. The keeper does, because it takes seconds of CPU.
+"""Computes positions for a drawing of the graph. The keeper runs this: it takes seconds of CPU.
 
-They are kept in one file of the index's folder, and not in that of the generation: after a rebuild
-the picture stays as it is known. The file is disposable.
+The positions are in one file of the index's folder. No generation has a file of its own, so that a
+rebuild does not change the picture. The file is disposable.
 
 Every node pushes all others away, links pull their ends together, and a group (such as a folder)
 pulls its nodes to its middle. The push is that of a cloud of points in two dimensions, one over the
@@ -64,7 +64,7 @@ def compute_layout(spec: IndexSpec) -> LaidOut:
 
 
 def best_connected(links: Adjacency) -> list[int]:
-    """Return the notes that the whole graph has: at most 50,000, as `GET /graph` chooses them."""
+    """Return the positions of the notes to draw: at most 50,000, as `GET /graph` chooses them."""
     if links.size <= MAX_NODES:
         return list(range(links.size))
     order = sorted(range(links.size), key=lambda position: (-links.degree(position), position))
@@ -103,9 +103,9 @@ def _positions_before(
 
 ROUNDS: Final = 120
 SETTLING_ROUNDS: Final = 40
-"""Rounds where most positions are known."""
+"""Rounds if a fifth of the nodes or more have a position from before."""
 KEPT_SHARE: Final = 0.95
-"""With so many known nodes, none of them moves."""
+"""If this share of the nodes has a position from before, these nodes do not move."""
 SPACING: Final = 24.0
 """The average distance of neighbours in the picture, in pixels at its natural size."""
 
@@ -113,9 +113,9 @@ _GRID = 256
 _USED = 120  # cells that the nodes cover; with the rest empty, the transform does not wrap around
 _WIDE = 40.0  # cells from the middle; the pull back grows fast from there
 _APART = 0.7  # of the average distance: nearer nodes push each other apart
-_LATE = 0.6  # the share of the rounds before that
+_LATE = 0.6  # the share of the rounds before they do
 _SAME_PAIRS = 8  # rounds after which the near nodes are found anew
-_CROWD = 16  # nodes that are compared in a square as wide as that; a full one is a blot anyway
+_CROWD = 16  # most nodes compared in a square of that width; a picture of more is a blot anyway
 _STRENGTH = 0.5
 _GOLDEN = np.pi * (3 - np.sqrt(5))
 
@@ -243,7 +243,7 @@ class _Field:
 
         Without it, nodes with the same neighbours gather on lines of equal force.
         """
-        beside = places + self._aside  # or nodes at one place would have no way to go
+        beside = places + self._aside  # two nodes at one place need a direction
         between = beside[ones] - beside[others]
         length = np.maximum(np.sqrt((between * between).sum(axis=1)), 1e-3)
         push = between * (np.maximum(self._least - length, 0) / length * _STRENGTH)[:, None]
@@ -255,7 +255,7 @@ class _Field:
 
 
 def _near_pairs(places: Floats, width: float) -> tuple[Ints, Ints]:
-    """Return pairs of nodes of which the nearer than `width` are all but those in a crowd."""
+    """Return all pairs of nodes nearer than `width`, but for crowds, and some that are farther."""
     cell = ((places - places.min(axis=0)) / width).astype(np.int64) + 1
     columns = int(cell[:, 1].max()) + 2
     number = cell[:, 0] * columns + cell[:, 1]
@@ -379,7 +379,7 @@ def read_positions(file: Path) -> Positions | None:
             positions = Positions(str(stored["revision"]), stored["handles"], stored["places"])
     except (ValueError, KeyError, EOFError, BadZipFile):
         return None
-    if not (np.abs(positions.places) < _FARTHEST).all():  # nor is one that is not a number
+    if not (np.abs(positions.places) < _FARTHEST).all():  # false for NaN too
         return None
     return positions
 

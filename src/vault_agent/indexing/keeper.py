@@ -219,7 +219,8 @@ class _Keeper:
     async def _embedder_of(self, settings: EndpointSettings, *, anew: bool) -> Embedder:
         """Return the embedder of the last run if it works and has the same settings, or a new one.
 
-        It has checked which model the endpoint serves, so one saved note takes one request.
+        The kept embedder has checked which model the endpoint serves, so it embeds one saved note
+        with one request.
         """
         from vault_agent.models.embedder import Embedder
 

@@ -1,8 +1,8 @@
 """Parses files into rows and full text, in the worker processes.
 
-Texts of attachments are kept by the hash of the file, so that each content is read once. Every run
-takes the text from here. The worker that reads attachments writes the files; a run that removes or
-replaces an attachment removes those whose content the index no longer has.
+The texts of attachments are kept in files by the hash of the attachment (`KeptTexts`), so that each
+content is read once. The worker of `read_attachments` writes these files, and index runs take the
+texts from them. `read_attachments` removes those whose content the index has no longer.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class FileToRead(NamedTuple):
 
     entry: FileEntry
     known_hash: bytes | None  # of its content in the index
-    rowid: int  # for its note, never used before
+    rowid: int  # for its rows, never used before
 
 
 class Batch(NamedTuple):
@@ -85,11 +85,11 @@ class ParsedFile(NamedTuple):
     text: FulltextNote | None = None
     aliases: tuple[str, ...] = ()
     warnings: tuple[Warning, ...] = ()
-    lines: frozenset[str] = frozenset()  # those that a reader sees, if only they were asked for
+    lines: frozenset[str] = frozenset()  # those that a reader sees, if `Batch.repeated` is None
 
 
 def batch_parser() -> Callable[[Batch], list[ParsedFile] | None]:
-    """Return the handler of a worker. It returns None if the batch's vault is missing."""
+    """Return the handler of a worker, which returns None if the batch's vault is missing."""
 
     def parse_batch(batch: Batch) -> list[ParsedFile] | None:
         try:
@@ -263,11 +263,11 @@ _LEVEL = 1  # of the compression: reading must be fast
 
 
 class KeptText(NamedTuple):
-    """What reading an attachment has given."""
+    """The result of reading an attachment."""
 
     parts: tuple[TextPart, ...] = ()
     warnings: tuple[Warning, ...] = ()  # without the path: several files may have this content
-    left_out: bool = False  # whether the file has no place in the index at all
+    left_out: bool = False  # whether the file must not be indexed at all
 
 
 class KeptTexts:
@@ -305,10 +305,7 @@ class KeptTexts:
         return True
 
     def sweep(self, digests: Collection[bytes]) -> None:
-        """Remove all texts but those of these contents.
-
-        The run is complete when this is called, so one that cannot be removed stays.
-        """
+        """Remove all texts but those with these hashes. A text that cannot be removed stays."""
         kept = {digest.hex() for digest in digests}
         for path in self._folder.glob("*/*"):
             name, _, kind = path.name.partition(".")

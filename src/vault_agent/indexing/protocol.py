@@ -1,4 +1,4 @@
-"""The messages between the server and its indexing process: frozen dataclasses.
+"""The messages between the server and the keeper: frozen dataclasses.
 
 `IndexSpec`, which is part of most requests, comes last.
 """
@@ -35,9 +35,9 @@ class UpdateIndex:
     # Vault-relative paths to index, with everything below them. None: the whole vault.
     paths: tuple[str, ...] | None = None
     rebuild: bool = False
-    # Whether nobody has asked for the run. Files that could not be read wait until they change.
+    # Whether the watch has started the run. If so, unread files are tried again only if changed.
     by_watch: bool = False
-    reads_attachments: bool = False  # whether attachments whose text is kept are stored
+    reads_attachments: bool = False  # whether attachments are indexed too, with their kept texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ShareVectors:
 
 @dataclass(frozen=True, slots=True)
 class ReadAttachments:
-    """Read attachments that wait, those after a path. Answered by `AttachmentsRead`."""
+    """Read the attachments that wait, whose path follows `after`. Answered by `AttachmentsRead`."""
 
     spec: IndexSpec
     after: str = ""
@@ -94,7 +94,7 @@ class QueryAnnounced:
 
 Request = UpdateIndex | Embed | ShareVectors | ReadAttachments | Question | QueryAnnounced
 
-# --- what the process sends -----------------------------------------------------------------
+# --- what the keeper sends ------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Crashed:
 
 
 MAX_NOTE_IDS = 100
-"""How many of the notes that a run has touched its result names."""
+"""The most notes that the result of a run names, of those that the run has touched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingCounts:
-    """The numbers of chunks by the origin of their vector. Their sum is that of all chunks."""
+    """The numbers of chunks by the origin of their vector. The sum is the number of all chunks."""
 
     embedded: int
     reused: int
@@ -197,7 +197,7 @@ class IndexSpec:
     def fingerprint(self) -> str:
         """A hash of everything that decides what is indexed and how.
 
-        An index with another one is not searched, and must be rebuilt.
+        An index with another fingerprint is not searched, and must be rebuilt.
         """
         searched = sorted({name.lower() for name in self.fields})
         text = (NOTE_SUFFIXES, self.max_note_bytes, TARGET_CHARS, MAX_CHARS, TEXT_VERSION)
