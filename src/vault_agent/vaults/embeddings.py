@@ -92,7 +92,7 @@ class Embeddings:
 
         Raises:
             Unavailable: `EMBEDDING_UNAVAILABLE` if they are off and `require` or `fresh` is set.
-            VaultAgentError: what ended it.
+            VaultAgentError: what ended the run.
         """
         if require or fresh:
             self.require_on()
@@ -114,7 +114,7 @@ class Embeddings:
             self.on_made()
 
     def _are_doubted(self) -> bool:
-        """Whether the endpoint has returned vectors that do not match those of the index."""
+        """Whether the endpoint has returned vectors that do not compare with those of the index."""
         matrix = self._index.latest.matrix if self._index.latest else None
         space = self.embedder.space if self.embedder is not None else None
         return matrix is not None and space is not None and not matrix.space.matches(space)
@@ -122,11 +122,11 @@ class Embeddings:
 
 FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 60.0, 600.0
 DELAY_SECONDS = 5.0  # after a change
-LONGEST_DELAY = 10  # times the delay: someone who never stops typing
+LONGEST_DELAY = 10  # times `DELAY_SECONDS`, for a user who never stops typing
 
 
 class EmbedLater:
-    """The next embedding run of one vault.
+    """Starts embedding runs of one vault some seconds after changes, and again after failures.
 
     Args:
         embed: embeds what has no vector, and returns False if the endpoint fails.
@@ -150,7 +150,7 @@ class EmbedLater:
         self._failures = 0
 
     def soon(self) -> None:
-        """Embed after the delay, which begins anew, but not for ever."""
+        """Embed `DELAY_SECONDS` after the last call. Calls do not delay it without end."""
         if not self._enabled:
             return
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""News of an open vault: revisions, writes, jobs, the watch, memory. The latest is kept."""
+"""News of an open vault: revisions, writes, jobs, the watch, memory. The last 1,000 are kept."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Signal:
-    """The next change of something. Any number of tasks may wait for it, again and again.
+    """Wakes all tasks that wait for the next change of something.
 
-    A task that is busy during a change is not woken for it. So it compares what it has seen with
-    what there is, and waits only if they are equal, without an `await` in between.
+    A change wakes no task that is busy. So a task compares what it has seen with the present state,
+    and waits only if both are equal, without an `await` in between.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class EventStream:
     async def follow(self, after: str | None = None) -> AsyncIterator[StreamItem]:
         """Yield the news after the item with the ID `after`, or from now on, without end.
 
-        If some of it is no longer kept, the first item is None.
+        One `StreamItem` whose `item` is None takes the place of all that are no longer kept.
         """
         seen = self._count if after is None else self._number(after)
         while True:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 MAX_EXCLUDED = 10
-"""Folders that are named because their notes are excluded. The job has more."""
+"""The most folders with excluded notes that the state names. The job of the index names more."""
 STALE_CHECK_SECONDS = 30.0
 _SECONDS_UNTIL_ANNOUNCED = 1.0
 
@@ -165,7 +165,7 @@ class Checks:
 
 
 def while_running(error: VaultAgentError, running: Job | None) -> VaultAgentError:
-    """Return the error of an index with the running job that solves it, or as it is."""
+    """Return an error of the index. If the running job will solve it, the error names the job."""
     if running is None:
         return error
     if running.kind is JobKind.REINDEX:
@@ -178,5 +178,5 @@ def while_running(error: VaultAgentError, running: Job | None) -> VaultAgentErro
 
 
 def _readable(name: str) -> str:
-    """Return a folder's name as text, where its bytes may not be."""
+    """Return a folder's name as valid text, also if its bytes are not UTF-8."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

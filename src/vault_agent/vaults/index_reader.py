@@ -43,7 +43,7 @@ class HasWarnings(Protocol):
 
     @property
     def warnings(self) -> tuple[Warning, ...]:
-        """What is to be known about it."""
+        """The warnings of a reply."""
 
 
 Warned = TypeVar("Warned", bound=HasWarnings)
@@ -63,7 +63,7 @@ class IndexReader:
         queue: IndexQueue,
         waits: bool = False,
     ) -> None:
-        """Make it of its parts. With `waits`, reads wait for the changes that are being indexed."""
+        """Make it of its parts. With `waits`, each read waits for the paths in the queue."""
         self._core = core
         self._runs = runs
         self._jobs = jobs
@@ -80,8 +80,9 @@ class IndexReader:
     ) -> Reply:
         """Return what `function(snapshot, *args, **options)` returns, for the current revision.
 
-        If a run replaces the revision meanwhile, it is called again with the next one. Also if a
-        note is missing that the server may have just written: then the index is waited for.
+        If a run replaces the revision meanwhile, the function is called again with the next one. If
+        the function misses a note while the queue has paths, it is called again after their run:
+        the server may have just written the note.
 
         Raises:
             IndexUnavailable: why the index is not served.
@@ -116,7 +117,7 @@ class IndexReader:
         *args: Options.args,
         **options: Options.kwargs,
     ) -> Warned:
-        """Like `read`, with the warnings of the index before those of the reply."""
+        """As `read`, with the warnings of the index before those of the reply."""
         reply = await self.read(function, *args, **options)
         return replace(reply, warnings=(*self.warnings(), *reply.warnings))
 
@@ -140,7 +141,7 @@ class IndexReader:
                 yield snapshot
         except IndexUnavailable as error:
             if index.damaged is not None:
-                self._runs.announce()  # a rebuild that met a full disk begins again
+                self._runs.announce()  # a rebuild that failed on a full disk begins again
             raise while_running(error, self._jobs.indexing) from None
 
     async def knows(self, path: str) -> bool:
@@ -157,10 +158,10 @@ class IndexReader:
 
 
 class TypingHelp:
-    """Suggests names, and counts.
+    """Suggests names for what a user types, and counts what the index has.
 
-    The names of a new revision are read in the background, and suggestions are made of the older
-    ones meanwhile: nobody waits while they type.
+    The names of a new revision are read in the background. Until then, suggestions are of the
+    previous names, so that nobody waits while they type.
     """
 
     def __init__(self, core: VaultCore, read: Read, allowance: Allowance) -> None:

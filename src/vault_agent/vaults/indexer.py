@@ -1,4 +1,4 @@
-"""The server's side of the keeper: it starts and ends the indexing processes of its vaults.
+"""The server's side of the keeper: starts and ends the indexing processes of all vaults.
 
 The keeper is the indexing process that is kept between runs (`vault_agent.indexing.keeper`). It
 ends when its standard input is closed, so it does not outlive a killed server. It may be killed at
@@ -82,8 +82,8 @@ class Indexer:
 
     A process starts when it is needed, and one is kept. Runs take turns. The kept process also
     answers questions and embeds while it is idle. A run that begins meanwhile gets a separate
-    process, because an answer may take as long as a missing network drive does. `on_crash` gets the
-    name of a process that failed unexpectedly, and the report of its crash.
+    process, because a question may wait long for a missing network drive. `on_crash` gets the name
+    of a process that failed unexpectedly, and the report of its crash.
     """
 
     def __init__(self, on_crash: OnCrash, *, command: Sequence[str] | None = None) -> None:
@@ -91,7 +91,7 @@ class Indexer:
         self._command = command or COMMAND
         self._idle: IndexingProcess | None = None
         self._embedding: IndexingProcess | None = None
-        self._embedded = ""  # the folder of the index that it makes vectors for
+        self._embedded = ""  # the folder of the index that `_embedding` makes vectors for
         self._all: set[IndexingProcess] = set()
         self._turn = anyio.Lock()
         self._turn_to_embed = anyio.Lock()
@@ -101,7 +101,7 @@ class Indexer:
         self._closed = False
 
     async def run(self, request: UpdateIndex, on_event: Callable[[RunEvent], object]) -> RunResult:
-        """Carry out an index run after those before it, and return its result.
+        """Carry out an index run after all earlier ones, and return its result.
 
         Raises:
             VaultAgentError: what ended the run, with its class, code and details.
@@ -118,7 +118,7 @@ class Indexer:
         Index runs continue meanwhile, in another process.
 
         Raises:
-            VaultAgentError: what ended it, with its class, code and details.
+            VaultAgentError: what ended the request, with its class, code and details.
             Failed: `INDEXER_FAILED` if the process ended unexpectedly.
         """
         counts: EmbeddingCounts = await self._answer(self._turn_to_embed, request, on_event)
@@ -130,7 +130,7 @@ class Indexer:
         """Read attachments that wait. Index runs continue meanwhile, in another process.
 
         Raises:
-            VaultAgentError: what ended it, with its class, code and details.
+            VaultAgentError: what ended the request, with its class, code and details.
             Failed: `INDEXER_FAILED` if the process ended unexpectedly.
         """
         read: AttachmentsRead = await self._answer(self._turn_to_read, request, on_event)
@@ -172,7 +172,7 @@ class Indexer:
                 elif isinstance(event, Crashed):
                     self._report_crash(process, event)
                 elif isinstance(event, VaultAgentError):
-                    # Threads of what was begun and failed may still be at work in it.
+                    # Threads of the failed request may still be at work in the process.
                     reusable = not isinstance(event, Failed)
                     raise event
                 else:

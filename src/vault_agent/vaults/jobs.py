@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 WATCH_INTERVAL_SECONDS = 0.2
 _RATE_WINDOW_SECONDS = 5.0
 STALL_SECONDS = 15.0
-"""After so long without progress, a job has no rate and no time left."""
+"""After this time without progress, a job is shown without a rate and without the time left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +64,14 @@ class Jobs:
         on_change: Callable[[Job], object] = lambda _: None,
         turn: asyncio.Lock | None = None,
     ) -> None:
-        """Take the record of jobs. A job is queued until it has the `turn`, which others share."""
+        """Record jobs in `store`. A job is queued until it has the `turn`, which vaults share."""
         self._store = store
         self._turn = turn or asyncio.Lock()
         self._on_change = on_change  # called when a job starts, and when it ends
         self._on_crash = on_crash  # called when an unexpected error ends a job
         self._active: ActiveJob | None = None
         self._submitting: set[asyncio.Task[Job]] = set()
-        self._unrecorded: dict[str, Job] = {}  # jobs whose end the disk did not take
+        self._unrecorded: dict[str, Job] = {}  # jobs whose end could not be recorded
 
     @property
     def running(self) -> Job | None:
@@ -80,7 +80,7 @@ class Jobs:
 
     @property
     def is_indexing(self) -> bool:
-        """Whether a job runs that may be creating what is missing."""
+        """Whether a job of the index is active."""
         return self.indexing is not None
 
     @property
@@ -116,7 +116,7 @@ class Jobs:
         )
         active = self._active = ActiveJob(job)
         try:
-            with suppress(IndexUnavailable):  # of a damaged record, which the next start replaces
+            with suppress(IndexUnavailable):  # the record is damaged: the next start replaces it
                 await self._store.insert(job)
         except BaseException:
             self._active = None
@@ -200,7 +200,7 @@ class Jobs:
                 await self._record(active.job)
             await _first(active.index_complete, work)
             if not work.done():
-                # Recorded now: the index is complete even if the server is killed while it embeds.
+                # Recorded now, in case the server is killed while it embeds.
                 await self._record(active.job)
                 await asyncio.wait({work})
             final = replace(
@@ -251,7 +251,7 @@ class Jobs:
                 self._unrecorded[job.id] = job
 
     def _ended(self, job: Job) -> Job:
-        """Return a recorded job that does not run. Without an end, it was interrupted."""
+        """Return a recorded job that is not active. One whose end is missing was interrupted."""
         if job.state.final:
             return job
         return self._unrecorded.get(job.id) or replace(job, state=JobState.INTERRUPTED, rate=None)
@@ -269,7 +269,7 @@ async def _first(event: asyncio.Event, work: asyncio.Future[Any]) -> bool:
 
 
 class ActiveJob:
-    """The running job: its state, events for those who wait for a change, and what work reports."""
+    """The active job: its state, which its work reports, and events for tasks that wait for it."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -287,7 +287,7 @@ class ActiveJob:
 
     @property
     def shown(self) -> Job:
-        """The job as it is shown: without a rate and a time left if nothing advances."""
+        """The job as it is shown: without a rate and the time left if it does not advance."""
         still = time.monotonic() - self._advanced_at
         if not self.can_stall or still < STALL_SECONDS:
             return self.job
@@ -296,7 +296,7 @@ class ActiveJob:
 
     @property
     def can_stall(self) -> bool:
-        """Whether the job is shown in another way after a while without an advance."""
+        """Whether `shown` is another after `STALL_SECONDS` without progress."""
         return not self.job.state.final and (self.job.rate is not None or self._asked is not None)
 
     def phase(
@@ -355,7 +355,7 @@ class ActiveJob:
             self.work.cancel()
 
     def end(self) -> None:
-        """Tell those who wait that the job has ended."""
+        """Wake the tasks that wait for the end of the job."""
         self.ended.set()
         self.change.announce()
 

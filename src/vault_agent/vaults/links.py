@@ -42,7 +42,7 @@ Reply = TypeVar("Reply")
 
 
 class Links:
-    """Reads the links of one vault. What it builds is kept until the next revision.
+    """Reads the links of one vault. Keeps the graph and its communities until the next revision.
 
     Args:
         core: what the parts of this vault share.
@@ -67,7 +67,7 @@ class Links:
             self._clusters = None
 
     async def revision(self) -> str:
-        """Return the current revision."""
+        """Return the revision that is served."""
 
         async def answer(now: Snapshot) -> str:
             return now.revision
@@ -190,10 +190,10 @@ class GraphLayout:
         self._ahead = ahead and not self._file.exists()
 
     async def get(self) -> Layout:
-        """Return the positions of the current revision. Wait a while if they are being computed.
+        """Return the positions of the current revision, and compute them if they are missing.
 
         Raises:
-            Busy: `LAYOUT_PENDING` with `details.retryAfter` if that takes longer.
+            Busy: `LAYOUT_PENDING` with `details.retryAfter` if it takes over `WAIT_SECONDS`.
             IndexUnavailable: if there is no index.
         """
         self._wanted = True
@@ -210,7 +210,7 @@ class GraphLayout:
         )
 
     def renew(self) -> None:
-        """Compute the positions of a new revision: of the first one, or if anybody has asked."""
+        """Compute the positions of a new revision, if anybody has asked, or none were computed."""
         if self._wanted or self._ahead:
             self._start()
 

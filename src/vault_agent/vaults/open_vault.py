@@ -93,7 +93,7 @@ class OpenVault:
     ) -> None:
         """Make it of its parts. `address` is what requests call it.
 
-        `owners_vault` is the one that an agent sees a part of, and None for all others.
+        `owners_vault` is set for an agent's vault: the vault that the agent sees a part of.
         """
         self.config = config
         self.agents: set[OpenVault] = set()
@@ -128,8 +128,9 @@ class OpenVault:
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owners_vault is None
         embed_later = EmbedLater(self.runs.embed, core.background.spawn, enabled=embeds)
-        # The `own_watch` of an agent's vault never starts, so its replies have no warnings of a
-        # watch: the owner's, which is `self.watch`, counts notes that the agent does not see.
+        # An agent's vault has two watches. `self.watch` is the owner's, and tells whether changes
+        # are noticed. `own_watch` is never started, so that replies have no warnings of a watch:
+        # those of the owner's watch count notes that the agent does not see.
         own_watch = Watch(core, self.runs, embed_later, config.watch)
         self.watch: Watch = own_watch if owners_vault is None else owners_vault.watch
         self._queue = IndexQueue(
@@ -171,7 +172,7 @@ class OpenVault:
 
     @property
     def name(self) -> str | None:
-        """What replies call it, or None for the default vault."""
+        """Its name in replies, or None for the default vault."""
         if self.address == DEFAULT:
             return None
         return self._known.unique(self.address, self.identity)
@@ -232,7 +233,10 @@ class OpenVault:
         return replace(answer, indexed_at=self.runs.indexed_at)
 
     async def related(self, query: RelatedQuery, subject: Subject | None = None) -> Answer:
-        """Return candidates that are similar to a note or chunk, or to one of another vault."""
+        """Return candidates that are similar to a note or chunk.
+
+        With `subject`, that is the note or chunk of another vault.
+        """
         return await self.read(
             related,
             query,
@@ -289,10 +293,10 @@ class OpenVault:
         return await self.jobs.submit(kind, work, trigger)
 
     def _follow_revision(self) -> None:
-        """Drop what is kept of other revisions than the one that is served. Rebuild after damage.
+        """Drop what is kept of revisions that are not served. Rebuild a damaged index.
 
-        A damaged generation is rebuilt once: if that fails, the reason stands in its job. Only if
-        the disk was to blame, the next look or request begins again.
+        A damaged generation is rebuilt once. If the rebuild fails, its job has the reason. After an
+        error of the disk, the next refresh or failed read starts another rebuild.
         """
         index = self._core.index
         latest = index.latest
@@ -303,7 +307,7 @@ class OpenVault:
             self._core.background.spawn(self._rebuild)
 
     async def _rebuild(self) -> None:
-        """Rebuild the index, after the job that runs."""
+        """Rebuild the index after the active job of the index, if there is one."""
         while True:
             while (running := self.jobs.indexing) is not None:
                 async for _ in self.jobs.watch(running.id):
@@ -325,7 +329,7 @@ class OpenVault:
             raise
 
     async def start(self, *, behind: bool) -> None:
-        """Serve the existing index, or start to build the first one. Renew one that is `behind`."""
+        """Serve the existing index, or start to build one. `behind`: start to update it too."""
         index = self._core.index
         await index.refresh()
         finished = await self.jobs.list_finished()
@@ -351,25 +355,25 @@ class OpenVault:
             if index.meta is None or behind:
                 await self.submit(JobKind.INDEX, trigger=Trigger.START)
         elif rebuilds or index.is_outdated or index.damaged is not None:
-            # Of another vault nobody would be asked: commands are mostly about the default one.
+            # Nobody would ask for a rebuild of another vault: most commands name no vault.
             self._rebuilt = index.damaged
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
 
     async def listening_at(self, address: str | None, *, until_idle: bool = False) -> None:
         """Record the server's address for clients and for the error of a second server.
 
-        None: it stops, so no client shall find it any more.
+        None when the server stops: no client must find it any more.
         """
         folder = self._core.directory.path
         await asyncio.to_thread(note_address, folder, address, until_idle=until_idle)
 
     def _tell_agents(self, request: UpdateIndex) -> None:
-        """Let the indexes of agents look at the same paths."""
+        """Let the vaults of agents index the paths of this run too."""
         for agent in self.agents:
             agent.follow_run(request)
 
     def follow_run(self, request: UpdateIndex) -> None:
-        """Index what a run of the owner's index is about."""
+        """Index the paths of a run of the owner's index, as far as this vault has them."""
         excludes = self._core.spec.exclusions.excludes
         paths = [WHOLE_VAULT]
         if request.paths is not None:
@@ -390,7 +394,7 @@ class OpenVault:
 
 MAX_PARALLEL = 4
 AGENTS = "agents"
-"""The folder, in that of a vault's index, of the indexes of its agents."""
+"""The folder with the indexes of a vault's agents, in the folder of the vault's own index."""
 
 
 @asynccontextmanager
@@ -404,8 +408,8 @@ async def open_vault(
 ) -> AsyncIterator[OpenVault]:
     """Open the vault of `config.vault` and its index. Only one server at a time can have it open.
 
-    `entry` is its entry in the list of vaults; None for the default vault. `indexer` is that of
-    the default vault, which all others share. `lock` holds its index beyond the context.
+    `entry` is its entry in the list of vaults, or None. `indexer` is that of the default vault,
+    which all others share. `lock` keeps the index locked beyond the context.
 
     Raises:
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
@@ -511,7 +515,7 @@ async def _make(
 
 
 def remove_agents(index_folder: Path, names: Collection[str]) -> None:
-    """Remove the indexes of agents that are none of these, in the folder of the owner's index."""
+    """Remove the indexes of agents whose name is not in `names`."""
     for folder in (index_folder / AGENTS).glob("*/"):
         if folder.name not in names:
             shutil.rmtree(folder, ignore_errors=True)
@@ -542,9 +546,7 @@ _READY_SECONDS = 20.0
 
 
 async def ready(vault: OpenVault, writer: VaultWriter) -> None:
-    """Wait until a vault that may have just been opened can be written and searched.
-
-    Nobody watches the folders of projects and of the global vault, which people write too.
+    """Wait until a vault that may have just been opened can be written and is indexed.
 
     Raises:
         Busy: `SERVER_BUSY` if it takes too long.
@@ -565,9 +567,9 @@ async def ask(vault: OpenVault, read: Callable[[Connection], Reply]) -> Reply:
 
 
 async def index_now(vault: OpenVault, *, seconds: float) -> None:
-    """Index what has changed in a vault, and wait for that at most some seconds.
+    """Index what has changed in a vault, and wait for the end of the job for at most `seconds`.
 
-    The run goes on after that. If it fails, the vault is as it was.
+    The job goes on if it takes longer. If it fails, the index stays as it was.
     """
     with suppress(VaultAgentError, TimeoutError):
         job = vault.jobs.running or await vault.submit(JobKind.INDEX, trigger=Trigger.SCAN)
@@ -577,5 +579,5 @@ async def index_now(vault: OpenVault, *, seconds: float) -> None:
 
 
 def is_unwatched(vault: OpenVault) -> bool:
-    """Whether it is a project's vault or another one, and no watch follows its files."""
+    """Whether the vault is not the default one, and no watch notices its changes."""
     return vault.address != DEFAULT and not vault.watch.is_live

@@ -17,9 +17,9 @@ SECRET_BYTES = 32
 
 
 class Secret:
-    """The secret in a file, which only its owner can read. It is made at its first use.
+    """A secret in a file that only the file's owner can read. It is made at its first use.
 
-    What was made with a key that is derived from it is void as soon as it is renewed.
+    A new secret has other keys, so codes that were made with the old keys are no longer valid.
     """
 
     def __init__(self, path: Path) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _SPARE = 20
-"""More results than asked for, since some may be in several vaults."""
+"""So many more results are asked of each vault, because some may be in several vaults."""
 _NEVER_SKIPPED = {"VAULT_UNKNOWN", "VAULT_AMBIGUOUS", "FEATURE_DISABLED"}
 
 
@@ -59,8 +59,8 @@ class Several:
         """Return ranked candidates of all these vaults.
 
         Raises:
-            VaultAgentError: as the search of one vault; and as `Vaults.open` for names that are
-                not of one vault, or if no vault can be searched.
+            VaultAgentError: as `Vaults.open`, if a name means no vault or several; as the search of
+                one vault, if no vault can be searched.
         """
         wanted = min(2 * query.end + _SPARE, MAX_RANKED)
         wider = replace(query, offset=0, limit=wanted, revision=None)
@@ -73,7 +73,7 @@ class Several:
         answers = [reply.answer for reply in answered]
         unknown = unknown_everywhere([answer.unknown for answer in answers])
         if any(warning.code == "VAULT_SKIPPED" for warning in warnings):
-            unknown = ()  # nobody knows which words the vault has that was left out
+            unknown = ()  # the vault that was left out may have these words
         return Answer(
             query.mode,
             _used_mode(answers),
@@ -92,11 +92,11 @@ class Several:
     ) -> Answer:
         """Return candidates of all these vaults that are similar to a note or chunk.
 
-        The note is that of the vault `home` if it is among the vaults, else of the first that has a
-        note of this ID.
+        The note is taken from the vault `home` if that is one of them. If not, it is taken from the
+        first vault that has a note of this ID.
 
         Raises:
-            NotFound: `NOTE_NOT_FOUND` if none has it.
+            NotFound: `NOTE_NOT_FOUND` if no vault has the note.
             VaultAgentError: as `search`.
         """
         wider = replace(query, limit=2 * query.limit + _SPARE)
@@ -115,7 +115,7 @@ class Several:
     async def _open(
         self, names: Sequence[str]
     ) -> tuple[list[OpenVault], list[tuple[str, VaultAgentError]]]:
-        """Return the vaults that can be opened, project vaults first, and the others."""
+        """Return the opened vaults, project vaults first, and the errors of others by name."""
 
         def preference(vault: OpenVault) -> int:
             if vault.address.startswith(PROJECT):
@@ -142,7 +142,7 @@ class Several:
         skipped: Sequence[tuple[str, VaultAgentError]],
         ask: Callable[[OpenVault], Awaitable[Answer]],
     ) -> tuple[list[_Answered], tuple[Warning, ...]]:
-        """Ask all vaults at once. Return the answers, and warnings of them and of the others."""
+        """Ask all vaults at once. Return the answers, and all warnings, also of skipped vaults."""
         replies = await asyncio.gather(*map(ask, vaults), return_exceptions=True)
         answered: list[_Answered] = []
         failed = list(skipped)
@@ -183,10 +183,10 @@ async def _merged(answered: Sequence[_Answered], words: int = 1) -> tuple[Hit, .
 
 
 def _scaled(reply: _Answered, answered: Sequence[_Answered], words: int) -> list[Hit]:
-    """Return the results of a vault with its name, and scores that compare with those of others.
+    """Return the results of a vault with its name, and scores that compare with other vaults'.
 
-    A score is the share of what a query can reach with the words that the vault has. If another
-    vault has more of them, the evidence counts by the share of those words that this one has.
+    A vault scores by the words of the query that it has. If another vault has more of them, the
+    evidence of this vault is multiplied by the share of those words that it has.
     """
     lacking = {word.position for word in reply.answer.unknown}
     lacking_everywhere = lacking.intersection(
@@ -202,7 +202,7 @@ def _scaled(reply: _Answered, answered: Sequence[_Answered], words: int) -> list
 
 
 def _used_mode(answers: Sequence[Answer]) -> Mode:
-    """Return the mode of all vaults. If they differ, some were searched by words and meaning."""
+    """Return the mode that all vaults have used, or hybrid if they differ."""
     modes = {answer.used_mode for answer in answers}
     return modes.pop() if len(modes) == 1 else Mode.HYBRID
 
@@ -229,7 +229,7 @@ def _coverage(answered: Sequence[_Answered]) -> Coverage | None:
 
 
 async def _owner(vaults: Sequence[OpenVault], identifier: str, home: OpenVault) -> OpenVault:
-    """Return the vault that has the requested note."""
+    """Return the vault from which the requested note is taken, see `Several.related`."""
     note_id = identifier.partition(":")[0]
     if len(note_id) != 32:
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
@@ -246,7 +246,7 @@ def left_out(name: str, error: VaultAgentError) -> Warning:
     """Return the warning about a vault that is left out."""
     what = f"The vault {name} is left out: {error.what}"
     details = {"vault": name, "code": error.code}
-    if "jobId" in error.details:  # it answers when this job has ended
+    if "jobId" in error.details:  # the vault answers when this job has ended
         details["jobId"] = error.details["jobId"]
     return Warning.of("VAULT_SKIPPED", what, details)
 
@@ -254,10 +254,10 @@ def left_out(name: str, error: VaultAgentError) -> Warning:
 def signs_of(
     connection: Connection, vault: str, note_ids: Sequence[str]
 ) -> dict[Elsewhere, tuple[str, ...]]:
-    """Return the signs of some notes of a vault. Notes that share one are the same note.
+    """Return the signs of some notes of a vault. Notes that share a sign count as one note.
 
-    Two notes are one if they have the same frontmatter `id`, if one is promoted to the other, or if
-    their files are equal.
+    They do if they have the same frontmatter `id`, if one is promoted to the other, or if their
+    files are equal.
     """
     rows = stored_notes.rows_of_ids(connection, note_ids)
     rowids = [row.rowid for row in rows]
@@ -278,10 +278,10 @@ def signs_of(
 def without_duplicates(
     hits: Sequence[Hit], signs: Mapping[Elsewhere, tuple[str, ...]]
 ) -> tuple[Hit, ...]:
-    """Return the results without notes that a preferred vault also has among them.
+    """Return the results without a note that is also among the results of a preferred vault.
 
-    `signs` has the notes of preferred vaults first. A note that stays has the others in `also`.
-    Equal notes of one vault all stay.
+    `signs` has the notes of preferred vaults first. A note that stays names the dropped ones in
+    `also`. Equal notes of one vault all stay.
     """
     kept_by_sign: dict[str, Elsewhere] = {}
     others: dict[Elsewhere, list[Elsewhere]] = {}
@@ -322,7 +322,7 @@ class Across:
     async def targets(self, vault: OpenVault, names: Collection[str]) -> dict[str, GlobalNote]:
         """Return the notes of the global vault that targets such as `global:a.md` lead to.
 
-        Without a global vault there are none. Nor are there for notes of that vault itself.
+        The result is empty for vaults that are not a project's, and without a global vault.
         """
         wanted = {
             name: name.removeprefix(IN_GLOBAL) for name in names if name.startswith(IN_GLOBAL)
@@ -351,7 +351,7 @@ class Across:
         try:
             return await ask(await self._vaults.open(GLOBAL), read)
         except VaultAgentError:
-            return {}  # there is none, or it cannot be opened now
+            return {}  # there is no global vault, or it cannot be opened now
 
     async def edges(
         self, vault: OpenVault, note_ids: Sequence[str]

@@ -1,4 +1,4 @@
-"""What the vaults of a process share, among it the list of registered vaults."""
+"""What the vaults of a server share, such as the list of registered vaults."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Reply = TypeVar("Reply")
 
 
 class Read(Protocol):
-    """Answers from the current revision, and again from the next one if a run replaces it."""
+    """Calls a function with the current revision, and again with the next if a run replaces it."""
 
     async def __call__(self, action: Callable[[Snapshot], Awaitable[Reply]], /) -> Reply:
         """Return what `action` returns."""
@@ -56,7 +56,7 @@ class Shared:
 
 
 def project_address(name: str) -> str:
-    """Return the address of a project's vault by the project's name, which may be that already."""
+    """Return the address of a project's vault. `name` is the project's name, or the address."""
     return f"{PROJECT}{name.removeprefix(PROJECT)}"
 
 
@@ -124,7 +124,7 @@ class KnownVaults:
         return named
 
     def unique(self, address: str, identity: str) -> str:
-        """Return an address that means one vault only, else its identity."""
+        """Return the address if no other vault has it, or else the identity."""
         same = {entry.identity for entry in self.entries() if entry.address == address} | {identity}
         return address if len(same) == 1 else identity
 

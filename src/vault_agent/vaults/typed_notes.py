@@ -42,7 +42,7 @@ class TypedNotes:
         self._vaults = vaults
 
     async def templates(self, vault: OpenVault) -> list[Template]:
-        """Return the templates for a vault. A name of the project hides that of the global one."""
+        """Return the templates for a vault. Its own ones hide those of the global vault by name."""
         own = await vault.in_folder(templates, FOLDER)
         try:
             other = await self._vaults.open(GLOBAL)
@@ -50,7 +50,7 @@ class TypedNotes:
                 theirs = await other.in_folder(templates, FOLDER)
                 return merge_templates(theirs, own)
         except VaultAgentError:
-            pass  # there is none, or it cannot be opened now
+            pass  # there is no global vault, or it cannot be opened now
         return merge_templates(own)
 
     async def create(self, vault: OpenVault, write: Write, note: TemplateBody) -> Written:
@@ -94,7 +94,7 @@ class TypedNotes:
 
 
 def _text(template: str, note: TemplateBody, path: str, project: str) -> bytes:
-    """Return the text of a new note, with what every note of such a vault has."""
+    """Return the text of a new note, with the properties that each note with a type has."""
     now = datetime.now().astimezone()
     utc = now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     title = note.title or stem(path)

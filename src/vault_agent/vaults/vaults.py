@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 class HostedVault:
-    """A registered vault, or what an agent sees, open in a task of its own until `close`.
+    """A registered vault, or an agent's vault, open in a task of its own until `close`.
 
-    An open vault has a task group, which one task must enter and leave.
+    The task is there because an open vault has a task group, which one task must enter and leave.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class HostedVault:
     def _fail(self, error: Exception) -> None:
         if not self._opened.done():
             self._opened.set_exception(error)
-            self._opened.exception()  # perhaps nobody waits for it any more
+            self._opened.exception()  # no warning if nobody waits any more
 
 
 class Vaults:
@@ -147,7 +147,7 @@ class Vaults:
         return await hosted.opened()
 
     def tell(self, identity: str, news: MemoryNews) -> None:
-        """Tell those who follow a vault, and those who follow the server's own."""
+        """Add news to the stream of a vault, and to that of the default vault."""
         self.default.events.add(news)
         hosted = self._hosted.get(identity)
         if hosted is not None and hosted.vault is not None:
@@ -203,11 +203,11 @@ class Vaults:
         await asyncio.gather(*(vault.close() for vault in hosted))
 
     async def _open(self, entry: Registered) -> OpenVault:
-        """Return a registered vault, opened if it was not. One that has left the list is closed."""
+        """Return a registered vault, opened if it was not. Close those that have left the list."""
         identity = entry.identity
 
         def require_trust() -> None:
-            # An open vault is also read while its folder is not there.
+            # The index of an open vault is read also while the folder is missing.
             if identity not in self._hosted or is_folder(entry.root):
                 self.known.require_trust(entry)
 
@@ -234,9 +234,9 @@ class Vaults:
 async def open_vaults(
     config: Config, shared: Shared, lock: ServerLock | None = None
 ) -> AsyncIterator[Vaults]:
-    """Open the configured vault. The registered ones are opened when they are asked for.
+    """Open the configured vault. Registered ones are opened at their first use.
 
-    `lock` holds the index of the configured vault beyond the context.
+    `lock` keeps the index of the configured vault locked beyond the context.
 
     Raises:
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
@@ -258,7 +258,8 @@ async def open_vaults(
 def _global_entry(config: Config, shared: Shared) -> Registered | None:
     """Return the entry of the global vault if it is the default vault too.
 
-    A damaged list is reported by what names a vault. The default one is served as any folder.
+    A damaged list is no error here: the default vault is served, and requests that name a vault
+    report the damage.
     """
     root = config.vault.root
     if root is None or not config.vaults.enabled:
@@ -281,9 +282,9 @@ def _config_of_default(config: Config) -> Config:
 def config_of(config: Config, entry: Registered) -> Config:
     """Return the settings for a registered vault.
 
-    It has its own folder and no exclusions of the user's. Where notes may be changed at all, the
-    vaults of projects and the global one may be changed as a whole, and others never. What the
-    server writes by itself needs no `write.enabled`, but the same folders.
+    It has its own folder, and none of the user's exclusions. With `write.enabled`, the vaults of
+    projects and the global one may be changed as a whole, and others never. The same folders are
+    open to what the server writes by itself, without `write.enabled`.
     """
     root = config.vault.model_copy(update={"root": entry.root, "exclude": ()})
     if entry.role is Role.OTHER:

@@ -1,7 +1,7 @@
-"""Watching a vault: the system's events name paths, and runs of the index look at them.
+"""The watch of a vault: the system's events name paths, and runs of the index look at them.
 
-A thread hears the events (`vault.events`). All else is one loop: it takes the paths that wait, and
-looks at the whole vault at times, because events may be lost.
+A thread takes the events (`vault.events`) and hands over their paths. A task indexes the paths that
+wait, and at times the whole vault, because events may be lost.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_WAITING = 20_000
 POLL_SECONDS = 10.0
 """Time between looks at the whole vault where there are no events."""
 SCAN_SHARE = 20
-"""Such a look begins no sooner than so many times what the last one took, or `rescan_seconds`."""
+"""Such a pause is at least so many times as long as the last look, up to `rescan_seconds`."""
 BEHIND_SECONDS = 3.0
 PAUSES_AFTER_FAILURES = (1.0, 5.0, 30.0, 60.0)
 RETRY_SECONDS = 2.0
@@ -61,7 +61,7 @@ class Watch:
         self._settled = anyio.Event()
         self._wake = anyio.Event()
         self._waiting: dict[str, float] = {}  # changed paths and when each was seen, oldest first
-        self._indexing: dict[str, float] = {}  # those that the run of this moment indexes
+        self._indexing: dict[str, float] = {}  # those of the run in progress
         self._whole_at = 0.0  # when the whole vault is looked at
         self._not_before = 0.0
         self._failures = 0
@@ -122,7 +122,7 @@ class Watch:
         return ()
 
     def notices(self) -> tuple[Warning, ...]:
-        """Return the warnings that only the server's state has: why changes are polled."""
+        """Return the warnings for `GET /health` alone: why changes are polled."""
         if self._reason is None:
             return ()
         message = (
@@ -133,7 +133,7 @@ class Watch:
         return (Warning(self._reason, message, {"seconds": POLL_SECONDS}),)
 
     async def settled(self, seconds: float) -> None:
-        """Wait until the vault is watched, at most so many seconds."""
+        """Wait until it is decided how the vault is watched, at most so many seconds."""
         if self._is_on:
             with anyio.move_on_after(seconds):
                 await self._settled.wait()
@@ -165,7 +165,7 @@ class Watch:
         self._wake.set()
 
     async def _listen(self) -> None:
-        """Listen to events for as long as the system has them, and begin again after an error."""
+        """Take events until the vault must be polled, and begin again after each error."""
         root = self._core.spec.root
         if self._settings.mode == "auto" and is_shared(await in_thread(file_system, root)):
             self._polls = True
@@ -186,7 +186,7 @@ class Watch:
     async def _hear_events(self) -> None:
         """Take events from a thread until the vault's folder is not at its path any more.
 
-        The thread is no hindrance for the end of the program: it may wait for a network drive.
+        The thread may wait for a network drive, so the program ends without waiting for the thread.
 
         Raises:
             WatchFailed: if the system cannot watch the folder.
@@ -234,7 +234,7 @@ class Watch:
             self._add(paths)
 
     def _look_soon(self) -> None:
-        """Look at the whole vault: before now, nobody has noticed its changes."""
+        """Look at the whole vault soon, for changes from before events were heard."""
         self._whole_at = self._not_before = 0.0
         self._wake.set()
 

@@ -1,6 +1,6 @@
 """Opens the writing of a vault: its log, its limits, and what follows a write.
 
-Small moves, and what takes them back, are done at once. Large ones are jobs.
+Small moves and their undo are carried out at once. Large ones are jobs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class WriteAccess:
-    """What may be changed in one vault, and the index that follows. Off unless it is enabled."""
+    """The writes of one vault, and their indexing. Off unless `write.enabled`, or `by_itself`."""
 
     def __init__(
         self,
